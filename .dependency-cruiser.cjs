@@ -1,0 +1,78 @@
+// The house's import rules: which room may import which (docs/architecture.md draws them).
+const ROOMS = {
+  'extension': ['backend/protocol'],
+  'webview': ['backend/protocol'],
+  'backend/protocol': [],
+  'backend/server': ['protocol', 'solve', 'train', 'eval', 'context', 'workers', 'journal'],
+  'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol'],
+  'backend/eval': ['solve', 'train', 'workers', 'workflow', 'verify', 'journal', 'protocol'],
+  'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol'],
+  'backend/conductor': ['workflow', 'workers', 'lm'],
+  'backend/workflow': ['workers'],
+  'backend/workers': ['lm', 'protocol'],
+  'backend/context': [],
+  'backend/verify': [],
+  'backend/journal': ['protocol'],
+  'backend/lm': [],
+  'backend/simulator': ['verify'],
+};
+const folder = (room) => (room.startsWith('backend/') ? room : `backend/${room}`);
+
+const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
+  name: `${room.replace('/', '-')}-imports`,
+  comment: `${room}/ may import ${allowed.length ? allowed.map(folder).join(', ') : 'nothing of ours'}.`,
+  severity: 'error',
+  from: { path: `^${room}/` },
+  to: {
+    path: '^(extension|webview|backend|test)/',
+    pathNot: [room, ...allowed.map(folder)].map((name) => `^${name}/`),
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    ...roomRules,
+    {
+      name: 'only-the-extension-sees-vscode',
+      comment: 'The backend and the webview run without VS Code.',
+      severity: 'error',
+      from: { path: '^(backend|webview)/' },
+      to: { path: '^vscode$|@types/vscode' },
+    },
+    {
+      name: 'protocol-is-portable',
+      comment: 'The contract is bundled into the webview too: only protocol/client/ may use Node.',
+      severity: 'error',
+      from: { path: '^backend/protocol/', pathNot: '^backend/protocol/client/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'webview-is-a-page',
+      comment: 'A webview has no Node, and nothing of the client that needs it.',
+      severity: 'error',
+      from: { path: '^webview/' },
+      to: { path: '^backend/protocol/client/|^node:' },
+    },
+    {
+      name: 'toolkit-in-one-file',
+      comment: 'webview-ui-toolkit is archived upstream: one file imports it, so that one file replaces it.',
+      severity: 'error',
+      from: { pathNot: '^webview/toolkit\\.ts$' },
+      to: { path: '@vscode/webview-ui-toolkit' },
+    },
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'not-to-tests', severity: 'error', from: { pathNot: '^test/' }, to: { path: '^test/' } },
+    {
+      name: 'nothing-unresolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^vscode$' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^test/fixtures/(?!import-rules)' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+  },
+};

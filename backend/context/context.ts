@@ -1,0 +1,38 @@
+/** A place in a file: path relative to the workspace, lines from 1, both ends included. */
+export interface FileRange {
+  readonly path: string;
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+}
+
+export interface ContextRequest {
+  readonly question: string;
+  /** Absolute path; without one there is no context but what the question and the test output say. */
+  readonly workspace?: string | undefined;
+  readonly files: readonly FileRange[];
+  readonly selection?: FileRange | undefined;
+  readonly openFile?: FileRange | undefined;
+  readonly diagnostics: readonly { path: string; line: number; severity: 'error' | 'warning'; message: string }[];
+  readonly testOutput?: string | undefined;
+  /** Upper bound for `text`, in estimated tokens. */
+  readonly tokenBudget: number;
+  readonly signal: AbortSignal;
+}
+
+/** One piece of the workspace that a question is sent with, and why. */
+export interface ContextPiece {
+  readonly path: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly reason: string;
+  readonly tokens: number;
+}
+
+export interface GatheredContext {
+  readonly pieces: readonly ContextPiece[];
+  /** What was wanted and is not sent: ignored, secret, not text, too large, over the budget. */
+  readonly leftOut: readonly { path: string; reason: string }[];
+  readonly tokens: number;
+  /** The exact text that the models are shown. */
+  readonly text: string;
+}

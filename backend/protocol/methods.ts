@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
+import { runRequestSchema } from './run-request.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
+import { costSchema, usageSchema } from './usage.ts';
+import { providerSchema, workerConfigSchema } from './worker-config.ts';
+
+/*
+ * Every message that crosses the socket. A request is a row with the schemas of its parameters and of its result; both ends validate
+ * what they receive against the same row.
+ */
+
+const runId = z.string().min(1).max(64);
+const runRef = z.object({ runId });
+const nothing = z.object({});
+
+/** What a client can do for the backend when asked. */
+export const capabilitySchema = z.enum(['secret', 'confirm', 'model']);
+export type Capability = z.infer<typeof capabilitySchema>;
+
+export const clientKindSchema = z.enum(['vscode', 'cli', 'test']);
+
+export const healthSchema = z.object({
+  backendVersion: z.string(),
+  node: z.string(),
+  pid: z.number().int(),
+  /** One sentence each, for people; empty when all is well. */
+  problems: z.array(z.string()),
+  sandbox: z.object({ available: z.boolean(), reason: z.string().optional() }),
+});
+export type Health = z.infer<typeof healthSchema>;
+
+/** A worker as clients list it. `ready` is false where its key is missing; `reason` then says so in one sentence. */
+export const workerStatusSchema = z.object({
+  worker: workerConfigSchema,
+  ready: z.boolean(),
+  reason: z.string().optional(),
+  priced: z.boolean(),
+});
+export type WorkerStatus = z.infer<typeof workerStatusSchema>;
+
+export const poolSchema = z.object({
+  file: z.string(),
+  conductor: z.string().optional(),
+  workers: z.array(workerStatusSchema),
+});
+export type Pool = z.infer<typeof poolSchema>;
+
+export const runSummarySchema = z.object({
+  runId: z.string(),
+  kind: runKindSchema,
+  question: z.string(),
+  workspace: z.string().optional(),
+  state: z.enum(['running', 'waiting', 'stopped', 'completed', 'failed', 'cancelled']),
+  outcome: z.enum(['verified', 'not-verified', 'unchecked']).optional(),
+  acceptedAt: z.number(),
+  updatedAt: z.number(),
+  usd: z.number(),
+  unpricedTokens: z.number(),
+  simulated: z.boolean(),
+});
+export type RunSummary = z.infer<typeof runSummarySchema>;
+
+/** A whole-file edit, worked out against the workspace as it is now. `before` is null for a file that does not exist. */
+export const fileEditSchema = z.object({
+  path: z.string(),
+  kind: z.enum(['create', 'modify', 'delete']),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+});
+export type FileEdit = z.infer<typeof fileEditSchema>;
+
+const snapshot = z.custom<RunSnapshot>((value) => typeof value === 'object' && value !== null && 'runId' in value);
+
+/** Requests of a client to the backend. */
+export const clientRequests = {
+  initialize: {
+    params: z.object({
+      protocol: z.object({ major: z.number().int(), minor: z.number().int() }),
+      client: z.object({ kind: clientKindSchema, version: z.string().max(64) }),
+      capabilities: z.array(capabilitySchema),
+      /** Folders the client has open: it is asked first about runs in them. */
+      workspaces: z.array(z.string().max(4_096)).max(32).default([]),
+    }),
+    result: z.object({ protocol: z.object({ major: z.number(), minor: z.number() }), health: healthSchema }),
+  },
+  'backend/health': { params: nothing, result: healthSchema },
+  /** Ends the process once its answer is sent; runs under way go on at the next start. */
+  'backend/stop': { params: nothing, result: nothing },
+  'pool/get': { params: nothing, result: poolSchema },
+  /** Adds the worker, or replaces the one with the same id. */
+  'worker/save': {
+    params: z.object({ worker: workerConfigSchema, conductor: z.boolean().default(false) }),
+    result: poolSchema,
+  },
+  'worker/remove': { params: z.object({ id: z.string() }), result: poolSchema },
+  /** One small real call; `worker` need not be saved yet. */
+  'worker/try': {
+    params: z.object({ worker: workerConfigSchema }),
+    result: z.object({
+      ok: z.boolean(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
+    }),
+  },
+  /** What a question would be sent with; nothing leaves the machine. */
+  'context/preview': {
+    params: z.object({ request: runRequestSchema }),
+    result: z.object({
+      pieces: z.array(contextPieceSchema),
+      leftOut: z.array(leftOutSchema),
+      tokens: z.number(),
+      text: z.string(),
+      /** The test command the answer will be checked with, if one was found. */
+      testCommand: z.string().nullable(),
+    }),
+  },
+  /** Answers as soon as the run is in the journal; everything else comes as events. */
+  'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
+  'run/cancel': { params: runRef, result: nothing },
+  'run/resume': { params: runRef, result: nothing },
+  'run/get': { params: runRef, result: z.object({ run: snapshot }) },
+  'run/list': {
+    params: z.object({
+      workspace: z.string().optional(), limit: z.number().int().min(1).max(500).default(50), search: z.string().max(200).optional(),
+    }),
+    result: z.object({ runs: z.array(runSummarySchema) }),
+  },
+  'run/events': {
+    params: z.object({ runId, afterSeq: z.number().int().nonnegative().default(0) }),
+    result: z.object({ events: z.array(storedEventSchema) }),
+  },
+  /** The snapshot as of now; from here on the run's events and text come as notifications, without a gap. */
+  'run/subscribe': { params: runRef, result: z.object({ run: snapshot }) },
+  'run/unsubscribe': { params: runRef, result: nothing },
+  /** The answer's edits against the workspace as it is now. */
+  'run/edits': {
+    params: runRef,
+    result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
+  },
+} as const;
+
+/** Notifications of the backend to its clients. */
+export const backendNotifications = {
+  'run/event': storedEventSchema,
+  'run/text': runTextSchema,
+  /** A run began or changed its state: for lists. */
+  'run/changed': runSummarySchema,
+} as const;
+
+export const modelMessageSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+
+/** Requests of the backend to its clients. */
+export const backendRequests = {
+  /** `value` is null where the client has no such key. */
+  'client/secret': { params: z.object({ name: z.string() }), result: z.object({ value: z.string().nullable() }) },
+  'client/confirm': {
+    params: z.object({ title: z.string(), detail: z.string(), accept: z.string() }),
+    result: z.object({ accepted: z.boolean() }),
+  },
+  /** A call of a model that only the client can reach, such as VS Code's own. Text streams by `client/modelText`. */
+  'client/model': {
+    params: z.object({
+      callId: z.string(),
+      provider: providerSchema,
+      model: z.string(),
+      messages: z.array(modelMessageSchema),
+      maxOutputTokens: z.number().int(),
+    }),
+    result: z.object({
+      text: z.string(), inputTokens: z.number().int().nonnegative(), outputTokens: z.number().int().nonnegative(),
+    }),
+  },
+} as const;
+
+/** Notifications of a client to the backend. */
+export const clientNotifications = {
+  'client/modelText': z.object({ callId: z.string(), text: z.string() }),
+  /** A key was stored or changed: runs that wait for it go on. */
+  'client/secretChanged': z.object({ name: z.string() }),
+} as const;
+
+interface RequestRow {
+  readonly params: z.ZodType;
+  readonly result: z.ZodType;
+}
+export type RequestMap = Readonly<Record<string, RequestRow>>;
+export type NotificationMap = Readonly<Record<string, z.ZodType>>;
+
+export type ClientRequests = typeof clientRequests;
+export type BackendRequests = typeof backendRequests;
+export type BackendNotifications = typeof backendNotifications;
+export type ClientNotifications = typeof clientNotifications;
+
+/** What the caller passes (defaults may be left out), what the handler gets, and what comes back. */
+export type ParamsInput<M extends RequestMap, K extends keyof M> = z.input<M[K]['params']>;
+export type Params<M extends RequestMap, K extends keyof M> = z.output<M[K]['params']>;
+export type Result<M extends RequestMap, K extends keyof M> = z.output<M[K]['result']>;
+
+/** JSON-RPC error codes of ours; the rest are JSON-RPC's own. */
+export const ERROR_CODES = {
+  incompatible: -32_001,
+  notInitialized: -32_002,
+  notFound: -32_003,
+  refused: -32_004,
+} as const;
+
+/** The largest message a client may send, in bytes. The backend closes the connection at a larger one. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;

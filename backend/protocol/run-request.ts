@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { budgetSchema } from './worker-config.ts';
+
+const line = z.number().int().min(1);
+
+/** A place in a file of the workspace: path relative to its root, lines counted from 1, both ends included. */
+export const fileRangeSchema = z.object({
+  path: z.string().min(1).max(4_096),
+  startLine: line.optional(),
+  endLine: line.optional(),
+});
+export type FileRange = z.infer<typeof fileRangeSchema>;
+
+export const diagnosticSchema = z.object({
+  path: z.string().min(1).max(4_096),
+  line,
+  severity: z.enum(['error', 'warning']),
+  message: z.string().max(4_000),
+});
+export type Diagnostic = z.infer<typeof diagnosticSchema>;
+
+/** What the person was looking at when they asked; everything but the question may be absent. */
+export const focusSchema = z.object({
+  /** Named by the person, on the command line or with `#file` in the question. */
+  files: z.array(fileRangeSchema).max(64).default([]),
+  selection: fileRangeSchema.optional(),
+  openFile: fileRangeSchema.optional(),
+  diagnostics: z.array(diagnosticSchema).max(200).default([]),
+  /** What a failing test printed. */
+  testOutput: z.string().max(100_000).optional(),
+});
+export type Focus = z.infer<typeof focusSchema>;
+
+export const runRequestSchema = z.object({
+  question: z.string().trim().min(1, 'the question is empty: write what you want to know or have changed').max(32_000),
+  /** Absolute path of the project; without one the answer is text alone and nothing can be verified. */
+  workspace: z.string().min(1).max(4_096).optional(),
+  /** False in VS Code's Restricted Mode: then nothing of the workspace is run. */
+  trusted: z.boolean().default(true),
+  focus: focusSchema.prefault({}),
+  /** Rounds in all: the first plan and its revisions. */
+  rounds: z.number().int().min(1).max(5).default(2),
+  /** The command that runs the project's tests; found from the project's files when absent, none when null. */
+  testCommand: z.string().min(1).max(2_000).nullable().optional(),
+  budget: budgetSchema.partial().optional(),
+});
+export type RunRequest = z.infer<typeof runRequestSchema>;
+export type RunRequestInput = z.input<typeof runRequestSchema>;

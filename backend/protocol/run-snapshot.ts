@@ -1,0 +1,316 @@
+import type {
+  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEvent, RunEventOf, RunKind, RunText, StoredEvent,
+} from './run-events.ts';
+import type { Plan } from './plan.ts';
+import type { RunRequest } from './run-request.ts';
+import { addUsage, NO_USAGE, totalTokens, type Cost, type Usage } from './usage.ts';
+import type { Verdict } from './verdict.ts';
+import type { Budget, WorkerConfig } from './worker-config.ts';
+
+/*
+ * A run as a person sees it: the fold of its events. The panel, the command line, resuming and the history all read this one form.
+ * Snapshots are never changed in place, so that a view may compare them by identity.
+ */
+
+export type RunState = 'running' | 'waiting' | 'stopped' | 'completed' | 'failed' | 'cancelled';
+export type StepState = 'pending' | 'running' | 'completed' | 'failed' | 'skipped';
+
+/** Money and tokens so far. `unpricedTokens` are those whose price nobody knows. */
+export interface Spent {
+  readonly usd: number;
+  readonly usage: Usage;
+  readonly unpricedTokens: number;
+  readonly estimated: boolean;
+}
+
+/** The model call that is under way or was the last of its kind. */
+export interface AttemptView {
+  readonly attemptId: string;
+  readonly number: number;
+  readonly worker: string;
+  readonly startedAt: number;
+  /** What has streamed so far. */
+  readonly text: string;
+  readonly failure?: Failure;
+  readonly retryInMs?: number;
+  readonly ended: boolean;
+}
+
+export interface StepView {
+  readonly index: number;
+  readonly worker: number;
+  readonly subtask: string;
+  readonly reads: readonly number[];
+  readonly readsPreviousRound: boolean;
+  readonly state: StepState;
+  readonly attempt?: AttemptView;
+  readonly output?: string;
+  readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
+  readonly spent: Spent;
+  readonly durationMs?: number;
+  readonly failure?: Failure;
+  readonly skippedBecause?: string;
+}
+
+export interface RejectionView {
+  readonly reason: string;
+  readonly message: string;
+  readonly text: string;
+}
+
+export interface RoundView {
+  readonly index: number;
+  readonly planAttempt?: AttemptView;
+  readonly planText?: string;
+  readonly plan?: Plan;
+  readonly planDurationMs?: number;
+  readonly rejections: readonly RejectionView[];
+  /** The Conductor kept the previous round's answer. */
+  readonly kept: boolean;
+  readonly steps: readonly StepView[];
+  readonly answer?: {
+    readonly step: number;
+    readonly edits: readonly EditSummary[];
+    readonly refused: readonly { path: string; reason: string }[];
+  };
+  readonly verifying?: { readonly command: string; readonly sandboxed: boolean; readonly startedAt: number };
+  readonly verdict?: Verdict;
+}
+
+export interface RunSnapshot {
+  readonly runId: string;
+  /** The last event that is folded in. */
+  readonly seq: number;
+  readonly kind: RunKind;
+  readonly parentId?: string;
+  readonly taskId?: string;
+  readonly seed?: number;
+  readonly request: RunRequest;
+  readonly pool: readonly WorkerConfig[];
+  readonly policy: PolicySnapshot;
+  readonly budget: Budget;
+  readonly state: RunState;
+  readonly acceptedAt: number;
+  readonly updatedAt: number;
+  readonly context?: {
+    readonly pieces: readonly ContextPiece[];
+    readonly leftOut: readonly { path: string; reason: string }[];
+    readonly tokens: number;
+    readonly text: string;
+  };
+  readonly rounds: readonly RoundView[];
+  readonly spent: Spent;
+  readonly outcome?: RunEventOf<'run.completed'>['outcome'];
+  /** The round whose answer is offered; set once the run has completed. */
+  readonly answerRound?: number;
+  /** The last word on the run: why it waits, stopped, failed, or how it ended. */
+  readonly message?: string;
+  readonly failure?: Failure;
+}
+
+export const NOTHING_SPENT: Spent = { usd: 0, usage: NO_USAGE, unpricedTokens: 0, estimated: false };
+
+export function isOver(state: RunState): boolean {
+  return state !== 'running' && state !== 'waiting';
+}
+
+function spend(spent: Spent, { usage, cost }: { usage: Usage; cost: Cost }): Spent {
+  return {
+    usd: spent.usd + (cost.usd ?? 0),
+    usage: addUsage(spent.usage, usage),
+    unpricedTokens: spent.unpricedTokens + (cost.usd === undefined ? totalTokens(usage) : 0),
+    estimated: spent.estimated || cost.estimated || usage.estimated,
+  };
+}
+
+/** The snapshot of a run from all its events, oldest first. */
+export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
+  const [first, ...rest] = events;
+  if (first?.event.type !== 'run.accepted') throw new Error('A run begins with the event run.accepted.');
+  return rest.reduce(applyEvent, begin(first, first.event));
+}
+
+function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
+  const { kind, parentId, taskId, seed, request, pool, policy, budget } = event;
+  return {
+    runId, seq, kind, request, pool, policy, budget,
+    ...(parentId !== undefined && { parentId }),
+    ...(taskId !== undefined && { taskId }),
+    ...(seed !== undefined && { seed }),
+    state: 'running',
+    acceptedAt: at,
+    updatedAt: at,
+    rounds: [],
+    spent: NOTHING_SPENT,
+  };
+}
+
+/** The snapshot after one more event. An event that is already folded in changes nothing, so replays are harmless. */
+export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
+  if (stored.seq <= run.seq) return run;
+  const { event, at } = stored;
+  const { message: _message, failure: _failure, ...kept } = run;
+  const next: RunSnapshot = { ...kept, seq: stored.seq, updatedAt: at, state: 'running' };
+  switch (event.type) {
+    case 'run.accepted':
+      return { ...next, state: run.state };
+    case 'run.resumed': {
+      const { outcome: _outcome, answerRound: _answerRound, ...again } = next;
+      return { ...again, rounds: next.rounds.map(forgetUnfinished) };
+    }
+    case 'run.waiting':
+      return { ...next, state: 'waiting', message: event.message };
+    case 'context.gathered': {
+      const { pieces, leftOut, tokens, text } = event;
+      return { ...next, context: { pieces, leftOut, tokens, text } };
+    }
+    case 'attempt.started':
+      return inRound(next, event.round, (round) => startAttempt(round, event, at));
+    case 'attempt.failed':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => failAttempt(round, event));
+    case 'plan.proposed':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
+        ...endPlanAttempt(round),
+        planText: event.text,
+        plan: event.plan,
+        planDurationMs: event.durationMs,
+        steps: event.steps.map((step, index) => ({ index, ...step, state: 'pending', spent: NOTHING_SPENT })),
+      }));
+    case 'plan.rejected':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
+        ...endPlanAttempt(round),
+        rejections: [...round.rejections, { reason: event.reason, message: event.message, text: event.text }],
+      }));
+    case 'plan.kept':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
+        ...endPlanAttempt(round),
+        planText: event.text,
+        planDurationMs: event.durationMs,
+        kept: true,
+      }));
+    case 'step.completed':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) =>
+        inStep(round, event.step, (step) => ({
+          ...step,
+          state: 'completed',
+          output: event.output,
+          finishReason: event.finishReason,
+          durationMs: event.durationMs,
+          spent: spend(step.spent, event),
+          ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
+        })));
+    case 'step.failed':
+      return inRound(next, event.round, (round) =>
+        inStep(round, event.step, (step) => ({ ...step, state: 'failed', failure: event.failure })));
+    case 'step.skipped':
+      return inRound(next, event.round, (round) =>
+        inStep(round, event.step, (step) => ({ ...step, state: 'skipped', skippedBecause: event.reason })));
+    case 'answer.ready': {
+      const { step, edits, refused } = event;
+      return inRound(next, event.round, (round) => ({ ...round, answer: { step, edits, refused } }));
+    }
+    case 'verify.started': {
+      const { command, sandboxed } = event;
+      return inRound(next, event.round, (round) => ({ ...round, verifying: { command, sandboxed, startedAt: at } }));
+    }
+    case 'verify.completed':
+      return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));
+    case 'run.stopped':
+      return { ...next, state: 'stopped', message: event.message };
+    case 'run.completed':
+      return {
+        ...next, state: 'completed', outcome: event.outcome, answerRound: event.round, message: event.message,
+      };
+    case 'run.failed':
+      return { ...next, state: 'failed', failure: event.failure, message: event.failure.message };
+    case 'run.cancelled':
+      return { ...next, state: 'cancelled', rounds: next.rounds.map(forgetUnfinished), message: 'Cancelled.' };
+  }
+}
+
+/** The snapshot with a piece of streamed text. A piece of an attempt that is not under way, or after a gap, is dropped. */
+export function applyText(run: RunSnapshot, { round: index, purpose, attemptId, offset, text }: RunText): RunSnapshot {
+  const grow = (attempt: AttemptView | undefined): AttemptView | undefined =>
+    attempt?.attemptId === attemptId && !attempt.ended && attempt.text.length >= offset
+      ? { ...attempt, text: attempt.text.slice(0, offset) + text }
+      : attempt;
+  return inRound(run, index, (round) => {
+    if (purpose.kind === 'plan') {
+      const planAttempt = grow(round.planAttempt);
+      return planAttempt ? { ...round, planAttempt } : round;
+    }
+    return inStep(round, purpose.step, (step) => {
+      const attempt = grow(step.attempt);
+      return attempt ? { ...step, attempt } : step;
+    });
+  });
+}
+
+function inRound(run: RunSnapshot, index: number, change: (round: RoundView) => RoundView): RunSnapshot {
+  const rounds = [...run.rounds];
+  while (rounds.length <= index) rounds.push({ index: rounds.length, rejections: [], kept: false, steps: [] });
+  rounds[index] = change(rounds[index] as RoundView);
+  return { ...run, rounds };
+}
+
+function inStep(round: RoundView, index: number, change: (step: StepView) => StepView): RoundView {
+  return { ...round, steps: round.steps.map((step) => (step.index === index ? change(step) : step)) };
+}
+
+function startAttempt(round: RoundView, event: RunEventOf<'attempt.started'>, at: number): RoundView {
+  const { attemptId, number, worker, purpose } = event;
+  const attempt: AttemptView = { attemptId, number, worker, startedAt: at, text: '', ended: false };
+  if (purpose.kind === 'plan') return { ...round, planAttempt: attempt };
+  return inStep(round, purpose.step, ({ failure: _failure, ...step }) => ({ ...step, state: 'running', attempt }));
+}
+
+function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>): RoundView {
+  const fail = (attempt: AttemptView | undefined): AttemptView | undefined =>
+    attempt?.attemptId === event.attemptId
+      ? {
+          ...attempt,
+          ended: true,
+          failure: event.failure,
+          ...(event.retryInMs !== undefined && { retryInMs: event.retryInMs }),
+        }
+      : attempt;
+  const { purpose } = event;
+  if (purpose.kind === 'plan') {
+    const planAttempt = fail(round.planAttempt);
+    return planAttempt ? { ...round, planAttempt } : round;
+  }
+  return inStep(round, purpose.step, (step) => {
+    const attempt = fail(step.attempt);
+    return { ...step, spent: spend(step.spent, event), ...(attempt && { attempt }) };
+  });
+}
+
+function endPlanAttempt(round: RoundView): RoundView {
+  return round.planAttempt ? { ...round, planAttempt: { ...round.planAttempt, ended: true, text: '' } } : round;
+}
+
+/** What was under way when the run was interrupted is no longer, and what failed is tried again when the run goes on. */
+function forgetUnfinished(round: RoundView): RoundView {
+  const { verifying: _verifying, ...rest } = round;
+  return {
+    ...rest,
+    steps: round.steps.map((step) => {
+      if (step.state === 'completed' || step.state === 'pending') return step;
+      const { attempt: _attempt, failure: _failure, skippedBecause: _because, ...again } = step;
+      return { ...again, state: 'pending' };
+    }),
+  };
+}
+
+/** The answer that the run offers: the text of the chosen round's last step, or of the last round that has one. */
+export function answerOf(run: RunSnapshot): { round: RoundView; text: string } | undefined {
+  const candidates = run.answerRound === undefined ? [...run.rounds].reverse() : [run.rounds[run.answerRound]];
+  for (const round of candidates) {
+    const text = round?.answer && round.steps[round.answer.step]?.output;
+    if (round && text !== undefined) return { round, text };
+  }
+  return undefined;
+}
+
+/** Types of event after which nothing more happens to a run unless somebody resumes it. */
+export const FINAL_EVENTS: ReadonlySet<RunEvent['type']> = new Set(['run.stopped', 'run.completed', 'run.failed', 'run.cancelled']);

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+export const testStatusSchema = z.enum(['passed', 'failed', 'skipped', 'missing']);
+export type TestStatus = z.infer<typeof testStatusSchema>;
+
+export const testChangeSchema = z.object({
+  /** Stable between runs: file, suites and name. */
+  id: z.string(),
+  before: testStatusSchema,
+  after: testStatusSchema,
+  /** What the test said when it failed after the patch, cut short. */
+  message: z.string().optional(),
+  durationMs: z.number().nonnegative().optional(),
+});
+export type TestChange = z.infer<typeof testChangeSchema>;
+
+/**
+ * What the project's tests said of a patch. `infrastructure` means that nothing was learned (no sandbox, no runner): it is neither a
+ * pass nor a failure and never becomes a reward. `refused` means that there was nothing to prove, or the patch was not admissible.
+ */
+export const verdictSchema = z.object({
+  verified: z.boolean(),
+  /** Share of failing tests mended times share of passing tests kept, 0 to 1. */
+  score: z.number().min(0).max(1),
+  outcome: z.enum(['verified', 'failed', 'refused', 'infrastructure']),
+  reason: z.string(),
+  tests: z.array(testChangeSchema),
+  command: z.string(),
+  sandboxed: z.boolean(),
+  durationMs: z.number().nonnegative(),
+});
+export type Verdict = z.infer<typeof verdictSchema>;

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+/** How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`. */
+export const providerSchema = z.enum(['openai', 'openai-compatible', 'anthropic', 'vscode']);
+export type Provider = z.infer<typeof providerSchema>;
+
+/** US dollars for a million tokens. Reasoning tokens are billed as output. */
+export const priceSchema = z.object({
+  inputPerMillion: z.number().nonnegative(),
+  outputPerMillion: z.number().nonnegative(),
+  cacheReadPerMillion: z.number().nonnegative().optional(),
+  cacheWritePerMillion: z.number().nonnegative().optional(),
+});
+export type Price = z.infer<typeof priceSchema>;
+
+const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** A key may travel in the clear only to this machine. */
+const baseUrlSchema = z
+  .url({ protocol: /^https?$/, error: 'baseUrl must be an http or https address' })
+  .refine((url) => url.startsWith('https:') || loopbackHosts.has(new URL(url).hostname), {
+    error: 'baseUrl must use https, except on this machine (127.0.0.1, localhost)',
+  });
+
+export const workerConfigSchema = z.strictObject({
+  /** Short name, unique in the pool; shown to people and never to the Conductor, which sees ordinals. */
+  id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
+  provider: providerSchema,
+  /** The provider's name of the model. */
+  model: z.string().min(1).max(200),
+  baseUrl: baseUrlSchema.optional(),
+  /**
+   * Name of the key: the environment variable the command line reads and the name in VS Code's SecretStorage.
+   * Absent where the server wants none.
+   */
+  key: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a key name looks like an environment variable, such as OPENAI_API_KEY').optional(),
+  /** Something true about what the worker is good at, which the Conductor is told. */
+  description: z.string().max(400).optional(),
+  maxOutputTokens: z.number().int().min(1).max(200_000).default(8_192),
+  /** Sent only when given: some models refuse it. */
+  temperature: z.number().min(0).max(2).optional(),
+  topP: z.number().gt(0).max(1).optional(),
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  price: priceSchema.optional(),
+  /** At most this many calls at once to the worker's server, all runs together. The lowest of a server's workers counts. */
+  concurrency: z.number().int().min(1).max(64).default(4),
+  firstTokenTimeoutMs: z.number().int().min(100).max(3_600_000).default(120_000),
+  idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
+  enabled: z.boolean().default(true),
+  /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
+  simulated: z.boolean().default(false),
+});
+export type WorkerConfig = z.infer<typeof workerConfigSchema>;
+
+export const budgetSchema = z.strictObject({
+  /** Dollars for one run; calls of unpriced workers are held by the tokens alone. */
+  runUsd: z.number().positive().default(1),
+  runTokens: z.number().int().positive().default(400_000),
+  dayUsd: z.number().positive().default(10),
+  dayTokens: z.number().int().positive().default(4_000_000),
+});
+export type Budget = z.infer<typeof budgetSchema>;
+
+/** The file `workers.json`, which VS Code and the command line both read. */
+export const workersFileSchema = z
+  .strictObject({
+    version: z.literal(1),
+    /** Id of the worker whose model plays the Conductor. It may also stand in the pool. */
+    conductor: z.string().optional(),
+    budget: budgetSchema.prefault({}),
+    workers: z.array(workerConfigSchema).max(32),
+  })
+  .superRefine((file, context) => {
+    const ids = file.workers.map((worker) => worker.id);
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (twice) context.addIssue({ code: 'custom', message: `two workers are called "${twice}"` });
+    if (file.conductor && !ids.includes(file.conductor)) {
+      context.addIssue({ code: 'custom', message: `"conductor" names "${file.conductor}", which is not among the workers` });
+    }
+  });
+export type WorkersFile = z.infer<typeof workersFileSchema>;

@@ -1,0 +1,69 @@
+import type { Failure } from '../protocol/run-events.ts';
+
+/** What can go wrong with a call, as far as anybody decides by it. */
+export type WorkerErrorKind =
+  | 'authentication'
+  | 'missing-key'
+  | 'payment'
+  | 'permission'
+  | 'not-found'
+  | 'invalid-request'
+  | 'context-overflow'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'server'
+  | 'network'
+  | 'first-token-timeout'
+  | 'idle-timeout'
+  | 'incomplete'
+  | 'invalid-response'
+  | 'too-large'
+  | 'cancelled';
+
+const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set([
+  'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response',
+]);
+
+export interface WorkerErrorData {
+  readonly kind: WorkerErrorKind;
+  /** One sentence that says what happened and what to do; holds no key and no prompt. */
+  readonly message: string;
+  readonly status?: number;
+  /** What the server asked us to wait, from Retry-After or its relatives. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** A model call that did not work, classified once, in `classify-error.ts`. */
+export class WorkerError extends Error {
+  override readonly name = 'WorkerError';
+  readonly kind: WorkerErrorKind;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ kind, message, status, retryAfterMs, cause }: WorkerErrorData) {
+    super(message, { cause });
+    this.kind = kind;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  get retryable(): boolean {
+    return RETRYABLE.has(this.kind);
+  }
+
+  toFailure(): Failure {
+    return { kind: this.kind, message: this.message, retryable: this.retryable };
+  }
+}
+
+/** A scope of the budget has not enough left for the next call. Nothing was sent. */
+export class BudgetSpentError extends Error {
+  override readonly name = 'BudgetSpentError';
+  readonly scope: string;
+
+  constructor(scope: string, message: string) {
+    super(message);
+    this.scope = scope;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Usage } from '../protocol/usage.ts';
+
+/*
+ * What every model looks like from here, whoever serves it. An adapter speaks one wire format; retries, timers, limits and money are
+ * the business of `call-worker.ts`, once for all adapters.
+ */
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface ModelRequest {
+  readonly messages: readonly Message[];
+  /** Upper bound on generated tokens, reasoning included where the provider counts it so. */
+  readonly maxOutputTokens: number;
+  /** Sent only when given: some models refuse sampling parameters. */
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly seed?: number;
+  readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+}
+
+export type FinishReason = 'stop' | 'length' | 'content-filter';
+
+export interface ModelReply {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  /** The model's name as the server reported it. */
+  readonly model: string;
+}
+
+export interface StreamOptions {
+  readonly signal: AbortSignal;
+  /** Called with each piece of text, in order. */
+  readonly onText: (text: string) => void;
+  /** Called at any sign of life from the server, text or not: it winds the idle timer up again. */
+  readonly onActivity: () => void;
+}
+
+export interface ModelAdapter {
+  /**
+   * One attempt, streamed. Resolves only after the wire format's terminal event.
+   * @throws WorkerError, classified; never the SDK's own error.
+   */
+  stream(request: ModelRequest, options: StreamOptions): Promise<ModelReply>;
+}

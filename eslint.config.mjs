@@ -1,0 +1,29 @@
+import tseslint from 'typescript-eslint';
+
+// What may import what is held by .dependency-cruiser.cjs; this file holds how a single file is written.
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', '**/node_modules/**', 'test/fixtures/**', 'test/e2e/artifacts/**'] },
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'Named exports only: a thing has one name everywhere.' },
+        { selector: 'ExportAllDeclaration', message: 'No barrels: import from the file that defines the thing.' },
+      ],
+    },
+  },
+  {
+    // Configuration of tools that demand a default export.
+    files: ['*.config.ts', '.vscode-test.mjs'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+);

