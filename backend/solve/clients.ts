@@ -1,0 +1,39 @@
+/** What the backend can ask of the clients that are connected to it, seen from a run. `server` implements it on the socket. */
+export interface Clients {
+  /**
+   * The value of a key: from memory, or from the first client that has it.
+   * @returns `undefined` when no client is connected that could be asked, `null` when those that were asked have no such key.
+   */
+  secret(name: string): Promise<string | null | undefined>;
+  /** Forgets a key that a provider refused, so that the next call asks again. */
+  forgetSecret(name: string): void;
+  /** Asks a person. `undefined` when no client is there to show the question; clients with the workspace open are asked first. */
+  confirm(question: Confirmation, signal: AbortSignal): Promise<boolean | undefined>;
+  /** A call of a model that only a client can reach. @throws WorkerError `not-found` when no client offers models. */
+  model(call: ClientModelCall): Promise<ClientModelReply>;
+  /** Resolves when the next client connects or a key changes; rejects when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void>;
+}
+
+export interface Confirmation {
+  readonly title: string;
+  readonly detail: string;
+  /** Label of the button that accepts. */
+  readonly accept: string;
+  readonly workspace?: string | undefined;
+}
+
+export interface ClientModelCall {
+  readonly model: string;
+  readonly messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
+  readonly maxOutputTokens: number;
+  readonly signal: AbortSignal;
+  readonly onText: (text: string) => void;
+}
+
+export interface ClientModelReply {
+  readonly text: string;
+  /** Counted by the client: VS Code's models report no usage, so the figures are estimates. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}

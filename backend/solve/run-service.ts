@@ -1,0 +1,39 @@
+import type { FileEdit, RunSummary } from '../protocol/methods.ts';
+import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+
+export interface RunListener {
+  onEvent(event: StoredEvent): void;
+  onText(text: RunText): void;
+  /** After an event that a list shows: begun, waiting, over. */
+  onChanged(summary: RunSummary): void;
+}
+
+export interface ContextPreview {
+  readonly pieces: readonly ContextPiece[];
+  readonly leftOut: readonly { path: string; reason: string }[];
+  readonly tokens: number;
+  readonly text: string;
+  readonly testCommand: string | null;
+}
+
+/** Everything a client can do with runs. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
+export interface RunService {
+  /** Resolves with the run's id as soon as `run.accepted` is committed. */
+  start(request: RunRequest): Promise<string>;
+  cancel(runId: string): void;
+  /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. */
+  resume(runId: string): void;
+  /** With the text that is streaming at the moment. */
+  snapshot(runId: string): RunSnapshot;
+  events(runId: string, afterSeq: number): StoredEvent[];
+  /** Newest first; only runs of kind `solve`. */
+  list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[];
+  edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
+  previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
+  /** @returns a function that ends the subscription. */
+  listen(listener: RunListener): () => void;
+  /** Runs under way in this process. */
+  readonly activeRuns: number;
+}
