@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { ClientRequests, Result, RunSummary } from './methods.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
+
+/*
+ * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
+ * messages, and the last one has to be enough. From the page come commands; the extension checks each against the schema here before
+ * it acts, since the page shows text that models wrote. `path`s are shown to the extension as the page got them: whoever opens one
+ * still has to check that it lies in the workspace.
+ */
+
+/** What a question would be sent with, as the backend worked it out. */
+export type ContextPreview = Result<ClientRequests, 'context/preview'>;
+
+/** The pool as the panel needs it. */
+export interface PoolSummary {
+  /** Id of the worker whose model plays the Conductor. */
+  readonly conductor?: string | undefined;
+  readonly workers: readonly WorkerSummary[];
+}
+
+export interface WorkerSummary {
+  readonly id: string;
+  readonly model: string;
+  readonly simulated: boolean;
+  readonly enabled: boolean;
+  /** False where it cannot be called; `reason` then says why, in one sentence. */
+  readonly ready: boolean;
+  readonly reason?: string | undefined;
+}
+
+export interface BackendStatus {
+  readonly state: 'starting' | 'connected' | 'unavailable';
+  /** For people: why it is unavailable and what to do. */
+  readonly message?: string | undefined;
+}
+
+/** A question that was asked for outside the page (command palette, editor menu), or whose context is on show. */
+export interface QuestionDraft {
+  readonly question: string;
+  readonly preview?: ContextPreview | undefined;
+  /** Why there is no preview. */
+  readonly problem?: string | undefined;
+}
+
+/** What became of the last "Review and apply". */
+export interface ApplyOutcome {
+  readonly runId: string;
+  readonly state: 'applied' | 'partly' | 'rejected';
+  readonly message: string;
+}
+
+/** Everything the page shows. */
+export interface PanelState {
+  /** The run on show; without one the page asks for a question. */
+  readonly run?: RunSnapshot | undefined;
+  /** Past runs, newest first. */
+  readonly runs: readonly RunSummary[];
+  /** Absent until the backend has said. */
+  readonly pool?: PoolSummary | undefined;
+  readonly backend: BackendStatus;
+  /** False in VS Code's Restricted Mode. */
+  readonly trusted: boolean;
+  readonly draft?: QuestionDraft | undefined;
+  readonly applied?: ApplyOutcome | undefined;
+  /** Why the last command of the page was refused, such as an empty question; one sentence. */
+  readonly problem?: string | undefined;
+}
+
+/** From the extension to the page. `sentAt` is the extension's clock in milliseconds since 1970: the page may run elsewhere. */
+export interface StateMessage {
+  readonly type: 'state';
+  readonly sentAt: number;
+  readonly state: PanelState;
+}
+
+const runId = z.string().min(1).max(64);
+const question = z.string().max(32_000);
+const text = z.string().max(4_000_000);
+
+/** From the page to the extension. */
+export const pageMessageSchema = z.discriminatedUnion('type', [
+  /** The page listens: send it the state. Comes again after each reload. */
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('solve'), question }),
+  z.strictObject({ type: z.literal('previewContext'), question }),
+  z.strictObject({ type: z.literal('cancel'), runId }),
+  /** Goes on with a run that stopped, failed or was cancelled. */
+  z.strictObject({ type: z.literal('resume'), runId }),
+  z.strictObject({ type: z.literal('open'), runId }),
+  /** Leaves the run on show (it goes on) for the page that asks; the question to begin with, if any. */
+  z.strictObject({ type: z.literal('newQuestion'), question: question.optional() }),
+  /** Shows the answer's edits as a diff that the person accepts or rejects. */
+  z.strictObject({ type: z.literal('apply'), runId }),
+  z.strictObject({ type: z.literal('copy'), text }),
+  /** Puts the text at the cursor of the active editor. */
+  z.strictObject({ type: z.literal('insert'), text }),
+  z.strictObject({ type: z.literal('openFile'), path: z.string().min(1).max(4_096), line: z.number().int().min(1).optional() }),
+  z.strictObject({ type: z.literal('addWorker') }),
+  z.strictObject({ type: z.literal('manageTrust') }),
+  z.strictObject({ type: z.literal('showLogs') }),
+  z.strictObject({ type: z.literal('retryBackend') }),
+]);
+export type PageMessage = z.infer<typeof pageMessageSchema>;
