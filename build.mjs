@@ -1,0 +1,233 @@
+// Bundles the four programs into dist/ and puts the files beside them that they need at run time.
+//   node build.mjs [--minify] [--watch]
+// The programs: the extension (in VS Code's extension host), the backend, the command line, the panel's page.
+import { chmod, copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+
+const root = path.dirname(fileURLToPath(import.meta.url));
+const dist = path.join(root, 'dist');
+const require = createRequire(import.meta.url);
+
+/** Platforms a VSIX can be made for, by VS Code's names of them. */
+export const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'];
+
+export const thisPlatform = `${process.platform}-${process.arch}`;
+
+/** Written last by a complete build for this machine: `run-cli.mjs` compares the sources with it. */
+export const BUILD_STAMP = path.join(dist, '.built');
+
+// Some libraries are CommonJS inside an ESM bundle and call `require` for Node's own modules.
+const REQUIRE_BANNER = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/**
+ * `@vscode/ripgrep` looks for its binary among installed packages, of which a VSIX has none. In the bundle its one export names the
+ * copy that `copyFiles` puts beside it, so the sources import the package as always.
+ */
+const ripgrepBesideTheBundle = {
+  name: 'ripgrep-beside-the-bundle',
+  setup(build) {
+    build.onResolve({ filter: /^@vscode\/ripgrep$/ }, () => ({ path: 'ripgrep', namespace: 'beside-the-bundle' }));
+    build.onLoad({ filter: /.*/, namespace: 'beside-the-bundle' }, () => ({
+      contents: `
+        import { fileURLToPath } from 'node:url';
+        const file = process.platform === 'win32' ? './bin/rg.exe' : './bin/rg';
+        export const rgPath = fileURLToPath(new URL(file, import.meta.url));`,
+      loader: 'js',
+    }));
+  },
+};
+
+/** Writes beside the target and renames: a program that starts while a build runs finds the old file or the new one, never half of one. */
+async function writeWhole(file, contents, mode = 0o644) {
+  const temporary = `${file}.${process.pid}.tmp`;
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(temporary, contents, { mode });
+  await rename(temporary, file);
+}
+
+async function copyWhole(from, to, mode) {
+  const temporary = `${to}.${process.pid}.tmp`;
+  await mkdir(path.dirname(to), { recursive: true });
+  await copyFile(from, temporary);
+  await chmod(temporary, mode);
+  await rename(temporary, to);
+}
+
+const writeOutputs = {
+  name: 'write-outputs',
+  setup(build) {
+    build.onEnd(async (result) => {
+      if (result.errors.length > 0) return;
+      const executable = build.initialOptions.banner?.js?.startsWith('#!') ?? false;
+      for (const file of result.outputFiles) {
+        await writeWhole(file.path, file.contents, executable && file.path.endsWith('.mjs') ? 0o755 : 0o644);
+      }
+    });
+  },
+};
+
+function bundles({ minify }) {
+  const shared = {
+    absWorkingDir: root,
+    bundle: true,
+    minify,
+    sourcemap: minify ? false : 'linked',
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+    legalComments: 'none',
+  };
+  // VS Code 1.101, the oldest supported, runs extensions on Node 22.15.
+  const node = { ...shared, platform: 'node', target: 'node22' };
+  const esm = { ...node, format: 'esm', external: ['onnxruntime-node'], mainFields: ['module', 'main'] };
+  return {
+    extension: {
+      ...node,
+      format: 'cjs',
+      entryPoints: ['extension/extension.ts'],
+      outfile: 'dist/extension.cjs',
+      external: ['vscode'],
+      plugins: [writeOutputs],
+    },
+    backend: {
+      ...esm,
+      entryPoints: ['backend/main.ts'],
+      outfile: 'dist/backend.mjs',
+      banner: { js: REQUIRE_BANNER },
+      plugins: [ripgrepBesideTheBundle, writeOutputs],
+    },
+    'command line': {
+      ...esm,
+      entryPoints: ['backend/cli.ts'],
+      outfile: 'dist/cli.mjs',
+      banner: { js: `#!/usr/bin/env node\n${REQUIRE_BANNER}` },
+      plugins: [ripgrepBesideTheBundle, writeOutputs],
+    },
+    panel: {
+      ...shared,
+      platform: 'browser',
+      // The Chromium of VS Code 1.101.
+      target: 'chrome134',
+      format: 'iife',
+      entryPoints: [
+        { in: 'webview/main.tsx', out: 'webview' },
+        { in: 'webview/panel.css', out: 'webview' },
+      ],
+      outdir: 'dist',
+      loader: { '.ttf': 'file' },
+      assetNames: '[name]',
+      plugins: [writeOutputs],
+    },
+  };
+}
+
+/** The binaries and helpers that are no JavaScript, for one platform. Third-party packages decide where they look for them. */
+async function copyFiles(platform) {
+  const [system, arch] = platform.split('-');
+  const ripgrep = system === 'win32' ? 'rg.exe' : 'rg';
+  const ripgrepPackage = `@vscode/ripgrep-${platform}`;
+  let binary;
+  try {
+    binary = createRequire(require.resolve('@vscode/ripgrep')).resolve(`${ripgrepPackage}/bin/${ripgrep}`);
+  } catch {
+    const { version } = await readJson(packageFile('@vscode/ripgrep', 'package.json'));
+    throw new Error(
+      `${ripgrepPackage} is not installed, and the bundle for ${platform} needs its binary: ` +
+        `run "npm ci", or for another platform "npm install --no-save --force ${ripgrepPackage}@${version}".`,
+    );
+  }
+  await rm(path.join(dist, 'bin'), { recursive: true, force: true });
+  await copyWhole(binary, path.join(dist, 'bin', ripgrep), 0o755);
+
+  // sandbox-runtime looks for `vendor/` beside the file it was bundled into.
+  await rm(path.join(dist, 'vendor'), { recursive: true, force: true });
+  const helpers = [['java-proxy-agent/srt-proxy-agent.jar', 0o644]];
+  if (system === 'linux') helpers.push([`seccomp/${arch}/apply-seccomp`, 0o755]);
+  for (const [helper, mode] of helpers) {
+    await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(dist, 'vendor', helper), mode);
+  }
+}
+
+/** A file of an installed package, whether or not the package exports it. */
+function packageFile(name, file) {
+  return path.join(root, 'node_modules', name, file);
+}
+
+async function readJson(file) {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+/** React comes along as a peer of the toolkit; the panel is Preact, and a second framework in the page would go unnoticed for long. */
+function refuseReact(metafile) {
+  const react = Object.keys(metafile.inputs).find((input) => /node_modules\/react(-dom)?\//.test(input));
+  if (react) throw new Error(`The panel's bundle contains ${react}: import preact, and the toolkit's web components instead of its React ones.`);
+}
+
+// TEMPORARY while the rooms are being written: an entry point that does not exist yet is left out with a warning.
+function exists(options) {
+  const missing = options.entryPoints.map((entry) => entry.in ?? entry).filter((file) => !existsSync(path.join(root, file)));
+  if (missing.length > 0) console.warn(`skipped, not written yet: ${missing.join(', ')}`);
+  return missing.length === 0;
+}
+
+/**
+ * Builds everything once.
+ * @param platform whose binaries to put beside the bundles; only a build for this machine can be started from here.
+ * @returns the size in bytes of each output, by its path from the root.
+ */
+export async function buildAll({ minify = false, platform = thisPlatform } = {}) {
+  const startedAt = new Date();
+  await rm(BUILD_STAMP, { force: true });
+  const results = await Promise.all(
+    Object.values(bundles({ minify })).filter(exists).map(async (options) => {
+      const result = await esbuild.build(options);
+      if (options.platform === 'browser') refuseReact(result.metafile);
+      return result.metafile.outputs;
+    }),
+  );
+  await copyFiles(platform);
+  if (platform === thisPlatform) {
+    await writeWhole(BUILD_STAMP, '');
+    // A source that changed while the build ran is newer than what was built.
+    await utimes(BUILD_STAMP, startedAt, startedAt);
+  }
+  const outputs = Object.entries(Object.assign({}, ...results));
+  return Object.fromEntries(outputs.filter(([file]) => !file.endsWith('.map')).map(([file, { bytes }]) => [file, bytes]));
+}
+
+/** Builds, and builds again whatever changes, until the process is ended. */
+async function watch() {
+  await copyFiles(thisPlatform);
+  for (const [name, options] of Object.entries(bundles({ minify: false })).filter(([, options]) => exists(options))) {
+    const report = {
+      name: 'report',
+      setup: (build) => build.onEnd(({ errors }) => { if (errors.length === 0) console.log(`built the ${name}`); }),
+    };
+    const context = await esbuild.context({ ...options, plugins: [...options.plugins, report] });
+    await context.watch();
+  }
+}
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const known = ['--minify', '--watch'];
+  const unknown = process.argv.slice(2).find((argument) => !known.includes(argument));
+  if (unknown) {
+    console.error(`build.mjs does not know "${unknown}"; it takes ${known.join(' and ')}.`);
+    process.exit(2);
+  }
+  try {
+    if (process.argv.includes('--watch')) await watch();
+    else {
+      const sizes = await buildAll({ minify: process.argv.includes('--minify') });
+      for (const [file, bytes] of Object.entries(sizes)) console.log(`${(bytes / 1024).toFixed(0).padStart(7)} kB  ${file}`);
+    }
+  } catch (error) {
+    // esbuild has printed its own errors by now.
+    if (!('errors' in error)) console.error(error.message);
+    process.exit(1);
+  }
+}
