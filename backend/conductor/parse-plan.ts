@@ -1,0 +1,115 @@
+import type { Plan } from '../workflow/plan.ts';
+import { validatePlan, type PlanRejection, type RawPlan } from '../workflow/validate-plan.ts';
+import { readList, type Literal } from './python-lists.ts';
+
+export type ParsedPlan =
+  | { readonly kind: 'plan'; readonly plan: Plan }
+  /** Three explicit empty lists in a later round: the previous answer stands (arXiv 2512.04388 Fig. 14). */
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'rejected'; readonly rejection: PlanRejection };
+
+export interface ParseOptions {
+  readonly workerCount: number;
+  /** 0 for the first round, where there is no answer to keep. */
+  readonly round: number;
+  readonly maxSteps?: number;
+  /** The text was cut off at the token limit. */
+  readonly truncated?: boolean;
+}
+
+type ListName = keyof RawPlan;
+
+/** What each list may be called. The names are looked for without regard to case, with or without an underscore or a plural. */
+const LABELS: Readonly<Record<ListName, string>> = {
+  modelIds: 'model[_ -]?ids?',
+  subtasks: 'sub[_ -]?tasks?',
+  accessList: 'access(?:[_ -]?lists?)?',
+};
+
+const SHOWN: Readonly<Record<ListName, string>> = { modelIds: 'model_id', subtasks: 'subtasks', accessList: 'access_list' };
+
+/** A label, an equals sign or colon, and the bracket that opens its list; quotes, backticks and a fence may stand between them. */
+const LABELLED_LIST = new RegExp(
+  `(?<![A-Za-z0-9_])(?:${Object.entries(LABELS).map(([name, label]) => `(?<${name}>${label})`).join('|')})` +
+    '["\'`*\\s]{0,8}[:=][`*\\s]{0,16}(?:python|json)?\\s{0,8}(?=\\[)',
+  'gi',
+);
+
+/** Longest text that is read; a plan is a page, and the rest of a longer text is not looked at. */
+const MAX_TEXT_LENGTH = 200_000;
+
+/** So many lists may fail to read before the text is given up: each failure may have looked at all of the text. */
+const MAX_FAILED_LISTS = 12;
+
+/**
+ * The plan in a Conductor's text: its reasoning is passed over, then the first list under each of the three labels counts
+ * (arXiv 2512.04388 §3.1). Never throws and never evaluates anything; the text is untrusted.
+ */
+export function parsePlan(text: string, { workerCount, round, maxSteps, truncated = false }: ParseOptions): ParsedPlan {
+  const { lists, malformed } = readLists(withoutThinking(text.slice(0, MAX_TEXT_LENGTH)));
+  const missing = (Object.keys(SHOWN) as ListName[]).filter((name) => !lists[name]);
+  if (missing.length > 0) return rejected(missingLists(missing, malformed, truncated));
+
+  const raw = lists as RawPlan;
+  if (round > 0 && Object.values(raw).every((list) => list.length === 0)) return { kind: 'keep' };
+  const validation = validatePlan(raw, { workerCount, ...(maxSteps !== undefined && { maxSteps }) });
+  return validation.ok ? { kind: 'plan', plan: validation.plan } : rejected(validation.rejection);
+}
+
+const rejected = (rejection: PlanRejection): ParsedPlan => ({ kind: 'rejected', rejection });
+
+/**
+ * The text without the model's thinking. A block that was never opened, because the chat template opened it, is thinking up to its end;
+ * one that was never closed leaves nothing after it that could count as a plan.
+ */
+function withoutThinking(text: string): string {
+  const kept: string[] = [];
+  let thinking = false;
+  let from = 0;
+  for (const tag of text.matchAll(/<(\/?)think>/gi)) {
+    const closes = tag[1] === '/';
+    if (closes && !thinking) kept.length = 0;
+    else if (!thinking) kept.push(text.slice(from, tag.index));
+    thinking = !closes;
+    from = tag.index + tag[0].length;
+  }
+  if (!thinking) kept.push(text.slice(from));
+  return kept.join('\n');
+}
+
+/** Labels are looked for only outside the lists already read, so that a subtask may speak of model_id = […] as it likes. */
+function readLists(text: string): { lists: Partial<Record<ListName, Literal[]>>; malformed: Set<ListName> } {
+  const lists: Partial<Record<ListName, Literal[]>> = {};
+  const malformed = new Set<ListName>();
+  const label = new RegExp(LABELLED_LIST);
+  let failures = 0;
+  for (let match = label.exec(text); match; match = label.exec(text)) {
+    const name = (Object.keys(LABELS) as ListName[]).find((candidate) => match?.groups?.[candidate] !== undefined);
+    if (!name || lists[name]) continue;
+    const read = readList(text, label.lastIndex);
+    if (read) {
+      lists[name] = read.items;
+      label.lastIndex = read.end;
+    } else {
+      malformed.add(name);
+      failures += 1;
+      if (failures >= MAX_FAILED_LISTS) break;
+    }
+  }
+  return { lists, malformed };
+}
+
+function missingLists(missing: readonly ListName[], malformed: ReadonlySet<ListName>, truncated: boolean): PlanRejection {
+  const names = missing.map((name) => SHOWN[name]).join(', ');
+  if (truncated) {
+    return { reason: 'truncated', message: `The text was cut off before the plan was complete; missing: ${names}. Reason more briefly.` };
+  }
+  const broken = missing.filter((name) => malformed.has(name));
+  if (broken.length > 0) {
+    return {
+      reason: 'malformed-list',
+      message: `${broken.map((name) => SHOWN[name]).join(', ')} is not a complete list: close every bracket and quote.`,
+    };
+  }
+  return { reason: 'missing-list', message: `The text lacks ${names}: a plan is the three lists model_id, subtasks and access_list.` };
+}
