@@ -47,6 +47,8 @@ export const workerConfigSchema = z.strictObject({
   firstTokenTimeoutMs: z.number().int().min(100).max(3_600_000).default(120_000),
   idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
   enabled: z.boolean().default(true),
+  /** How much the model is told when it plays the Conductor: small models do better with `compact`. */
+  promptProfile: z.enum(['standard', 'compact']).default('standard'),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
 });

@@ -1,0 +1,106 @@
+import type { Message } from '../workers/model.ts';
+import { MAX_STEPS } from '../workflow/plan.ts';
+import type { PastRound, PolicyRequest, PoolEntry } from './policy.ts';
+import type { PlanExample, PromptProfile } from './prompt-profile.ts';
+import { renderPlan } from './render-plan.ts';
+
+/*
+ * The Conductor's prompt, in the shape of the paper's (arXiv 2512.04388 Fig. 13 and 14) and in words of our own: the three lists are
+ * defined, examples come from other domains, workers are ordinals, and a later round shows what came of the one before.
+ */
+
+export type PromptInput = Pick<PolicyRequest, 'question' | 'context' | 'pool' | 'rounds' | 'rejection'>;
+
+const SYSTEM =
+  'You conduct a team of language models. You do not answer the question yourself: you think about how the team can answer it best and ' +
+  'write the plan by which it will work.';
+
+/** The words with which the Conductor begins to think. A local model continues them; an endpoint is asked to. */
+const OPENING =
+  'Let me think step by step about how to break the question into subtasks, which worker should do each, and whose outputs each may read.';
+const REVISION_OPENING = 'Let me think step by step about whether the plan of the last round needs to change, and how.';
+
+export interface ConductorPrompt {
+  readonly messages: readonly Message[];
+  /** How the reply begins; to be continued exactly, or asked for at the end of the user's turn. */
+  readonly prefill: string;
+}
+
+export function conductorPrompt(input: PromptInput, profile: PromptProfile): ConductorPrompt {
+  const messages: Message[] = [
+    { role: 'system', content: SYSTEM },
+    { role: 'user', content: firstTurn(input, profile) },
+  ];
+  for (const round of input.rounds) {
+    messages.push(
+      { role: 'assistant', content: round.planText },
+      { role: 'user', content: revisionTurn(round, profile) },
+    );
+  }
+  if (input.rejection) {
+    messages.push(
+      { role: 'assistant', content: clipped(input.rejection.text, profile.answerCharacters) || '(nothing)' },
+      {
+        role: 'user',
+        content: `That is not a valid plan, and nothing was done. ${input.rejection.message} Write the reasoning and all three lists again.`,
+      },
+    );
+  }
+  return { messages, prefill: input.rounds.length > 0 ? REVISION_OPENING : OPENING };
+}
+
+/** The prompt for a server that does not continue a prefill exactly: the same words stand at the end of the user's turn. */
+export function endpointMessages(input: PromptInput, profile: PromptProfile): Message[] {
+  const { messages, prefill } = conductorPrompt(input, profile);
+  const last = messages.at(-1) as Message;
+  return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\nBegin your reply with: ${prefill}` }];
+}
+
+function firstTurn({ question, context, pool }: PromptInput, profile: PromptProfile): string {
+  return [
+    'A programmer has asked the question below. Plan how the workers listed at the end answer it. They differ in what they are good at, ' +
+      'and you can only see that from their descriptions and from experience. First reason in a few sentences; then write the plan as ' +
+      'three Python lists of equal length, one entry a step:',
+    '- model_id: for each step the number of the worker that does it. A worker may do several steps or none.',
+    '- subtasks: for each step the instruction its worker is given, in words. Say what to do and what to hand on. Every worker is also ' +
+      'shown the question and the project context, but not the other subtasks.',
+    '- access_list: for each step whose earlier outputs its worker may read: [] for none, ["all"] for those of all earlier steps, or ' +
+      'numbers of earlier steps, counted from 0, such as [0, 2]. What a step may not read, it does not know.',
+    `Use at most ${MAX_STEPS} steps, and no more than the question is worth. Steps that do not read each other run at the same time. ` +
+      'The output of the last step is the answer that the programmer gets, so it must be complete by itself. Where the project has ' +
+      'tests, the answer is checked against them.',
+    `${profile.examples.length === 1 ? 'An example' : 'Examples'} of the form, from other domains:`,
+    ...profile.examples.map(example),
+    context && `PROJECT CONTEXT:\n${clipped(context, profile.contextCharacters)}`,
+    `USER QUESTION:\n${question}`,
+    `AVAILABLE WORKERS:\n${pool.map(worker).join('\n')}`,
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function example({ question, reasoning, plan }: PlanExample, index: number): string {
+  return `EXAMPLE ${index + 1}\nQuestion: ${question}\n${reasoning}\n${renderPlan(plan)}`;
+}
+
+const worker = ({ description }: PoolEntry, ordinal: number): string =>
+  description ? `Worker ${ordinal}: ${description.replace(/\s+/g, ' ')}` : `Worker ${ordinal}`;
+
+function revisionTurn({ answer, feedback }: PastRound, profile: PromptProfile): string {
+  return [
+    'Your plan was carried out. The answer of its last step:',
+    clipped(answer, profile.answerCharacters),
+    `TEST FEEDBACK:\n${clipped(feedback, profile.answerCharacters)}`,
+    `You may now write another plan of at most ${MAX_STEPS} steps that corrects or improves this answer. Its workers are shown the ` +
+      'question; a step with ["all"] also sees this round\'s outputs and the feedback. To keep the answer as it is, write three empty ' +
+      'lists: model_id = [], subtasks = [], access_list = [].',
+  ].join('\n\n');
+}
+
+/** The beginning and the end of a text that is too long, since both tend to matter more than the middle. */
+function clipped(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const head = Math.ceil(characters * 0.7);
+  const tail = characters - head;
+  return `${text.slice(0, head)}\n[… ${text.length - characters} characters left out …]\n${text.slice(text.length - tail)}`;
+}

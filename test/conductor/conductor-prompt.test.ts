@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { conductorPrompt, endpointMessages, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
+import { EndpointPolicy } from '../../backend/conductor/endpoint-policy.ts';
+import { parsePlan } from '../../backend/conductor/parse-plan.ts';
+import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
+import { renderPlan } from '../../backend/conductor/render-plan.ts';
+import type { ModelRequest } from '../../backend/workers/model.ts';
+
+const input: PromptInput = {
+  question: 'Why does merge() lose an interval?',
+  context: 'src/merge.js\nexport function merge() {}',
+  pool: [{ description: 'Exact\nwith numbers.' }, {}],
+  rounds: [],
+};
+const profiles = Object.values(PROMPT_PROFILES);
+const text = (messages: readonly { content: string }[]): string => messages.map(({ content }) => content).join('\n');
+
+describe.each(profiles)('the $name prompt', (profile) => {
+  it('shows only examples that are valid plans', () => {
+    for (const { plan } of profile.examples) {
+      expect(parsePlan(renderPlan(plan), { workerCount: 3, round: 0 })).toEqual({ kind: 'plan', plan });
+    }
+  });
+
+  it('names workers by ordinals, with a description where there is one', () => {
+    expect(text(conductorPrompt(input, profile).messages)).toContain('Worker 0: Exact with numbers.\nWorker 1');
+  });
+
+  it('holds the question whole and as much of the context as the profile allows', () => {
+    const context = `begin ${'x'.repeat(100_000)} end`;
+    const prompt = text(conductorPrompt({ ...input, context }, profile).messages);
+    expect(prompt).toContain(input.question);
+    expect(prompt).toContain('begin');
+    expect(prompt).toContain('end\n\nUSER QUESTION');
+    expect(prompt.length).toBeLessThan(profile.contextCharacters + 12_000);
+  });
+
+  it('shows a later round what came of the one before', () => {
+    const rounds = [{ planText: 'model_id = [1] …', answer: 'return a', feedback: 'merge.test.js > nested: failed' }];
+    const { messages } = conductorPrompt({ ...input, rounds }, profile);
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+    expect(messages[2]?.content).toBe('model_id = [1] …');
+    expect(messages[3]?.content).toContain('return a');
+    expect(messages[3]?.content).toContain('nested: failed');
+  });
+
+  it('tells the Conductor which rule its text broke', () => {
+    const rejection = { text: 'model_id = [99]', message: 'model_id names worker 99; the workers are 0 to 1.' };
+    const { messages } = conductorPrompt({ ...input, rejection }, profile);
+    expect(messages.at(-2)).toEqual({ role: 'assistant', content: 'model_id = [99]' });
+    expect(messages.at(-1)?.content).toContain('worker 99');
+  });
+});
+
+describe('EndpointPolicy', () => {
+  it('asks once a sample, with its seed, and ends the user\'s turn with the opening words', async () => {
+    const requests: ModelRequest[] = [];
+    const pieces: string[] = [];
+    const policy = new EndpointPolicy({
+      model: 'some-model',
+      profile: PROMPT_PROFILES.standard,
+      call: async (request, { sample, onText }) => {
+        requests.push(request);
+        onText(`plan ${sample}`);
+        const usage = { uncachedInput: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false };
+        return { text: `plan ${sample}`, finishReason: 'stop', usage, model: 'some-model' };
+      },
+    });
+    const samples = await policy.sample({
+      ...input, n: 2, sampling: { temperature: 1, seeds: [7, 8], maxTokens: 500 }, signal: new AbortController().signal,
+      onText: (sample, piece) => pieces.push(`${sample}: ${piece}`),
+    });
+    expect(samples.map((sample) => [sample.text, sample.policy.promptVersion])).toEqual([['plan 0', 'standard-1'], ['plan 1', 'standard-1']]);
+    expect(requests.map(({ seed, temperature, maxOutputTokens }) => ({ seed, temperature, maxOutputTokens }))).toEqual([
+      { seed: 7, temperature: 1, maxOutputTokens: 500 }, { seed: 8, temperature: 1, maxOutputTokens: 500 },
+    ]);
+    expect(requests[0]?.messages).toEqual(endpointMessages(input, PROMPT_PROFILES.standard));
+    expect(requests[0]?.messages.at(-1)?.content).toContain('Begin your reply with: Let me think step by step');
+    expect(pieces).toEqual(['0: plan 0', '1: plan 1']);
+  });
+});
