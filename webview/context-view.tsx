@@ -1,0 +1,99 @@
+import { memo } from 'preact/compat';
+import type { JSX } from 'preact';
+import type { ContextPiece } from '../backend/protocol/run-events.ts';
+import { Disclosure } from './disclosure.tsx';
+import { formatTokens, plural } from './format.ts';
+import { useHost } from './host.ts';
+import { Capped } from './markdown/capped.tsx';
+
+export interface SentContext {
+  readonly pieces: readonly ContextPiece[];
+  readonly leftOut: readonly { path: string; reason: string }[];
+  readonly tokens: number;
+  readonly text: string;
+}
+
+const MAX_CHIPS = 4;
+
+/** What a question is sent with: chips for a glance, everything behind a disclosure. `id` keeps what was opened apart by question. */
+export const ContextView = memo(function ContextView({ context, id }: {
+  readonly context: SentContext;
+  readonly id: string;
+}): JSX.Element {
+  const { pieces, leftOut, tokens, text } = context;
+  const more = pieces.length - MAX_CHIPS;
+  if (pieces.length === 0 && leftOut.length === 0) return <p class="quiet">Sent without any file of the workspace.</p>;
+  return (
+    <div class="context">
+      <ul class="chips" aria-label="Files sent with the question">
+        {pieces.slice(0, MAX_CHIPS).map((piece) => <li key={keyOf(piece)}><Chip piece={piece} /></li>)}
+        {more > 0 && <li class="chip-more">+{more} more</li>}
+      </ul>
+      <Disclosure
+        id={`${id}/context`}
+        title={`Sent: ${plural(pieces.length, 'piece')}${leftOut.length > 0 ? `, ${leftOut.length} left out` : ''}`}
+        aside={`${formatTokens(tokens)} tokens`}
+      >
+        <ul class="pieces">
+          {pieces.map((piece) => (
+            <li key={keyOf(piece)}>
+              <FileLink path={piece.path} startLine={piece.startLine} endLine={piece.endLine} />
+              <span class="figures">{formatTokens(piece.tokens)}</span>
+              <span class="quiet reason">{piece.reason}</span>
+            </li>
+          ))}
+        </ul>
+        {leftOut.length > 0 && (
+          <>
+            <p class="label">Left out</p>
+            <ul class="pieces">
+              {leftOut.map(({ path, reason }) => (
+                <li key={`${path} ${reason}`}><bdi class="path">{path}</bdi><span class="quiet reason">{reason}</span></li>
+              ))}
+            </ul>
+          </>
+        )}
+        {text !== '' && (
+          <Disclosure id={`${id}/context-text`} title="The exact text sent">
+            <pre tabIndex={0} role="region" aria-label="The exact text sent" dir="ltr"><Capped text={text} /></pre>
+          </Disclosure>
+        )}
+      </Disclosure>
+    </div>
+  );
+});
+
+function Chip({ piece }: { readonly piece: ContextPiece }): JSX.Element {
+  const host = useHost();
+  const { path, startLine, reason } = piece;
+  return (
+    <button
+      type="button" class="chip" title={`Open ${path}:${startLine}`}
+      onClick={() => host.post({ type: 'openFile', path, line: startLine })}
+    >
+      <bdi class="chip-name">{path.split('/').at(-1)}</bdi><span class="chip-reason">{reason}</span>
+    </button>
+  );
+}
+
+/** A path that opens its file in the editor. */
+export function FileLink({ path, startLine, endLine }: {
+  readonly path: string;
+  readonly startLine?: number;
+  readonly endLine?: number;
+}): JSX.Element {
+  const host = useHost();
+  const lines = startLine === undefined ? '' : `:${startLine}${endLine !== undefined && endLine > startLine ? `–${endLine}` : ''}`;
+  return (
+    <button
+      type="button" class="file-link"
+      onClick={() => host.post({ type: 'openFile', path, ...(startLine !== undefined && { line: startLine }) })}
+    >
+      <bdi>{path}</bdi><span class="quiet">{lines}</span>
+    </button>
+  );
+}
+
+function keyOf({ path, startLine, endLine }: ContextPiece): string {
+  return `${path}:${startLine}-${endLine}`;
+}

@@ -1,0 +1,92 @@
+import { h, type ComponentChildren, type JSX } from 'preact';
+
+/*
+ * The controls of the page, as components with typed properties. Everything else uses these and never the elements behind them.
+ */
+
+interface ButtonProps {
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+  readonly appearance?: 'primary' | 'secondary';
+  readonly icon?: IconName;
+  readonly disabled?: boolean;
+  readonly label?: string;
+}
+
+export function Button({ onClick, children, appearance = 'secondary', icon, disabled = false, label }: ButtonProps): JSX.Element {
+  return h(
+    'vscode-button',
+    { appearance, disabled, onClick: disabled ? undefined : onClick, ...(label && { 'aria-label': label }) } as JSX.HTMLAttributes,
+    icon && <i slot="start" class={`codicon codicon-${icon}`} aria-hidden="true" />,
+    children,
+  );
+}
+
+/** A small button without a frame, for tools that belong to a line. Plain HTML: it has to sit in a line of text. */
+export function ToolButton({ onClick, icon, label, text, expanded }: {
+  readonly onClick: () => void;
+  readonly icon: IconName;
+  /** What it does, for people who do not see the icon; begins with `text` where there is one. */
+  readonly label: string;
+  readonly text?: string;
+  readonly expanded?: boolean;
+}): JSX.Element {
+  return (
+    <button type="button" class="tool" onClick={onClick} aria-label={label} title={label} aria-expanded={expanded}>
+      <Icon name={icon} />{text}
+    </button>
+  );
+}
+
+interface TextAreaProps {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly rows: number;
+  readonly onInput: (value: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+export function TextArea({ label, value, placeholder, rows, onInput, onKeyDown }: TextAreaProps): JSX.Element {
+  return h(
+    'vscode-text-area',
+    {
+      value, placeholder, rows, resize: 'vertical', onKeyDown, class: 'question-input',
+      onInput: (event: Event) => onInput((event.target as HTMLTextAreaElement).value),
+    } as JSX.HTMLAttributes,
+    label,
+  );
+}
+
+/** A word in a frame, such as "simulated". */
+export function Tag({ children, title }: { readonly children: string; readonly title?: string }): JSX.Element {
+  return h('vscode-tag', { ...(title && { title }) }, children);
+}
+
+/** A number in a circle. */
+export function Count({ children }: { readonly children: number }): JSX.Element {
+  return h('vscode-badge', {}, String(children));
+}
+
+export type IconName =
+  | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'circle-outline' | 'circle-slash' | 'copy'
+  | 'debug-pause' | 'error' | 'file' | 'history' | 'info' | 'insert' | 'lightbulb' | 'loading' | 'output' | 'pass-filled' | 'play'
+  | 'refresh' | 'shield' | 'stop-circle' | 'warning' | 'watch';
+
+/** A picture that says nothing new: the words stand next to it, or in `label`. */
+export function Icon({ name, label, tone }: {
+  readonly name: IconName;
+  readonly label?: string;
+  readonly tone?: Tone;
+}): JSX.Element {
+  const spin = name === 'loading' ? ' codicon-modifier-spin' : '';
+  return (
+    <>
+      <i class={`codicon codicon-${name}${spin}${tone ? ` tone-${tone}` : ''}`} aria-hidden="true" />
+      {label && <span class="visually-hidden">{label}</span>}
+    </>
+  );
+}
+
+/** What a colour stands for; the words beside it say the same. */
+export type Tone = 'good' | 'bad' | 'caution' | 'quiet' | 'busy';

@@ -1,0 +1,24 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { Icon } from './controls.tsx';
+import { useExpanded } from './host.ts';
+
+/** Something that is closed until somebody wants it, and remembers that they did. Its content is not there while it is closed. */
+export function Disclosure({ id, title, aside, initially = false, children }: {
+  readonly id: string;
+  readonly title: ComponentChildren;
+  readonly aside?: ComponentChildren;
+  readonly initially?: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const [open, setOpen] = useExpanded(id, initially);
+  return (
+    <div class="disclosure">
+      <button type="button" class="disclosure-title" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+        <span>{title}</span>
+        {aside && <span class="figures">{aside}</span>}
+      </button>
+      {open && <div class="disclosure-body">{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import type { JSX } from 'preact';
+import type { PanelState } from '../backend/protocol/panel-messages.ts';
+import { Icon, ToolButton } from './controls.tsx';
+import { useHost } from './host.ts';
+import { list } from './run-stage.ts';
+
+/** Who conducts, and whether anything here is only simulated: the two things that hold for all below. */
+export function Header({ state }: { readonly state: PanelState }): JSX.Element {
+  const host = useHost();
+  const conductor = conductorOf(state);
+  const simulated = simulatedWorkers(state);
+  return (
+    <header class="page-header">
+      <h1 class="visually-hidden">Conductor</h1>
+      <div class="row">
+        {state.run && (
+          <ToolButton icon="arrow-left" label="Runs" text="Runs" onClick={() => host.post({ type: 'newQuestion' })} />
+        )}
+        <span class="conductor" title="The model that writes the plan">
+          {conductor ? <>Conductor <strong>{conductor}</strong></> : 'No Conductor yet'}
+        </span>
+      </div>
+      {simulated.length > 0 && (
+        <p class="simulated">
+          <Icon name="beaker" />
+          <span>Simulated: {list(simulated)} {simulated.length === 1 ? 'answers' : 'answer'} from a simulator, not from a real model.</span>
+        </p>
+      )}
+    </header>
+  );
+}
+
+function conductorOf({ run, pool }: PanelState): string | undefined {
+  if (run) return run.policy.worker?.id ?? run.policy.model;
+  return pool?.conductor;
+}
+
+/** Of the run on show, whoever is in the pool by now; otherwise of the pool. */
+function simulatedWorkers({ run, pool }: PanelState): string[] {
+  const workers = run ? [...(run.policy.worker ? [run.policy.worker] : []), ...run.pool] : (pool?.workers ?? []);
+  return [...new Set(workers.filter((worker) => worker.simulated).map((worker) => worker.id))];
+}

@@ -1,0 +1,40 @@
+import { render } from 'preact';
+import type { StateMessage } from '../backend/protocol/panel-messages.ts';
+import { ClockOffsetContext } from './clock.tsx';
+import { Host, HostContext, type WebviewApi } from './host.ts';
+import { Panel } from './panel.tsx';
+import { share } from './share.ts';
+import { registerControls } from './toolkit.ts';
+
+declare const acquireVsCodeApi: () => WebviewApi;
+
+/** Clocks that differ by less are taken for one: the offset would otherwise change with every message. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+registerControls();
+const host = new Host(acquireVsCodeApi());
+const root = document.getElementById('root');
+if (!root) throw new Error('The page has no element with the id "root".');
+
+let shown: StateMessage | undefined;
+let clockOffsetMs = 0;
+
+window.addEventListener('message', ({ data }: MessageEvent<StateMessage>) => {
+  if (data.type !== 'state') return;
+  const isFirst = shown === undefined;
+  const offset = Date.now() - data.sentAt;
+  if (Math.abs(offset - clockOffsetMs) > CLOCK_TOLERANCE_MS) clockOffsetMs = offset;
+  shown = share(shown, data);
+  render(
+    <HostContext.Provider value={host}>
+      <ClockOffsetContext.Provider value={clockOffsetMs}>
+        <Panel state={shown.state} />
+      </ClockOffsetContext.Provider>
+    </HostContext.Provider>,
+    root,
+  );
+  if (isFirst) window.scrollTo(0, host.view.scrollTop);
+});
+window.addEventListener('scrollend', () => host.remember({ scrollTop: window.scrollY }));
+
+host.post({ type: 'ready' });

@@ -1,0 +1,26 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { head, visibleText } from './visible-text.ts';
+
+/** Characters of a text that are laid out before somebody asks for the rest: some ten screens, and far from slowing a page. */
+export const SHOWN_CHARACTERS = 20_000;
+
+/** Plain text, a long one in part until "Show all". */
+export function Capped({ text }: { readonly text: string }): JSX.Element {
+  const [all, setAll] = useState(false);
+  if (all || text.length <= SHOWN_CHARACTERS) return <>{visibleText(text)}</>;
+  return (
+    <>
+      {visibleText(head(text, SHOWN_CHARACTERS))}
+      <ShowAll characters={text.length} onClick={() => setAll(true)} />
+    </>
+  );
+}
+
+export function ShowAll({ characters, onClick }: { readonly characters: number; readonly onClick: () => void }): JSX.Element {
+  return (
+    <button type="button" class="show-all" onClick={onClick}>
+      Show all {characters.toLocaleString('en')} characters
+    </button>
+  );
+}

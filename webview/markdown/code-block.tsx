@@ -1,0 +1,23 @@
+import { memo } from 'preact/compat';
+import type { JSX } from 'preact';
+import { ToolButton } from '../controls.tsx';
+import { useHost } from '../host.ts';
+import { Capped } from './capped.tsx';
+
+/** Code with its two tools. What is copied and inserted is the code itself; what is shown makes hidden characters visible. */
+export const CodeBlock = memo(function CodeBlock({ code, language }: {
+  readonly code: string;
+  readonly language: string;
+}): JSX.Element {
+  const host = useHost();
+  return (
+    <div class="code-block">
+      <div class="code-tools">
+        <span class="quiet">{language}</span>
+        <ToolButton icon="insert" label="Insert at the cursor" onClick={() => host.post({ type: 'insert', text: code })} />
+        <ToolButton icon="copy" label="Copy the code" onClick={() => host.post({ type: 'copy', text: code })} />
+      </div>
+      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'} dir="ltr"><code><Capped text={code} /></code></pre>
+    </div>
+  );
+});

@@ -1,0 +1,29 @@
+import { memo } from 'preact/compat';
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { SHOWN_CHARACTERS, ShowAll } from './capped.tsx';
+import { CodeBlock } from './code-block.tsx';
+import { renderMarkdown } from './render-markdown.ts';
+import { head } from './visible-text.ts';
+
+/** A finished text of a model. Text that still streams is shown plain: rendering it anew for each piece would be quadratic. */
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const shown = all ? text : head(text, SHOWN_CHARACTERS);
+  const parts = useMemo(() => renderMarkdown(shown), [shown]);
+  return (
+    <div class="markdown" dir="auto">
+      {parts.map((part, index) =>
+        part.kind === 'code'
+          ? <CodeBlock key={index} code={part.code} language={part.language} />
+          // Sanitised in render-markdown.ts.
+          : <div key={index} dangerouslySetInnerHTML={{ __html: part.html }} />)}
+      {shown.length < text.length && <ShowAll characters={text.length} onClick={() => setAll(true)} />}
+    </div>
+  );
+});
+
+/** Words of a person, with their `code` in code style and nothing else changed. */
+export function InlineCode({ text }: { readonly text: string }): JSX.Element {
+  return <>{text.split(/(`[^`\n]+`)/).map((part, index) => (index % 2 ? <code key={index}>{part.slice(1, -1)}</code> : part))}</>;
+}

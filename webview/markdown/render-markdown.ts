@@ -1,0 +1,100 @@
+import DOMPurify from 'dompurify';
+import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
+import { visibleText } from './visible-text.ts';
+
+/*
+ * Text that a model wrote, as HTML that can do nothing: no HTML of its own, no images, no links that can be followed. The sanitiser
+ * after the renderer is the second lock, and the page's content security policy the third.
+ */
+
+export type MarkdownPart =
+  | { readonly kind: 'html'; readonly html: string }
+  | { readonly kind: 'code'; readonly language: string; readonly code: string };
+
+const markdown = createMarkdown();
+
+const ALLOWED_TAGS = [
+  'p', 'br', 'hr', 'strong', 'em', 's', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li',
+  'table', 'thead', 'tbody', 'tr', 'th', 'td', 'span',
+];
+const ALLOWED_ATTR = ['class', 'start'];
+
+/** The text in parts: code blocks at the top level stand alone, so that each can have its buttons. */
+export function renderMarkdown(text: string): MarkdownPart[] {
+  const environment = {};
+  const parts: MarkdownPart[] = [];
+  let prose: Token[] = [];
+  const flush = (): void => {
+    if (prose.length > 0) parts.push({ kind: 'html', html: sanitise(markdown.renderer.render(prose, markdown.options, environment)) });
+    prose = [];
+  };
+  for (const token of markdown.parse(text, environment)) {
+    if (token.level === 0 && (token.type === 'fence' || token.type === 'code_block')) {
+      flush();
+      parts.push({ kind: 'code', language: languageOf(token.info), code: token.content.replace(/\n$/, '') });
+    } else {
+      prose.push(token);
+    }
+  }
+  flush();
+  return parts;
+}
+
+/** The code blocks of the text, in order. */
+export function codeBlocksOf(text: string): string[] {
+  return renderMarkdown(text).flatMap((part) => (part.kind === 'code' ? [part.code] : []));
+}
+
+/** The first words of a text, without its markup, for a line or two. Looks at the beginning only. */
+export function excerptOf(text: string, length = 280): string {
+  return text
+    .slice(0, length * 3)
+    .replace(/^\s*(?:```|~~~).*$/gm, ' ')
+    .replace(/^\s{0,3}(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
+    .replace(/\*\*|__|`/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, length);
+}
+
+function sanitise(html: string): string {
+  return DOMPurify.sanitize(html, { ALLOWED_TAGS, ALLOWED_ATTR, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false });
+}
+
+/** The first word of a fence's info string: models add paths and attributes after it. */
+function languageOf(info: string): string {
+  return info.trim().split(/[\s:{]/)[0]?.slice(0, 24) ?? '';
+}
+
+function createMarkdown(): MarkdownIt {
+  const md = markdownIt('default', { html: false, linkify: false, typographer: false });
+  const escape = md.utils.escapeHtml;
+  md.validateLink = () => true; // Nothing can be followed: an odd address is shown as what it is.
+
+  md.renderer.rules.image = (tokens, index) => `<span class="image">[image: ${escape(tokens[index]?.content ?? '')}]</span>`;
+
+  // A link is its text, and after it the address, unless the text says the same.
+  md.renderer.rules.link_open = () => '<span class="link">';
+  md.renderer.rules.link_close = (tokens, index) => {
+    const { address, label } = linkBefore(tokens, index);
+    return address === label ? '</span>' : `</span> <span class="address">(${escape(visibleText(address))})</span>`;
+  };
+
+  // A model's headings are not the page's: they would break its outline for people who listen to it.
+  md.renderer.rules.heading_open = () => '<p class="heading"><strong>';
+  md.renderer.rules.heading_close = () => '</strong></p>';
+
+  // Code inside lists and quotes; at the top level a component draws it.
+  md.renderer.rules.fence = (tokens, index) => `<pre><code>${escape(visibleText(tokens[index]?.content ?? ''))}</code></pre>`;
+  md.renderer.rules.code_inline = (tokens, index) => `<code>${escape(visibleText(tokens[index]?.content ?? ''))}</code>`;
+  return md;
+}
+
+function linkBefore(tokens: readonly Token[], close: number): { address: string; label: string } {
+  let open = close;
+  while (open > 0 && tokens[open]?.type !== 'link_open') open -= 1;
+  return {
+    address: String(tokens[open]?.attrGet('href') ?? ''),
+    label: tokens.slice(open + 1, close).map((token) => token.content).join(''),
+  };
+}

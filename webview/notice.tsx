@@ -1,0 +1,22 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { Icon, type IconName, type Tone } from './controls.tsx';
+
+/** One sentence that says what happened, and the buttons for what to do now. */
+export function Notice({ icon, tone, title, children, actions }: {
+  readonly icon: IconName;
+  readonly tone: Tone;
+  readonly title?: string;
+  readonly children?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`notice notice-${tone}`}>
+      <Icon name={icon} tone={tone} />
+      <div class="notice-body">
+        {title && <strong>{title}</strong>}
+        {children && <div dir="auto">{children}</div>}
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PanelState } from '../backend/protocol/panel-messages.ts';
+import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { announcementOf } from './announcement.ts';
+import { AskView } from './ask-view.tsx';
+import { Button } from './controls.tsx';
+import { Header } from './header.tsx';
+import { useHost } from './host.ts';
+import { Notice } from './notice.tsx';
+import { RunView } from './run-view.tsx';
+
+/** The page: a function of the last state that came, and of what the person opened and typed. */
+export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
+  useFocusOnNewView(state.run?.runId);
+  return (
+    <>
+      <Header state={state} />
+      <Backend state={state} />
+      {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
+      {state.run
+        ? <RunView key={state.run.runId} run={state.run} applied={state.applied} />
+        : <AskView state={state} />}
+      <Announcer run={state.run} />
+    </>
+  );
+}
+
+/** The button that led to another view is gone with the old one: the keyboard goes on at the new view's beginning. */
+function useFocusOnNewView(view: string | undefined): void {
+  const last = useRef(view);
+  useEffect(() => {
+    if (last.current === view) return;
+    last.current = view;
+    window.scrollTo(0, 0);
+    if (document.activeElement === document.body) document.querySelector('main')?.focus({ preventScroll: true });
+  }, [view]);
+}
+
+function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.Element | null {
+  const host = useHost();
+  switch (backend.state) {
+    case 'connected':
+      return null;
+    case 'starting':
+      return <Notice icon="loading" tone="busy">{backend.message ?? 'Starting the backend…'}</Notice>;
+    case 'unavailable':
+      return (
+        <Notice
+          icon="error" tone="bad" title="The backend is not running"
+          actions={
+            <>
+              <Button appearance="primary" onClick={() => host.post({ type: 'retryBackend' })}>Try again</Button>
+              <Button onClick={() => host.post({ type: 'showLogs' })}>Show logs</Button>
+            </>
+          }
+        >
+          {backend.message}
+        </Notice>
+      );
+  }
+}
+
+/** Tells screen readers what changed, in whole sentences and not for every token. */
+function Announcer({ run }: { readonly run: RunSnapshot | undefined }): JSX.Element {
+  const last = useRef<RunSnapshot | undefined>(run);
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    const news = announcementOf(last.current, run);
+    last.current = run;
+    if (news) setSaid(news);
+  }, [run]);
+  return <div class="visually-hidden" role="status" aria-live="polite">{said}</div>;
+}

@@ -1,0 +1,108 @@
+import type { StepView } from '../../backend/protocol/run-snapshot.ts';
+
+/*
+ * Who reads whom, drawn in a gutter left of the cards. Every step that is read owns one lane: its line leaves its card, runs down the
+ * lane and turns into each card that reads it. Steps whose lines do not overlap share a lane, so a chain needs only one.
+ */
+
+export interface Edge {
+  /** Position of the step whose output is read. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Vertical extent of a card, in pixels from the top of the graph. */
+export interface CardBox {
+  readonly top: number;
+  readonly height: number;
+}
+
+export interface DrawnEdge extends Edge {
+  /** SVG path of the line, and of the arrow head at the card that reads. */
+  readonly line: string;
+  readonly head: string;
+}
+
+export interface GutterDrawing {
+  readonly width: number;
+  readonly edges: readonly DrawnEdge[];
+}
+
+const LANE = 10;
+const MARGIN = 9;
+const RADIUS = 6;
+const FIRST_PORT = 13;
+const PORT_GAP = 7;
+const HEAD = 4;
+
+/** The edges of a plan, in the order of their readers. Reads of steps that are not there, or are not earlier, are left out. */
+export function edgesOf(steps: readonly Pick<StepView, 'index' | 'reads'>[]): Edge[] {
+  const known = new Set(steps.map((step) => step.index));
+  return steps.flatMap((step) =>
+    [...new Set(step.reads)]
+      .filter((from) => known.has(from) && from < step.index)
+      .sort((a, b) => a - b)
+      .map((from) => ({ from, to: step.index })));
+}
+
+/** The lane of each step that is read, 0 next to the cards. Short lines get the inner lanes, so that few lines cross. */
+export function lanesOf(edges: readonly Edge[]): ReadonlyMap<number, number> {
+  const lastReader = new Map<number, number>();
+  for (const { from, to } of edges) lastReader.set(from, Math.max(to, lastReader.get(from) ?? to));
+  const spans = [...lastReader].map(([from, to]) => ({ from, to }));
+  spans.sort((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from);
+
+  const lanes = new Map<number, number>();
+  for (const span of spans) {
+    // Two lines that only meet at a card may share a lane: one enters the card above where the other leaves it.
+    const taken = spans
+      .filter((other) => lanes.has(other.from) && other.from < span.to && span.from < other.to)
+      .map((other) => lanes.get(other.from));
+    let lane = 0;
+    while (taken.includes(lane)) lane += 1;
+    lanes.set(span.from, lane);
+  }
+  return lanes;
+}
+
+/** Width of the gutter in pixels. It depends on the plan alone, so that cards do not move when they are measured. */
+export function gutterWidth(edges: readonly Edge[]): number {
+  const lanes = new Set(lanesOf(edges).values()).size;
+  return lanes === 0 ? 0 : MARGIN + lanes * LANE;
+}
+
+/** The lines as SVG paths. `boxes` are the cards by position; an edge of a card that was not measured is left out. */
+export function drawGutter(edges: readonly Edge[], boxes: ReadonlyMap<number, CardBox>): GutterDrawing {
+  const lanes = lanesOf(edges);
+  const width = gutterWidth(edges);
+  const x = (from: number): number => width - MARGIN - (lanes.get(from) ?? 0) * LANE;
+
+  // Inner lanes enter a card above outer ones: then no two lines into the same card cross.
+  const entries = (to: number): number[] =>
+    edges.filter((edge) => edge.to === to).map((edge) => edge.from).sort((a, b) => x(b) - x(a));
+  const entryY = (edge: Edge, box: CardBox): number => box.top + FIRST_PORT + entries(edge.to).indexOf(edge.from) * PORT_GAP;
+  const exitY = (from: number, box: CardBox): number => box.top + FIRST_PORT + entries(from).length * PORT_GAP;
+
+  const drawn = edges.flatMap((edge) => {
+    const source = boxes.get(edge.from);
+    const reader = boxes.get(edge.to);
+    if (!source || !reader) return [];
+    const lane = x(edge.from);
+    const start = exitY(edge.from, source);
+    const end = entryY(edge, reader);
+    const line =
+      `M${width} ${start}H${lane + RADIUS}Q${lane} ${start} ${lane} ${start + RADIUS}` +
+      `V${end - RADIUS}Q${lane} ${end} ${lane + RADIUS} ${end}H${width - HEAD}`;
+    const head = `M${width - HEAD - 1} ${end - HEAD}L${width} ${end}L${width - HEAD - 1} ${end + HEAD}Z`;
+    return [{ ...edge, line, head }];
+  });
+  return { width, edges: drawn };
+}
+
+/** What a step touches: the edges to its sources and readers, and the steps at their other ends. */
+export function neighbourhood(edges: readonly Edge[], step: number): { readonly reads: Set<number>; readonly readBy: Set<number> } {
+  return {
+    reads: new Set(edges.filter((edge) => edge.to === step).map((edge) => edge.from)),
+    readBy: new Set(edges.filter((edge) => edge.from === step).map((edge) => edge.to)),
+  };
+}

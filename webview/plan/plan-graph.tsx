@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
+import { workerName } from '../run-stage.ts';
+import { drawGutter, edgesOf, gutterWidth, neighbourhood, type CardBox, type Edge } from './edges.ts';
+import { StepCard } from './step-card.tsx';
+
+/** Colours of workers, by ordinal. Red and green mean something else here. */
+const WORKER_COLOURS = 5;
+
+/** The plan: a card a step, and at the left who reads whom. Hovering or focusing a card picks out what it touches. */
+export function PlanGraph({ steps, pool, runGoesOn, id }: {
+  readonly steps: readonly StepView[];
+  readonly pool: RunSnapshot['pool'];
+  readonly runGoesOn: boolean;
+  readonly id: string;
+}): JSX.Element {
+  const [active, setActive] = useState<number | undefined>(undefined);
+  const edges = useMemo(() => edgesOf(steps), [steps]);
+  const touched = active === undefined ? undefined : neighbourhood(edges, active);
+  const graph = useRef<HTMLOListElement>(null);
+  const boxes = useCardBoxes(graph, steps.length);
+
+  return (
+    <div class="graph" style={{ '--gutter': `${gutterWidth(edges)}px` }}>
+      <Gutter edges={edges} boxes={boxes} active={active} steps={steps} />
+      <ol class="cards" ref={graph} aria-label="Plan">
+        {steps.map((step) => (
+          <li
+            key={step.index}
+            class="step"
+            data-step={step.index}
+            data-state={step.state}
+            data-worker={step.worker % WORKER_COLOURS}
+            data-touched={touched && (step.index === active ? 'self' : touched.reads.has(step.index) ? 'read' : undefined)}
+            onMouseEnter={() => setActive(step.index)}
+            onMouseLeave={() => setActive(undefined)}
+            onFocusCapture={() => setActive(step.index)}
+            onBlurCapture={() => setActive(undefined)}
+          >
+            <StepCard
+              step={step} worker={workerName({ pool }, step.worker)} simulated={pool[step.worker]?.simulated ?? false}
+              runGoesOn={runGoesOn} id={id}
+            />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** Decoration: every card says in words what it reads. */
+function Gutter({ edges, boxes, active, steps }: {
+  readonly edges: readonly Edge[];
+  readonly boxes: ReadonlyMap<number, CardBox>;
+  readonly active: number | undefined;
+  readonly steps: readonly StepView[];
+}): JSX.Element | null {
+  const drawing = useMemo(() => drawGutter(edges, boxes), [edges, boxes]);
+  if (edges.length === 0) return null;
+  const worker = (step: number): number => (steps[step]?.worker ?? 0) % WORKER_COLOURS;
+  const classOf = ({ from, to }: Edge): string =>
+    active === undefined ? 'edge' : from === active || to === active ? 'edge edge-on' : 'edge edge-off';
+  // What is picked out is drawn last, on top.
+  const ordered = [...drawing.edges].sort((a, b) => Number(classOf(a) === 'edge edge-on') - Number(classOf(b) === 'edge edge-on'));
+  return (
+    <svg class="gutter" width={drawing.width} aria-hidden="true">
+      {ordered.map((edge) => (
+        <g key={`${edge.from}-${edge.to}`} class={classOf(edge)} data-worker={worker(edge.from)}>
+          <path class="edge-line" d={edge.line} />
+          <path class="edge-head" d={edge.head} />
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** Where the cards are, kept up to date while they grow, shrink and wrap. */
+function useCardBoxes(list: { readonly current: HTMLOListElement | null }, count: number): ReadonlyMap<number, CardBox> {
+  const [boxes, setBoxes] = useState<ReadonlyMap<number, CardBox>>(new Map());
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element) return undefined;
+    const cards = [...element.children] as HTMLElement[];
+    const measure = (): void =>
+      setBoxes((before) => {
+        const next = new Map(cards.map((card) => [Number(card.dataset['step']), { top: card.offsetTop, height: card.offsetHeight }]));
+        return sameBoxes(before, next) ? before : next;
+      });
+    measure();
+    const observer = new ResizeObserver(measure);
+    for (const card of cards) observer.observe(card);
+    return () => observer.disconnect();
+  }, [list, count]);
+  return boxes;
+}
+
+function sameBoxes(a: ReadonlyMap<number, CardBox>, b: ReadonlyMap<number, CardBox>): boolean {
+  return a.size === b.size && [...a].every(([step, box]) => b.get(step)?.top === box.top && b.get(step)?.height === box.height);
+}

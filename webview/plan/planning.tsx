@@ -1,0 +1,68 @@
+import type { JSX } from 'preact';
+import type { RejectionView, RoundView } from '../../backend/protocol/run-snapshot.ts';
+import { Countdown, Elapsed } from '../clock.tsx';
+import { Icon } from '../controls.tsx';
+import { Disclosure } from '../disclosure.tsx';
+import { Capped } from '../markdown/capped.tsx';
+import { tail } from '../markdown/visible-text.ts';
+
+/** Streamed characters of the Conductor that are shown while it plans. */
+const LIVE_TAIL = 1_200;
+
+/** The Conductor at work: its text while it plans, its reasons for who wants them afterwards, its rejected plans in between. */
+export function Planning({ round, runGoesOn, id }: {
+  readonly round: RoundView;
+  readonly runGoesOn: boolean;
+  readonly id: string;
+}): JSX.Element {
+  const attempt = round.planAttempt;
+  const planned = round.plan !== undefined || round.kept;
+  return (
+    <>
+      {round.rejections.map((rejection, index) => (
+        <Rejection key={index} rejection={rejection} id={`${id}/rejection-${index}`} />
+      ))}
+      {!planned && runGoesOn && attempt && !attempt.ended && (
+        <div class="card planning">
+          <div class="row">
+            <Icon name="loading" tone="busy" /><strong>Planning…</strong>
+            {attempt.number > 1 && <span class="quiet">attempt {attempt.number}</span>}
+            <span class="figures"><Elapsed since={attempt.startedAt} /></span>
+          </div>
+          {attempt.text !== '' && (
+            <div class="excerpt live planning-text" dir="auto"><div>{tail(attempt.text, LIVE_TAIL)}<span class="cursor" /></div></div>
+          )}
+        </div>
+      )}
+      {!planned && attempt?.ended && attempt.failure && (
+        <div class="card planning">
+          <div class="row"><Icon name={runGoesOn ? 'watch' : 'error'} tone={runGoesOn ? 'caution' : 'bad'} /><strong>Planning</strong></div>
+          <p class="note" dir="auto">
+            {attempt.retryAt !== undefined && runGoesOn && <>Attempt {attempt.number + 1} <Countdown at={attempt.retryAt} />: </>}
+            {attempt.failure.message}
+          </p>
+        </div>
+      )}
+      {round.kept && <p class="note kept"><Icon name="check" tone="good" /> The Conductor kept the answer of round {round.index}.</p>}
+      {planned && round.planText && (
+        <Disclosure id={`${id}/reasons`} title="Why this plan">
+          <div class="plan-text" dir="auto"><Capped text={round.planText} /></div>
+        </Disclosure>
+      )}
+    </>
+  );
+}
+
+function Rejection({ rejection, id }: { readonly rejection: RejectionView; readonly id: string }): JSX.Element {
+  return (
+    <div class="card rejection">
+      <div class="row">
+        <Icon name="warning" tone="caution" /><strong>Plan rejected</strong><code class="reason-name">{rejection.reason}</code>
+      </div>
+      <p class="note" dir="auto">{rejection.message}</p>
+      <Disclosure id={id} title="What the Conductor wrote">
+        <div class="plan-text" dir="auto"><Capped text={rejection.text} /></div>
+      </Disclosure>
+    </div>
+  );
+}

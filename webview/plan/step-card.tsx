@@ -1,0 +1,101 @@
+import { memo } from 'preact/compat';
+import type { JSX } from 'preact';
+import type { StepView } from '../../backend/protocol/run-snapshot.ts';
+import { Countdown, Elapsed } from '../clock.tsx';
+import { Icon, Tag, ToolButton } from '../controls.tsx';
+import { formatDuration, formatStepSpent } from '../format.ts';
+import { useExpanded } from '../host.ts';
+import { Capped } from '../markdown/capped.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
+import { excerptOf } from '../markdown/render-markdown.ts';
+import { tail } from '../markdown/visible-text.ts';
+import { list, PHASE_STAGE, phaseOf, type StepPhase } from '../run-stage.ts';
+
+interface StepCardProps {
+  readonly step: StepView;
+  readonly worker: string;
+  readonly simulated: boolean;
+  readonly runGoesOn: boolean;
+  /** Prefix of the keys under which the card remembers what was opened. */
+  readonly id: string;
+}
+
+/** Streamed characters kept in the closed card: more than its few lines can show. */
+const LIVE_TAIL = 600;
+
+/** One step: who does it, how it stands, what it costs, what it was told and what it says. */
+export const StepCard = memo(function StepCard({ step, worker, simulated, runGoesOn, id }: StepCardProps): JSX.Element {
+  const [open, setOpen] = useExpanded(`${id}/step-${step.index}`);
+  const phase = phaseOf(step, runGoesOn);
+  const stage = PHASE_STAGE[phase];
+  const number = step.index + 1;
+  const streamed = phase === 'running' ? (step.attempt?.text ?? '') : '';
+  const hasText = streamed !== '' || step.output !== undefined;
+  return (
+    <>
+      <div class="step-head">
+        <Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} />
+        <h4 class="worker"><bdi>{worker}</bdi></h4>
+        <span class="quiet">step {number}{readsOf(step)}</span>
+        {simulated && <Tag title="Answers from a simulator, not from a real model">simulated</Tag>}
+        <span class="figures"><Figures step={step} phase={phase} /></span>
+        {hasText && (
+          <ToolButton
+            icon={open ? 'chevron-down' : 'chevron-right'} expanded={open}
+            label={`${open ? 'Hide' : 'Show'} the full output of step ${number}`} onClick={() => setOpen(!open)}
+          />
+        )}
+      </div>
+      <p class="subtask" dir="auto">{step.subtask}</p>
+      <StepNote step={step} phase={phase} />
+      {hasText && !open && (
+        // The button above does the same from the keyboard.
+        <div class={streamed ? 'excerpt live' : 'excerpt'} dir="auto" onClick={() => setOpen(true)}>
+          <div>{streamed ? tail(streamed, LIVE_TAIL) : excerptOf(step.output ?? '')}{streamed && <span class="cursor" />}</div>
+        </div>
+      )}
+      {open && streamed && <div class="streaming" dir="auto"><Capped text={streamed} /><span class="cursor" /></div>}
+      {open && step.output !== undefined && <div class="output"><Markdown text={step.output} /></div>}
+    </>
+  );
+});
+
+function readsOf({ reads, readsPreviousRound }: StepView): string {
+  const read = [...(readsPreviousRound ? ['the last round'] : []), ...reads.map((position) => position + 1)];
+  return read.length > 0 ? ` · reads ${list(read)}` : '';
+}
+
+function Figures({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element {
+  const spent = formatStepSpent(step.spent);
+  if (phase === 'running' && step.attempt) {
+    return <>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></>;
+  }
+  const took = step.durationMs === undefined ? [] : [formatDuration(step.durationMs)];
+  return <>{[...spent, ...took].join(' · ')}</>;
+}
+
+/** What the state alone does not say. */
+function StepNote({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element | null {
+  const { attempt, failure } = step;
+  if (phase === 'pending' && step.reads.length > 0) return <p class="note quiet">Starts when {stepsNamed(step.reads)} done.</p>;
+  if (phase === 'not-run') return <p class="note quiet">Not run.</p>;
+  if (phase === 'running' && attempt && attempt.number > 1) return <p class="note quiet">Attempt {attempt.number}</p>;
+  if (phase === 'retrying' && attempt?.failure) {
+    return (
+      <p class="note tone-caution">
+        Attempt {attempt.number + 1} {attempt.retryAt === undefined ? 'follows' : <Countdown at={attempt.retryAt} />}:{' '}
+        <span dir="auto">{attempt.failure.message}</span>
+      </p>
+    );
+  }
+  if (phase === 'failed' && failure) return <p class="note tone-bad" dir="auto">{failure.message}</p>;
+  if (phase === 'skipped') return <p class="note quiet" dir="auto">Skipped: {step.skippedBecause}</p>;
+  if (step.finishReason === 'length') return <p class="note tone-caution">Cut off at the worker’s output limit.</p>;
+  if (step.finishReason === 'content-filter') return <p class="note tone-caution">Stopped by the provider’s content filter.</p>;
+  return null;
+}
+
+function stepsNamed(positions: readonly number[]): string {
+  const numbers = list(positions.map((position) => position + 1));
+  return positions.length === 1 ? `step ${numbers} is` : `steps ${numbers} are`;
+}

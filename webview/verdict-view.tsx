@@ -1,0 +1,90 @@
+import { memo } from 'preact/compat';
+import type { JSX } from 'preact';
+import type { TestChange, TestStatus, Verdict } from '../backend/protocol/verdict.ts';
+import { Icon } from './controls.tsx';
+import { Disclosure } from './disclosure.tsx';
+import { formatDuration } from './format.ts';
+import { Capped } from './markdown/capped.tsx';
+import { passesOf, verdictStage } from './run-stage.ts';
+import { STATUS_WORD, verdictRows, type ChangeKind } from './verdict-rows.ts';
+
+const MAX_ROWS = 30;
+
+/** What the project's tests said, before and after. */
+export const VerdictView = memo(function VerdictView({ verdict, id }: {
+  readonly verdict: Verdict;
+  readonly id: string;
+}): JSX.Element {
+  const stage = verdictStage(verdict);
+  const passes = passesOf(verdict);
+  const { rows, keptPassing, neverRun } = verdictRows(verdict.tests);
+  return (
+    <div class="card verdict">
+      <div class="row verdict-head">
+        <strong>{stage.text}</strong>
+        <span class={`tone-${stage.tone}`}><Icon name={stage.icon} /> {passes}{passes && !verdict.verified ? ' pass' : ''}</span>
+        <span class="figures">
+          <code>{verdict.command}</code> ·{' '}
+          {verdict.sandboxed ? 'sandboxed' : <span class="tone-caution"><Icon name="warning" /> not sandboxed</span>} ·{' '}
+          {formatDuration(verdict.durationMs)}
+        </span>
+      </div>
+      {!verdict.verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
+      {rows.length + keptPassing + neverRun > 0 && (
+        <table>
+          <thead><tr><th scope="col">Test</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+          <tbody>
+            {rows.slice(0, MAX_ROWS).map((test) => <TestRow key={test.id} test={test} kind={test.kind} id={id} />)}
+            {rows.length > MAX_ROWS && <SummaryRow label={`${rows.length - MAX_ROWS} more changed or failing`} status="…" />}
+            {keptPassing > 0 && <SummaryRow label={rows.length > 0 ? `${keptPassing} others` : `All ${keptPassing}`} status="passes" />}
+            {neverRun > 0 && <SummaryRow label={`${neverRun} not run`} status="skipped" />}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+});
+
+/** The backend's sentence, and what it means for the answer where that is easily misread. */
+function explanation({ outcome, reason }: Verdict): string {
+  if (outcome === 'infrastructure') return `${reason} This says nothing about the answer: it is neither right nor wrong.`;
+  return reason;
+}
+
+function TestRow({ test, kind, id }: { readonly test: TestChange; readonly kind: ChangeKind; readonly id: string }): JSX.Element {
+  return (
+    <tr data-kind={kind}>
+      <td>
+        {test.message
+          ? (
+            <Disclosure id={`${id}/test/${test.id}`} title={<TestName test={test} kind={kind} />}>
+              <pre tabIndex={0} role="region" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
+            </Disclosure>
+          )
+          : <TestName test={test} kind={kind} />}
+      </td>
+      <td><Status status={test.before} /></td>
+      <td><Status status={test.after} /></td>
+    </tr>
+  );
+}
+
+function TestName({ test, kind }: { readonly test: TestChange; readonly kind: ChangeKind }): JSX.Element {
+  const path = test.id.split(' > ');
+  return (
+    <span class="test-name">
+      <bdi>{path.at(-1)}</bdi>
+      {kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
+      {path.length > 1 && <bdi class="quiet test-path">{path.slice(0, -1).join(' › ')}</bdi>}
+    </span>
+  );
+}
+
+function Status({ status }: { readonly status: TestStatus }): JSX.Element {
+  const tone = status === 'passed' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
+  return <span class={`tone-${tone}`}>{STATUS_WORD[status]}</span>;
+}
+
+function SummaryRow({ label, status }: { readonly label: string; readonly status: string }): JSX.Element {
+  return <tr class="quiet"><td>{label}</td><td>{status}</td><td>{status}</td></tr>;
+}
