@@ -33,6 +33,8 @@ export interface AttemptView {
   readonly text: string;
   readonly failure?: Failure;
   readonly retryInMs?: number;
+  /** When the next attempt begins, milliseconds since 1970. */
+  readonly retryAt?: number;
   readonly ended: boolean;
 }
 
@@ -156,7 +158,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return { ...next, state: run.state };
     case 'run.resumed': {
       const { outcome: _outcome, answerRound: _answerRound, ...again } = next;
-      return { ...again, rounds: next.rounds.map(forgetUnfinished) };
+      return { ...again, budget: event.budget ?? next.budget, rounds: next.rounds.map(forgetUnfinished) };
     }
     case 'run.waiting':
       return { ...next, state: 'waiting', message: event.message };
@@ -167,7 +169,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'attempt.started':
       return inRound(next, event.round, (round) => startAttempt(round, event, at));
     case 'attempt.failed':
-      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => failAttempt(round, event));
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => failAttempt(round, event, at));
     case 'plan.proposed':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
         ...endPlanAttempt(round),
@@ -264,14 +266,14 @@ function startAttempt(round: RoundView, event: RunEventOf<'attempt.started'>, at
   return inStep(round, purpose.step, ({ failure: _failure, ...step }) => ({ ...step, state: 'running', attempt }));
 }
 
-function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>): RoundView {
+function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>, at: number): RoundView {
   const fail = (attempt: AttemptView | undefined): AttemptView | undefined =>
     attempt?.attemptId === event.attemptId
       ? {
           ...attempt,
           ended: true,
           failure: event.failure,
-          ...(event.retryInMs !== undefined && { retryInMs: event.retryInMs }),
+          ...(event.retryInMs !== undefined && { retryInMs: event.retryInMs, retryAt: at + event.retryInMs }),
         }
       : attempt;
   const { purpose } = event;
