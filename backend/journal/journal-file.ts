@@ -1,0 +1,146 @@
+import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { JournalUnavailableError, NewerJournalError, NotAJournalError } from './errors.ts';
+import { createTables, kindOfDatabase, SCHEMA_VERSION } from './schema.ts';
+
+/** How long a writer waits for another process before it gives up. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** SQLite's primary result codes (https://www.sqlite.org/rescode.html) that a person can do something about. */
+const REASONS: Readonly<Record<number, string>> = {
+  /* SQLITE_PERM */ 3: 'its file may not be read or written. Check the permissions of its folder.',
+  /* SQLITE_BUSY */ 5: 'another process has been writing to it for more than five seconds. Try again.',
+  /* SQLITE_READONLY */ 8: 'its file is read-only. Check the permissions of its folder.',
+  /* SQLITE_IOERR */ 10: 'the disk reported an error. Check the disk and its free space.',
+  /* SQLITE_CORRUPT */ 11: 'its file is damaged. Move it away to begin a new one.',
+  /* SQLITE_FULL */ 13: 'the disk is full. Free some space and try again.',
+  /* SQLITE_CANTOPEN */ 14: 'its file cannot be opened. Check that its folder exists and may be written.',
+};
+const SQLITE_NOT_A_DATABASE = 26;
+
+/** How every SQLite database begins (https://www.sqlite.org/fileformat.html). */
+const DATABASE_HEADER = Buffer.from('SQLite format 3\0');
+
+/** The open database: transactions, and SQLite's errors turned into sentences. */
+export class JournalFile {
+  readonly file: string;
+  readonly #database: DatabaseSync;
+
+  /** @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was. */
+  constructor(file: string) {
+    this.file = file;
+    this.#database = openDatabase(file);
+    try {
+      this.#prepareFile();
+    } catch (error) {
+      this.#database.close();
+      throw this.#translate(error);
+    }
+  }
+
+  prepare(sql: string): StatementSync {
+    return this.#database.prepare(sql);
+  }
+
+  defineFunction(name: string, implementation: (...args: unknown[]) => number): void {
+    this.#database.function(name, { deterministic: true }, implementation);
+  }
+
+  /** Runs `work` with the write lock held: all of it is durable on return, or none of it happened. Nesting joins the outer one. */
+  transaction<T>(work: () => T): T {
+    if (this.#database.isTransaction) return work();
+    return this.reading(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.#database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        // SQLite itself has already rolled back after some errors, such as a full disk.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** Runs `work`; what SQLite throws in it becomes a JournalUnavailableError. */
+  reading<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#translate(error);
+    }
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #prepareFile(): void {
+    this.#checkKind();
+    const [mode] = Object.values(this.#database.prepare('PRAGMA journal_mode = WAL').get() ?? {});
+    if (mode !== 'wal') {
+      throw new JournalUnavailableError(this.file, {
+        reason: 'its file system cannot share a database between processes. Choose a folder on a local disk.',
+      });
+    }
+    this.#database.exec('PRAGMA synchronous = FULL');
+    this.transaction(() => {
+      if (this.#checkKind() === 'empty') createTables(this.#database);
+    });
+  }
+
+  #checkKind(): 'empty' | 'journal' {
+    const found = kindOfDatabase(this.#database);
+    if (found.kind === 'foreign') throw new NotAJournalError(this.file);
+    if (found.kind === 'journal' && found.version > SCHEMA_VERSION) {
+      throw new NewerJournalError(this.file, found.version, SCHEMA_VERSION);
+    }
+    return found.kind;
+  }
+
+  #translate(error: unknown): unknown {
+    const resultCode = resultCodeOf(error);
+    if (resultCode === undefined) return error;
+    if (resultCode === SQLITE_NOT_A_DATABASE) return new NotAJournalError(this.file, { cause: error });
+    const reason = REASONS[resultCode] ?? `SQLite says: ${(error as Error).message}.`;
+    return new JournalUnavailableError(this.file, { reason, resultCode, cause: error });
+  }
+}
+
+function openDatabase(file: string): DatabaseSync {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    if (!isEmptyOrDatabase(file)) throw new NotAJournalError(file);
+    return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  } catch (cause) {
+    if (cause instanceof NotAJournalError) throw cause;
+    throw new JournalUnavailableError(file, {
+      reason: 'its file cannot be opened. Check that its folder exists and may be written.',
+      resultCode: resultCodeOf(cause),
+      cause,
+    });
+  }
+}
+
+/**
+ * Looks before SQLite does, which takes a file shorter than its header for an empty one and writes over it. Makes the file where there
+ * is none: questions, answers and parts of the workspace will stand in it, so that only its owner may read it.
+ */
+function isEmptyOrDatabase(file: string): boolean {
+  const descriptor = openSync(file, 'a+', 0o600);
+  try {
+    const start = Buffer.alloc(DATABASE_HEADER.length);
+    const length = readSync(descriptor, start, 0, start.length, 0);
+    return length === 0 || start.equals(DATABASE_HEADER);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Primary result code of an error of node:sqlite, whose `errcode` is the extended one. */
+function resultCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}

@@ -1,0 +1,208 @@
+import type { RunSummary } from '../protocol/methods.ts';
+import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent } from '../protocol/run-events.ts';
+import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { Budget, type Settlement } from './budget.ts';
+import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
+import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
+import { JournalFile } from './journal-file.ts';
+import { isProcessAlive, Leases } from './leases.ts';
+import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
+
+export interface JournalOptions {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly isAlive?: (pid: number) => boolean;
+}
+
+/** What else happens in the transaction of an append. */
+export interface AppendEffects {
+  /** Refuses the append when this holder no longer has the run's lease. */
+  readonly holder?: string | undefined;
+  /** Reservations whose requests leave next. */
+  readonly sent?: readonly string[] | undefined;
+  readonly settle?: readonly Settlement[] | undefined;
+  /** Reservations whose requests never left. */
+  readonly release?: readonly string[] | undefined;
+  /** Closes first what a process that died left open: for the event with which a run goes on. */
+  readonly closeAbandoned?: boolean | undefined;
+}
+
+export interface RunFilter {
+  readonly kind?: RunKind | undefined;
+  /** Absolute path, compared as it was given when the run began. */
+  readonly workspace?: string | undefined;
+  /** Part of the question, upper or lower case alike. */
+  readonly search?: string | undefined;
+  readonly limit: number;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly body: string;
+}
+
+/**
+ * The store of everything that happened to runs. What an append returns is on disk: SQLite with a write-ahead log and
+ * `synchronous = FULL`, so that neither a killed process nor a power cut loses it. Several processes may have the same file open.
+ */
+export class Journal {
+  readonly leases: Leases;
+  readonly budget: Budget;
+  readonly #file: JournalFile;
+  readonly #now: () => number;
+  readonly #statements;
+
+  private constructor(file: JournalFile, { now = Date.now, isAlive = isProcessAlive }: JournalOptions) {
+    this.#file = file;
+    this.#now = now;
+    this.leases = new Leases(file, { now, isAlive });
+    this.budget = new Budget(file, now);
+    file.defineFunction('has_part', (text, part) => Number(String(text).toLowerCase().includes(String(part).toLowerCase())));
+    this.#statements = {
+      insertRun: file.prepare(
+        `INSERT INTO runs (run_id, kind, workspace, question, parent, task, seed, state, outcome, accepted_at, updated_at,
+                           usd, unpriced_tokens, simulated)
+         VALUES ($run_id, $kind, $workspace, $question, $parent, $task, $seed, $state, $outcome, $accepted_at, $updated_at,
+                 $usd, $unpriced_tokens, $simulated)`,
+      ),
+      updateRun: file.prepare(
+        `UPDATE runs SET state = ?, outcome = ?, updated_at = ?, usd = ?, unpriced_tokens = ? WHERE run_id = ?`,
+      ),
+      findRun: file.prepare('SELECT * FROM runs WHERE run_id = ?'),
+      listRuns: file.prepare(
+        `SELECT * FROM runs
+         WHERE kind = $kind
+           AND ($workspace IS NULL OR workspace = $workspace)
+           AND ($search IS NULL OR has_part(question, $search))
+         ORDER BY accepted_at DESC, rowid DESC LIMIT $limit`,
+      ),
+      unfinished: file.prepare(`SELECT run_id FROM runs WHERE state IN ('running', 'waiting') ORDER BY accepted_at, rowid`),
+      lastSeq: file.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events WHERE run_id = ?'),
+      insertEvent: file.prepare('INSERT INTO events (run_id, seq, type, at, body) VALUES (?, ?, ?, ?, ?)'),
+      events: file.prepare('SELECT seq, at, body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq'),
+      insertBlob: file.prepare('INSERT OR IGNORE INTO blobs (hash, body) VALUES (?, ?)'),
+      findBlob: file.prepare('SELECT body FROM blobs WHERE hash = ?'),
+    };
+  }
+
+  /**
+   * Opens the file, or makes it where there is none.
+   * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was
+   */
+  static open(file: string, options: JournalOptions = {}): Journal {
+    return new Journal(new JournalFile(file), options);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Begins a run. @throws RunIdentityError when there is one of this id. */
+  accept(runId: string, event: RunEventOf<'run.accepted'>, effects: AppendEffects = {}): StoredEvent {
+    const accepted = runEventSchema.parse(event) as RunEventOf<'run.accepted'>;
+    return this.#file.transaction(() => {
+      if (this.#row(runId)) throw new RunIdentityError(runId, `There is already a run "${runId}".`);
+      const at = this.#now();
+      this.#statements.insertRun.run({ ...rowOf(runId, accepted, at) });
+      const stored = this.#insertEvent(runId, 1, at, accepted);
+      this.#applyEffects(runId, effects);
+      return stored;
+    });
+  }
+
+  /**
+   * Writes the events and the effects on the budget in one transaction: all of it is on disk on return, or nothing was written.
+   * @throws RunIdentityError for a run that never began, LeaseLostError, ReservationClosedError, ZodError for an event that is none
+   */
+  append(runId: string, events: readonly RunEvent[], effects: AppendEffects = {}): StoredEvent[] {
+    const checked = events.map((event) => runEventSchema.parse(event));
+    return this.#file.transaction(() => {
+      const before = this.#row(runId);
+      if (!before) throw new RunIdentityError(runId, `The journal holds no run "${runId}".`);
+      let row = before;
+      let { seq } = this.#statements.lastSeq.get(runId) as { seq: number };
+      const stored = checked.map((event) => {
+        if (event.type === 'run.accepted') throw new RunIdentityError(runId, `Run "${runId}" has already begun.`);
+        const at = this.#now();
+        row = rowAfter(row, event, at);
+        seq += 1;
+        return this.#insertEvent(runId, seq, at, event);
+      });
+      this.#statements.updateRun.run(row.state, row.outcome, row.updated_at, row.usd, row.unpriced_tokens, runId);
+      this.#applyEffects(runId, effects);
+      return stored;
+    });
+  }
+
+  /** The run's events after `afterSeq`, oldest first; none for an unknown run. @throws UnreadableRunError */
+  read(runId: string, afterSeq = 0): StoredEvent[] {
+    return this.#file.reading(() => {
+      const rows = this.#statements.events.all(runId, afterSeq) as unknown as EventRow[];
+      return rows.map((row, index) => {
+        const expected = afterSeq + index + 1;
+        if (row.seq !== expected) throw new UnreadableRunError(runId, expected, 'it is missing');
+        return { runId, seq: row.seq, at: row.at, event: this.#decode(runId, row) };
+      });
+    });
+  }
+
+  /** The run as a person sees it, or undefined where there is no such run. @throws UnreadableRunError */
+  snapshot(runId: string): RunSnapshot | undefined {
+    const events = this.read(runId);
+    if (events.length === 0) return undefined;
+    if (events[0]?.event.type !== 'run.accepted') throw new UnreadableRunError(runId, 1, 'it does not begin the run');
+    return snapshotOf(events);
+  }
+
+  /** The run's line in the list, without reading its events. */
+  summary(runId: string): RunSummary | undefined {
+    const row = this.#file.reading(() => this.#row(runId));
+    return row && summaryOf(row);
+  }
+
+  /** Newest first. */
+  list({ kind = 'solve', workspace, search, limit }: RunFilter): RunSummary[] {
+    const parameters = { kind, workspace: workspace ?? null, search: search ?? null, limit };
+    const rows = this.#file.reading(() => this.#statements.listRuns.all(parameters)) as unknown as RunRow[];
+    return rows.map(summaryOf);
+  }
+
+  /** Ids of the runs, of every kind, whose last event is not a final one; oldest first. */
+  unfinished(): string[] {
+    return this.#file.reading(() => this.#statements.unfinished.all()).map((row) => String(row.run_id));
+  }
+
+  /** The run's events as JSON Lines, one stored event a line, long texts in place. Empty for an unknown run. */
+  exportRun(runId: string): string {
+    return this.read(runId).map((event) => `${JSON.stringify(event)}\n`).join('');
+  }
+
+  #row(runId: string): RunRow | undefined {
+    return this.#statements.findRun.get(runId) as RunRow | undefined;
+  }
+
+  #insertEvent(runId: string, seq: number, at: number, event: RunEvent): StoredEvent {
+    const { body, blobs } = encodeEvent(event);
+    for (const blob of blobs) this.#statements.insertBlob.run(blob.hash, blob.body);
+    this.#statements.insertEvent.run(runId, seq, event.type, at, body);
+    return { runId, seq, at, event };
+  }
+
+  #applyEffects(runId: string, { holder, sent = [], settle = [], release = [], closeAbandoned }: AppendEffects): void {
+    if (holder !== undefined && !this.leases.isHeldBy(runId, holder)) throw new LeaseLostError(runId);
+    if (closeAbandoned) this.budget.closeAbandoned(runId);
+    for (const id of sent) this.budget.markSent(id);
+    for (const { reservationId, ...amount } of settle) this.budget.settle(reservationId, amount);
+    for (const id of release) this.budget.release(id);
+  }
+
+  #decode(runId: string, row: EventRow): RunEvent {
+    try {
+      return decodeEvent(row.body, (hash) => this.#statements.findBlob.get(hash)?.body as Uint8Array | undefined);
+    } catch (error) {
+      if (!(error instanceof UndecodableError)) throw error;
+      throw new UnreadableRunError(runId, row.seq, error.message, { cause: error });
+    }
+  }
+}

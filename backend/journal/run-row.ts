@@ -1,0 +1,84 @@
+import type { RunSummary } from '../protocol/methods.ts';
+import type { RunEvent, RunEventOf } from '../protocol/run-events.ts';
+import { totalTokens } from '../protocol/usage.ts';
+
+/** A row of the table `runs`: what the list of runs shows, without reading any event. */
+export interface RunRow {
+  readonly run_id: string;
+  readonly kind: RunSummary['kind'];
+  readonly workspace: string | null;
+  readonly question: string;
+  readonly parent: string | null;
+  readonly task: string | null;
+  readonly seed: number | null;
+  readonly state: RunSummary['state'];
+  readonly outcome: NonNullable<RunSummary['outcome']> | null;
+  readonly accepted_at: number;
+  readonly updated_at: number;
+  readonly usd: number;
+  readonly unpriced_tokens: number;
+  readonly simulated: number;
+}
+
+/** The row of a run that begins. */
+export function rowOf(runId: string, event: RunEventOf<'run.accepted'>, at: number): RunRow {
+  return {
+    run_id: runId,
+    kind: event.kind,
+    workspace: event.request.workspace ?? null,
+    question: event.request.question,
+    parent: event.parentId ?? null,
+    task: event.taskId ?? null,
+    seed: event.seed ?? null,
+    state: 'running',
+    outcome: null,
+    accepted_at: at,
+    updated_at: at,
+    usd: 0,
+    unpriced_tokens: 0,
+    simulated: Number([...event.pool, event.policy.worker].some((worker) => worker?.simulated)),
+  };
+}
+
+/** The row after one more event. It agrees with the fold in `protocol/run-snapshot.ts`; a test holds the two together. */
+export function rowAfter(row: RunRow, event: RunEvent, at: number): RunRow {
+  const spent = 'cost' in event
+    ? {
+        usd: row.usd + (event.cost.usd ?? 0),
+        unpriced_tokens: row.unpriced_tokens + (event.cost.usd === undefined ? totalTokens(event.usage) : 0),
+      }
+    : {};
+  return { ...row, ...spent, updated_at: at, state: stateAfter(event), outcome: outcomeAfter(row, event) };
+}
+
+export function summaryOf(row: RunRow): RunSummary {
+  return {
+    runId: row.run_id,
+    kind: row.kind,
+    question: row.question,
+    ...(row.workspace !== null && { workspace: row.workspace }),
+    state: row.state,
+    ...(row.outcome !== null && { outcome: row.outcome }),
+    acceptedAt: row.accepted_at,
+    updatedAt: row.updated_at,
+    usd: row.usd,
+    unpricedTokens: row.unpriced_tokens,
+    simulated: row.simulated === 1,
+  };
+}
+
+function stateAfter({ type }: RunEvent): RunRow['state'] {
+  switch (type) {
+    case 'run.waiting': return 'waiting';
+    case 'run.stopped': return 'stopped';
+    case 'run.completed': return 'completed';
+    case 'run.failed': return 'failed';
+    case 'run.cancelled': return 'cancelled';
+    default: return 'running';
+  }
+}
+
+function outcomeAfter(row: RunRow, event: RunEvent): RunRow['outcome'] {
+  if (event.type === 'run.completed') return event.outcome;
+  return event.type === 'run.resumed' ? null : row.outcome;
+}

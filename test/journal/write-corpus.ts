@@ -1,0 +1,55 @@
+/*
+ * Writes the corpus of the present journal version: node with-node.mjs node test/journal/write-corpus.ts
+ * Run it once for each version of the tables, before its release. What is there is never written again: later versions must read it.
+ */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Journal } from '../../backend/journal/journal.ts';
+import { SCHEMA_VERSION } from '../../backend/journal/schema.ts';
+import { runEventSchema, type RunEvent } from '../../backend/protocol/run-events.ts';
+import { accepted, eventfulRun, resumed, stepCompleted } from './sample-events.ts';
+
+const base = path.join(import.meta.dirname, 'corpus', `v${SCHEMA_VERSION}`);
+const file = `${base}.sqlite`;
+if (existsSync(file)) throw new Error(`${file} exists: what an earlier version wrote is never written again.`);
+
+let clock = Date.UTC(2026, 10, 5);
+const journal = Journal.open(file, { now: () => (clock += 1_000), isAlive: () => true });
+const longText = 'A long text, kept outside of its event: "quotes", ünïcode, \u{1f600} and a lone surrogate \ud800.\n'.repeat(60);
+const runs: Record<string, RunEvent[]> = {
+  'two-rounds': eventfulRun(longText),
+  failed: [
+    { type: 'run.failed', failure: { kind: 'authentication', message: 'The key was refused: set another.', retryable: false } },
+  ],
+  cancelled: [resumed(), { type: 'run.cancelled' }],
+  interrupted: [stepCompleted(longText)],
+};
+for (const [runId, events] of Object.entries(runs)) {
+  journal.accept(runId, accepted(runId === 'failed' ? { kind: 'rollout', parentId: 'two-rounds', taskId: 'task', seed: 7 } : {}));
+  journal.append(runId, events);
+}
+
+const written = new Set<string>(['run.accepted', ...Object.values(runs).flat().map(({ type }) => type)]);
+const missing = runEventSchema.options.map((option) => option.shape.type.value).filter((type) => !written.has(type));
+if (missing.length > 0) throw new Error(`The corpus has no event of type ${missing.join(', ')}.`);
+
+const scopes = [{ name: 'day:2026-11-05', limitUsd: 10, limitTokens: 1_000_000 }];
+for (const runId of ['interrupted', 'two-rounds']) {
+  const reserved = journal.budget.reserve({ runId, scopes, usd: 0.25, tokens: 500 });
+  if (!reserved.granted) throw new Error('The budget of the corpus is spent.');
+  journal.append(runId, [], { sent: [reserved.reservationId] });
+  if (runId === 'two-rounds') journal.budget.settle(reserved.reservationId, { usd: 0.125, tokens: 400 });
+}
+journal.leases.acquire('interrupted', '4194305:0123456789abcdef', 30_000);
+
+const exported = Object.keys(runs).map((runId) => journal.exportRun(runId)).join('');
+writeFileSync(`${base}.jsonl`, exported);
+writeFileSync(`${base}.list.json`, `${JSON.stringify(journal.list({ limit: 10 }), null, 2)}\n`);
+journal.close();
+
+// One file without a write-ahead log beside it.
+const database = new DatabaseSync(file);
+database.exec('PRAGMA journal_mode = DELETE; VACUUM');
+database.close();
+for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
