@@ -89,7 +89,12 @@ export const runEventSchema = z.discriminatedUnion('type', [
     policy: policySnapshotSchema,
     budget: budgetSchema,
   }),
-  z.object({ type: z.literal('run.resumed'), reason: z.enum(['restart', 'user']) }),
+  z.object({
+    type: z.literal('run.resumed'),
+    reason: z.enum(['restart', 'user']),
+    /** The budget as it is by now, where it was raised meanwhile. */
+    budget: budgetSchema.optional(),
+  }),
   z.object({
     type: z.literal('run.waiting'),
     for: z.enum(['secret', 'confirmation', 'model']),

@@ -32,10 +32,11 @@ export const focusSchema = z.object({
 export type Focus = z.infer<typeof focusSchema>;
 
 export const runRequestSchema = z.object({
-  question: z.string().trim().min(1, 'the question is empty: write what you want to know or have changed').max(32_000),
+  /** An empty question is a run that fails with a sentence, so that it is found in the history like any other. */
+  question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
   /** Absolute path of the project; without one the answer is text alone and nothing can be verified. */
   workspace: z.string().min(1).max(4_096).optional(),
-  /** False in VS Code's Restricted Mode: then nothing of the workspace is run. */
+  /** False in VS Code's Restricted Mode: then nothing of the workspace is read or run, and the run fails with a sentence. */
   trusted: z.boolean().default(true),
   focus: focusSchema.prefault({}),
   /** Rounds in all: the first plan and its revisions. */
@@ -43,6 +44,10 @@ export const runRequestSchema = z.object({
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
   testCommand: z.string().min(1).max(2_000).nullable().optional(),
   budget: budgetSchema.partial().optional(),
+  /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
+  workers: z.array(z.string().max(64)).min(1).max(32).optional(),
+  /** Id of the worker whose model plays the Conductor, instead of the one that workers.json names. */
+  conductor: z.string().max(64).optional(),
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 export type RunRequestInput = z.input<typeof runRequestSchema>;

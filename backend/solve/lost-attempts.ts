@@ -1,0 +1,25 @@
+import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import { NO_USAGE } from '../protocol/usage.ts';
+
+/**
+ * The ends of attempts that a killed process left without one. Their requests may have been billed, so what was set aside for them
+ * counts as spent, marked as an estimate; the journal's budget does the same.
+ */
+export function lostAttempts(events: readonly StoredEvent[]): RunEvent[] {
+  const open = new Map<string, { event: RunEventOf<'attempt.started'>; at: number }>();
+  for (const { event, at } of events) {
+    if (event.type === 'attempt.started') open.set(event.attemptId, { event, at });
+    else if ('attemptId' in event) open.delete(event.attemptId);
+  }
+  const endedAt = events.at(-1)?.at ?? 0;
+  return [...open.values()].map(({ event: { round, purpose, attemptId, reserved }, at }) => ({
+    type: 'attempt.failed',
+    round,
+    purpose,
+    attemptId,
+    failure: { kind: 'lost', message: 'The backend ended during this attempt, which may have been billed.', retryable: true },
+    usage: { ...NO_USAGE, uncachedInput: reserved.tokens, estimated: true },
+    cost: { usd: reserved.usd, estimated: true },
+    durationMs: Math.max(0, endedAt - at),
+  }));
+}

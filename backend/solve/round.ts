@@ -1,0 +1,83 @@
+import type { PastRound } from '../conductor/policy.ts';
+import type { RunEventOf } from '../protocol/run-events.ts';
+import type { RoundView } from '../protocol/run-snapshot.ts';
+import type { TestChange } from '../protocol/verdict.ts';
+
+/*
+ * What a finished round means: for the Conductor and the workers of the next one, for whether there is a next one, and for the outcome
+ * of the run.
+ */
+
+/** So many tests are told of by name; a project with more failures than this has a fault that the first ones show. */
+const MAX_TESTS = 20;
+
+const isBroken = ({ before, after }: TestChange): boolean => before === 'passed' && after !== 'passed';
+const isUnmended = ({ before, after }: TestChange): boolean => before === 'failed' && after !== 'passed';
+
+/** The output of the round's last step. */
+export function answerText({ answer, steps }: RoundView): string | undefined {
+  return answer && steps[answer.step]?.output;
+}
+
+/** A round as the Conductor sees it in the next one. */
+export function pastRound(round: RoundView): PastRound {
+  return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: feedbackOf(round) };
+}
+
+/** What the project's tests said of the round's answer, in words. */
+export function feedbackOf({ verdict, answer }: RoundView): string {
+  const refused = (answer?.refused ?? []).map(({ path, reason }) => `Refused: ${path}: ${reason}`);
+  if (!verdict) return ['The answer was not tested: it changes no file that tests could judge.', ...refused].join('\n');
+  const told = [...verdict.tests.filter(isBroken), ...verdict.tests.filter(isUnmended)];
+  const tests = told.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
+    `- ${id}: ${before} before, ${after} after${message ? `\n  ${message.replaceAll('\n', '\n  ')}` : ''}`);
+  return [
+    `${VERDICTS[verdict.outcome]} ${verdict.reason}`,
+    ...refused,
+    ...tests,
+    ...(told.length > MAX_TESTS ? [`- and ${told.length - MAX_TESTS} more`] : []),
+  ].join('\n');
+}
+
+const VERDICTS = {
+  verified: 'The project\'s tests pass.',
+  failed: 'The project\'s tests do not pass with this answer.',
+  refused: 'The answer was not tested.',
+  infrastructure: 'The tests could not be run.',
+} as const;
+
+/**
+ * Whether another round could lead further. Without a verdict it is still worth asking for: the Conductor may revise what it reads, or
+ * keep it. Where the tests could not be run, or have nothing to prove, no other answer would change that.
+ */
+export function worthAnotherRound({ verdict, answer }: RoundView): boolean {
+  if (!verdict) return true;
+  if (verdict.verified || verdict.outcome === 'infrastructure') return false;
+  return (answer?.refused.length ?? 0) > 0 || verdict.tests.some((test) => isBroken(test) || isUnmended(test));
+}
+
+/** The round whose answer is offered: the one the tests like best, the later of equals. */
+export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
+  const answered = rounds.filter((round) => answerText(round) !== undefined);
+  return answered.reduce<RoundView | undefined>(
+    (best, round) => (best && rank(best) > rank(round) ? best : round), undefined,
+  );
+}
+
+const rank = ({ verdict }: RoundView): number => (verdict?.verified ? 2 : (verdict?.score ?? 0));
+
+type Conclusion = Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>;
+
+/** How a run ends that offers this round's answer. It is `verified` only with a green run of the tests. */
+export function conclusionOf(round: RoundView): Conclusion {
+  const { verdict, answer } = round;
+  if (verdict?.verified) return { outcome: 'verified', message: verdict.reason };
+  if (!verdict) {
+    const refused = answer?.refused[0];
+    if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };
+    const message = answer?.edits.length ? 'There was no test to run.' : 'The answer changes no file, so there was nothing to test.';
+    return { outcome: 'unchecked', message };
+  }
+  const nothingLearned = verdict.outcome === 'infrastructure' || (verdict.outcome === 'refused' && !worthAnotherRound(round));
+  return { outcome: nothingLearned ? 'unchecked' : 'not-verified', message: verdict.reason };
+}

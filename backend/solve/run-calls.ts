@@ -1,0 +1,56 @@
+import type { AppendEffects } from '../journal/journal.ts';
+import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
+import { totalTokens } from '../protocol/usage.ts';
+import type { Attempt, AttemptLog, AttemptSpent } from '../workers/ledger.ts';
+import type { ModelReply } from '../workers/model.ts';
+import type { RunRecorder } from './run-recorder.ts';
+
+export interface CallPlace {
+  readonly recorder: RunRecorder;
+  readonly round: number;
+  readonly purpose: Purpose;
+  /** The event that a reply becomes; it is committed together with what the reply cost. */
+  readonly onReply: (attempt: Attempt, reply: ModelReply, spent: AttemptSpent) => RunEvent;
+}
+
+/** The attempt log of one call of a run, written into the run's journal. Keeps nothing that the journal does not have. */
+export class RunAttemptLog implements AttemptLog {
+  readonly #place: CallPlace;
+  #attemptId: string | undefined;
+
+  constructor(place: CallPlace) {
+    this.#place = place;
+  }
+
+  started({ attemptId, worker, number, reserved, reservation }: Attempt): void {
+    const { recorder, round, purpose } = this.#place;
+    this.#attemptId = attemptId;
+    recorder.record(
+      [{ type: 'attempt.started', round, purpose, attemptId, worker, number, reserved: { ...reserved } }],
+      { sent: [reservation.id] },
+    );
+  }
+
+  succeeded(attempt: Attempt, reply: ModelReply, spent: AttemptSpent): void {
+    this.#place.recorder.record([this.#place.onReply(attempt, reply, spent)], settlementOf(attempt, spent));
+  }
+
+  failed(attempt: Attempt, failure: Failure, spent: AttemptSpent, retryInMs?: number): void {
+    const { recorder, round, purpose } = this.#place;
+    const { attemptId } = attempt;
+    recorder.record(
+      [{ type: 'attempt.failed', round, purpose, attemptId, failure, ...spent, ...(retryInMs !== undefined && { retryInMs }) }],
+      settlementOf(attempt, spent),
+    );
+  }
+
+  /** Streamed text belongs to the attempt that was started last. */
+  readonly onText = (text: string): void => {
+    const { recorder, round, purpose } = this.#place;
+    if (this.#attemptId !== undefined) recorder.text(round, purpose, this.#attemptId, text);
+  };
+}
+
+function settlementOf({ reservation }: Attempt, { usage, cost }: AttemptSpent): AppendEffects {
+  return { settle: [{ reservationId: reservation.id, usd: cost.usd, tokens: totalTokens(usage) }] };
+}

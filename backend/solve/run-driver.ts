@@ -1,0 +1,271 @@
+import { parsePlan, type ParsedPlan } from '../conductor/parse-plan.ts';
+import type { Policy } from '../conductor/policy.ts';
+import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import type { Purpose, RunEvent } from '../protocol/run-events.ts';
+import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Verdict } from '../protocol/verdict.ts';
+import { BudgetSpentError } from '../workers/errors.ts';
+import type { Attempt, AttemptSpent, Ledger } from '../workers/ledger.ts';
+import type { ModelReply, ModelRequest } from '../workers/model.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
+import { stepsOf, type Step } from '../workflow/plan.ts';
+import { workerMessages } from '../workflow/worker-messages.ts';
+import { editSummaries, type Checker } from './checker.ts';
+import { failureOf, RunError } from './failure.ts';
+import { answerText, bestRound, conclusionOf, feedbackOf, pastRound, worthAnotherRound } from './round.ts';
+import { RunAttemptLog } from './run-calls.ts';
+import type { RunRecorder } from './run-recorder.ts';
+
+/** A paid call of a model for this run: retries, limits and keys are behind it. */
+export type RunCall = (
+  worker: WorkerConfig, request: Pick<ModelRequest, 'messages'> & Partial<ModelRequest>,
+  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal },
+) => Promise<ModelReply>;
+
+export interface RunDriverOptions {
+  readonly recorder: RunRecorder;
+  readonly ledger: Ledger;
+  readonly call: RunCall;
+  /** The policy of this run; its calls go through `call`. */
+  readonly policyFor: (worker: WorkerConfig, call: (request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>) => Policy;
+  readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
+  readonly checker: Checker;
+  /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
+  readonly confirmUnsandboxed: (reason: string, command: string) => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+/** So many texts that are no plan are paid for in one round before the run fails. */
+const MAX_PLAN_TRIES = 3;
+/** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that reason unasked. */
+const MAX_PLAN_TOKENS = 8_192;
+/** Tokens of the workspace that a question is sent with. */
+export const CONTEXT_TOKENS = 12_000;
+
+/** Reads a request's focus into what `context` is asked for. */
+export function contextRequestOf({ request }: Pick<RunSnapshot, 'request'>, signal: AbortSignal): ContextRequest {
+  const { question, workspace, focus } = request;
+  return { question, workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
+}
+
+/**
+ * Drives one run from wherever its journal says it stands to its end: context, then rounds of plan, execution and verdict. Everything
+ * that is decided is read from the snapshot, so that a run that was killed goes on as if it had not been.
+ */
+export class RunDriver {
+  readonly #options: RunDriverOptions;
+  readonly #policy: Policy;
+  /** The round that is being worked on. */
+  #round = 0;
+
+  constructor(options: RunDriverOptions) {
+    this.#options = options;
+    const planner = this.#run.policy.worker;
+    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
+    this.#policy = options.policyFor(planner, (request, signal) => {
+      const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
+      return this.#options.call(planner, request, { ledger: options.ledger, attempts, signal });
+    });
+  }
+
+  get #run(): RunSnapshot {
+    return this.#options.recorder.snapshot;
+  }
+
+  /** Ends with a final event. @throws the signal's reason, and whatever the journal throws: then the run is left as it stands. */
+  async drive(): Promise<void> {
+    const { signal } = this.#options;
+    try {
+      await this.#prepare();
+      await this.#solve();
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof BudgetSpentError) this.#record({ type: 'run.stopped', reason: 'budget', message: error.message });
+      else this.#record({ type: 'run.failed', failure: failureOf(error) });
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { request, context } = this.#run;
+    if (context) return;
+    const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
+    const refused = gathered.leftOut.find(({ path }) => request.focus.files.some((file) => file.path === path));
+    if (refused) throw new RunError('context', `"${refused.path}" cannot be sent: ${refused.reason}. Name another file, or ask without it.`);
+    this.#record({
+      type: 'context.gathered', pieces: [...gathered.pieces], leftOut: [...gathered.leftOut], tokens: gathered.tokens, text: gathered.text,
+    });
+  }
+
+  async #solve(): Promise<void> {
+    const { rounds, request } = this.#run;
+    // Whatever of the last round is done already is passed over.
+    for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
+      await this.#plan();
+      if (this.#view.kept) break;
+      await this.#execute();
+      await this.#check();
+      if (!worthAnotherRound(this.#view)) break;
+    }
+    const best = bestRound(this.#run.rounds);
+    if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
+    this.#record({ type: 'run.completed', round: best.index, ...conclusionOf(best) });
+  }
+
+  get #view(): RoundView {
+    return this.#run.rounds[this.#round] ?? { index: this.#round, rejections: [], kept: false, steps: [] };
+  }
+
+  async #plan(): Promise<void> {
+    for (let tries = 1; !this.#view.plan && !this.#view.kept; tries += 1) {
+      const { request, context, pool } = this.#run;
+      const rejection = this.#view.rejections.at(-1);
+      if (tries > MAX_PLAN_TRIES && rejection) {
+        throw new RunError(
+          'plan-rejected',
+          `The Conductor (${this.#run.policy.model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
+            'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
+        );
+      }
+      await this.#policy.sample({
+        question: request.question,
+        context: context?.text ?? '',
+        pool: pool.map(({ description }) => ({ description })),
+        rounds: this.#run.rounds.slice(0, this.#round).map(pastRound),
+        rejection,
+        n: 1,
+        sampling: { maxTokens: MAX_PLAN_TOKENS },
+        signal: this.#options.signal,
+        onText: () => {},
+      });
+    }
+  }
+
+  /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
+  #planEvent({ attemptId }: Attempt, reply: ModelReply, spent: AttemptSpent): RunEvent {
+    const parsed: ParsedPlan = parsePlan(reply.text, {
+      workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
+    });
+    const common = { round: this.#round, attemptId, text: reply.text, ...spent };
+    switch (parsed.kind) {
+      case 'plan': {
+        const { modelIds, subtasks, accessList } = parsed.plan;
+        const plan = {
+          modelIds: [...modelIds], subtasks: [...subtasks], accessList: accessList.map((access) => (access === 'all' ? access : [...access])),
+        };
+        const steps = stepsOf(parsed.plan).map(({ worker, subtask, reads, readsPreviousRound }) => ({
+          worker, subtask, reads: [...reads], readsPreviousRound: readsPreviousRound && this.#round > 0,
+        }));
+        return { type: 'plan.proposed', ...common, plan, steps };
+      }
+      case 'keep':
+        return { type: 'plan.kept', ...common };
+      case 'rejected':
+        return { type: 'plan.rejected', ...common, ...parsed.rejection };
+    }
+  }
+
+  async #execute(): Promise<void> {
+    const { plan, steps, answer } = this.#view;
+    if (!plan || answer) return;
+    const finished = new Map(steps.flatMap(({ index, output }) => (output === undefined ? [] : [[index, output] as const])));
+    const result = await executePlan({
+      steps: stepsOf(plan),
+      finished,
+      signal: this.#options.signal,
+      runStep: (step, inputs, signal) => this.#step(step, inputs, signal),
+      onSkipped: (step, because) => this.#record({
+        type: 'step.skipped', round: this.#round, step: step.index, reason: `Step ${because.index + 1} failed.`,
+      }),
+    });
+    if (!result.ok) throw result.error;
+
+    const { workspace } = this.#run.request;
+    const patch = workspace === undefined ? undefined : await this.#options.checker.parsePatch(result.answer, workspace);
+    this.#record({
+      type: 'answer.ready',
+      round: this.#round,
+      step: plan.modelIds.length - 1,
+      edits: patch ? editSummaries(patch) : [],
+      refused: patch ? [...patch.refused] : [],
+    });
+  }
+
+  async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
+    const { request, context, pool } = this.#run;
+    const worker = pool[step.worker] as WorkerConfig;
+    const messages = workerMessages({
+      question: request.question,
+      context: context?.text ?? '',
+      editsFiles: request.workspace !== undefined,
+      inputs,
+      previousRound: step.readsPreviousRound && this.#round > 0 ? this.#previousRound() : undefined,
+      subtask: step.subtask,
+    });
+    const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, ({ attemptId }, reply, spent) => ({
+      type: 'step.completed', round: this.#round, step: step.index, attemptId, output: reply.text, finishReason: reply.finishReason, ...spent,
+    }));
+    try {
+      const reply = await this.#options.call(worker, { messages }, { ledger: this.#options.ledger, attempts, signal });
+      return reply.text;
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof BudgetSpentError)) {
+        this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: failureOf(error) });
+      }
+      throw error;
+    }
+  }
+
+  #previousRound(): { outputs: ReadableOutput[]; feedback: string } | undefined {
+    const previous = this.#run.rounds[this.#round - 1];
+    if (!previous?.plan) return undefined;
+    const outputs = stepsOf(previous.plan).flatMap((step) => {
+      const output = previous.steps[step.index]?.output;
+      return output === undefined ? [] : [{ step, output }];
+    });
+    return { outputs, feedback: feedbackOf(previous) };
+  }
+
+  /** Has the project's tests judge the round's answer, where it changes files and there is a command that runs them. */
+  async #check(): Promise<void> {
+    const { checker, signal } = this.#options;
+    const { workspace } = this.#run.request;
+    const text = answerText(this.#view);
+    if (this.#view.verdict || workspace === undefined || text === undefined) return;
+    const patch = await checker.parsePatch(text, workspace);
+    if (patch.edits.length === 0) return;
+    const command = await this.#testCommand(workspace);
+    if (command === undefined) return;
+
+    const { available: sandboxed, reason = 'no sandbox' } = await checker.sandboxAvailability();
+    const verdict = sandboxed || (await this.#options.confirmUnsandboxed(reason, command))
+      ? await this.#verify({ base: workspace, patch, command, sandboxed, signal })
+      : notRun(command, `No sandbox can be had (${reason}), and running the tests without one was declined.`);
+    this.#record({ type: 'verify.completed', round: this.#round, verdict });
+  }
+
+  #verify(request: Parameters<Checker['verify']>[0]): Promise<Verdict> {
+    const { command, sandboxed } = request;
+    this.#record({ type: 'verify.started', round: this.#round, command, sandboxed });
+    return this.#options.checker.verify(request);
+  }
+
+  async #testCommand(workspace: string): Promise<string | undefined> {
+    const { testCommand } = this.#run.request;
+    return testCommand === undefined ? this.#options.checker.findTestCommand(workspace) : (testCommand ?? undefined);
+  }
+
+  #attempts(
+    round: number, purpose: Purpose, onReply: (attempt: Attempt, reply: ModelReply, spent: AttemptSpent) => RunEvent,
+  ): RunAttemptLog {
+    return new RunAttemptLog({ recorder: this.#options.recorder, round, purpose, onReply });
+  }
+
+  #record(event: RunEvent): void {
+    this.#options.recorder.record([event]);
+  }
+}
+
+function notRun(command: string, reason: string): Verdict {
+  return { verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], command, sandboxed: false, durationMs: 0 };
+}

@@ -1,0 +1,284 @@
+import { randomBytes } from 'node:crypto';
+import { EndpointPolicy } from '../conductor/endpoint-policy.ts';
+import { PROMPT_PROFILES } from '../conductor/prompt-profile.ts';
+import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import { LeaseLostError } from '../journal/errors.ts';
+import type { AppendEffects, Journal } from '../journal/journal.ts';
+import type { FileEdit, RunSummary } from '../protocol/methods.ts';
+import type { RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
+import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { budgetSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
+import type { WorkerCaller } from '../workers/call-worker.ts';
+import { admit } from './admit.ts';
+import type { Checker } from './checker.ts';
+import type { Clients } from './clients.ts';
+import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { failureOf, RunError } from './failure.ts';
+import { lostAttempts } from './lost-attempts.ts';
+import { contextRequestOf, RunDriver, type RunCall } from './run-driver.ts';
+import { RunKeys } from './run-keys.ts';
+import { RunLedger } from './run-ledger.ts';
+import { castFor, emptyCast, type Cast } from './run-pool.ts';
+import { RunRecorder } from './run-recorder.ts';
+import type { ContextPreview, RunListener, RunService } from './run-service.ts';
+
+export interface RunManagerOptions {
+  readonly journal: Journal;
+  readonly clients: Clients;
+  readonly caller: WorkerCaller;
+  readonly checker: Checker;
+  readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
+  /** Reads workers.json afresh. @throws with a sentence that names the file and the field. */
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  /** The worker with its price filled in, where one is known. */
+  readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** Name of this process as a holder of leases. */
+  readonly holder: string;
+  readonly now?: () => number;
+  /** For errors that no run can tell of, such as a journal that cannot be written. */
+  readonly log: (message: string) => void;
+}
+
+/** A run that is being worked on in this process. */
+interface ActiveRun {
+  readonly recorder: RunRecorder;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+const LEASE_TTL_MS = 30_000;
+const LEASE_RENEWAL_MS = 10_000;
+
+class Cancelled extends Error {}
+class Stopping extends Error {}
+
+/** Events after which a list of runs looks different. */
+const LISTED: ReadonlySet<RunEvent['type']> = new Set([
+  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'verify.completed', 'run.stopped', 'run.completed', 'run.failed',
+  'run.cancelled',
+]);
+
+/** All runs of this process: begins them, drives them, resumes what an earlier process left, and tells whoever listens. */
+export class RunManager implements RunService {
+  readonly #options: RunManagerOptions;
+  readonly #now: () => number;
+  readonly #active = new Map<string, ActiveRun>();
+  readonly #listeners = new Set<RunListener>();
+
+  constructor(options: RunManagerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  async start(request: RunRequest): Promise<string> {
+    const { cast, refusal } = await this.#cast(request);
+    const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
+    const { journal, holder } = this.#options;
+    journal.leases.acquire(runId, holder, LEASE_TTL_MS);
+    const stored = journal.accept(runId, {
+      type: 'run.accepted', kind: 'solve', request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
+    }, { holder });
+    const recorder = this.#recorder(snapshotOf([stored]));
+    this.#tell(stored);
+    if (refusal) this.#fail(recorder, refusal);
+    else this.#drive(recorder, { patient: false });
+    return runId;
+  }
+
+  cancel(runId: string): void {
+    const active = this.#active.get(runId);
+    if (active) return active.controller.abort(new Cancelled());
+    if (isOver(this.snapshot(runId).state)) return;
+    const recorder = this.#adopt(runId);
+    recorder.record([{ type: 'run.cancelled' }]);
+    this.#options.journal.leases.release(runId, this.#options.holder);
+  }
+
+  async resume(runId: string): Promise<void> {
+    const run = this.snapshot(runId);
+    if (this.#active.has(runId)) throw new RunRefusedError(`Run "${runId}" is under way already.`);
+    if (run.state === 'completed') throw new RunRefusedError(`Run "${runId}" has ended with an answer: ask again for another one.`);
+    if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
+    const budget = { ...(await this.#options.loadWorkers()).budget, ...run.request.budget };
+    const recorder = this.#adopt(runId);
+    recorder.record([...lostAttempts(this.#options.journal.read(runId)), { type: 'run.resumed', reason: 'user', budget }]);
+    this.#drive(recorder, { patient: false });
+  }
+
+  /** Goes on with every run that an ended process left under way and that nobody else holds. */
+  resumeUnfinished(): void {
+    const { journal, log } = this.#options;
+    for (const runId of journal.unfinished()) {
+      if (this.#active.has(runId)) continue;
+      try {
+        const recorder = this.#adopt(runId);
+        recorder.record([...lostAttempts(journal.read(runId)), { type: 'run.resumed', reason: 'restart' }]);
+        this.#drive(recorder, { patient: true });
+      } catch (error) {
+        log(`Run ${runId} was not resumed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+
+  snapshot(runId: string): RunSnapshot {
+    const run = this.#active.get(runId)?.recorder.snapshot ?? this.#options.journal.snapshot(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    return run;
+  }
+
+  events(runId: string, afterSeq: number): StoredEvent[] {
+    if (!this.#options.journal.summary(runId)) throw new RunNotFoundError(runId);
+    return this.#options.journal.read(runId, afterSeq);
+  }
+
+  list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[] {
+    return this.#options.journal.list({ ...filter, kind: 'solve' });
+  }
+
+  async edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {
+    const run = this.snapshot(runId);
+    const answer = answerOf(run);
+    if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
+    if (run.request.workspace === undefined) return { edits: [], refused: [] };
+    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace);
+    return { edits: [...edits], refused: [...refused] };
+  }
+
+  async previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {
+    await admit(request);
+    const { pieces, leftOut, tokens, text } = await this.#options.gatherContext(contextRequestOf({ request }, signal));
+    const { workspace } = request;
+    const found = workspace === undefined ? undefined : await this.#options.checker.findTestCommand(workspace);
+    const testCommand = request.testCommand === undefined ? (found ?? null) : request.testCommand;
+    return { pieces, leftOut, tokens, text, testCommand };
+  }
+
+  listen(listener: RunListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get activeRuns(): number {
+    return [...this.#active.values()].filter(({ recorder }) => recorder.snapshot.state === 'running').length;
+  }
+
+  /** Lets go of every run; each goes on when a backend next starts. */
+  async close(): Promise<void> {
+    const active = [...this.#active.values()];
+    for (const { controller } of active) controller.abort(new Stopping());
+    await Promise.all(active.map(({ done }) => done));
+  }
+
+  async #cast(request: RunRequest): Promise<{ cast: Cast; refusal?: unknown }> {
+    const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
+    const file = await this.#options.loadWorkers().catch((error: unknown) => error as Error);
+    if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };
+    try {
+      await admit(request);
+      const hasKey = async (name: string): Promise<boolean> => typeof (await this.#options.clients.secret(name)) === 'string';
+      return { cast: await castFor(request, { file, hasKey, priced: this.#options.priced }) };
+    } catch (error) {
+      return { cast: fallback(file.budget), refusal: error };
+    }
+  }
+
+  /** Takes a run over from whoever left it, and closes what they left open with the budget. @throws RunRefusedError */
+  #adopt(runId: string): RunRecorder {
+    const { journal, holder } = this.#options;
+    const run = journal.snapshot(runId);
+    if (!run) throw new RunNotFoundError(runId);
+    if (!journal.leases.acquire(runId, holder, LEASE_TTL_MS)) {
+      throw new RunRefusedError(`Run "${runId}" is being worked on by another process of Conductor.`);
+    }
+    journal.budget.closeAbandoned(runId);
+    return this.#recorder(run);
+  }
+
+  #recorder(run: RunSnapshot): RunRecorder {
+    const { journal, holder } = this.#options;
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] =>
+      journal.append(run.runId, events, { ...effects, holder });
+    return new RunRecorder(run, append, {
+      onEvent: (event) => this.#tell(event),
+      onText: (text: RunText) => this.#listeners.forEach((listener) => listener.onText(text)),
+    });
+  }
+
+  #tell(event: StoredEvent): void {
+    const summary = LISTED.has(event.event.type) ? this.#options.journal.summary(event.runId) : undefined;
+    for (const listener of this.#listeners) {
+      listener.onEvent(event);
+      if (summary) listener.onChanged(summary);
+    }
+  }
+
+  #fail(recorder: RunRecorder, error: unknown): void {
+    recorder.record([{ type: 'run.failed', failure: failureOf(error) }]);
+    this.#options.journal.leases.release(recorder.snapshot.runId, this.#options.holder);
+  }
+
+  #drive(recorder: RunRecorder, { patient }: { patient: boolean }): void {
+    const { runId } = recorder.snapshot;
+    const controller = new AbortController();
+    const { journal, holder, log } = this.#options;
+    const renewal = setInterval(() => {
+      if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
+    }, LEASE_RENEWAL_MS);
+    const done = this.#driver(recorder, controller.signal, patient).drive()
+      .catch((error: unknown) => {
+        recorder.flush();
+        if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
+        else if (!(error instanceof Stopping)) log(`Run ${runId} was left as it stands: ${String(error)}`);
+      })
+      .catch((error: unknown) => log(`Run ${runId} was left as it stands: ${String(error)}`))
+      .finally(() => {
+        clearInterval(renewal);
+        this.#active.delete(runId);
+        journal.leases.release(runId, holder);
+      });
+    this.#active.set(runId, { recorder, controller, done });
+  }
+
+  #driver(recorder: RunRecorder, signal: AbortSignal, patient: boolean): RunDriver {
+    const { journal, clients, caller, checker, gatherContext } = this.#options;
+    const { runId } = recorder.snapshot;
+    const onWaiting = (reason: 'secret' | 'confirmation') => (message: string): void =>
+      recorder.record([{ type: 'run.waiting', for: reason, message }]);
+    const keys = new RunKeys({ clients, signal, patient, onWaiting: onWaiting('secret') });
+    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
+      const { reply } = await caller.call(worker, request, {
+        ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
+      });
+      return reply;
+    };
+    return new RunDriver({
+      recorder,
+      ledger: new RunLedger({ runId, budget: journal.budget, limits: recorder.snapshot.budget, now: this.#now }),
+      call,
+      policyFor: (worker, conductorCall) => new EndpointPolicy({
+        model: worker.model,
+        profile: PROMPT_PROFILES[worker.promptProfile],
+        call: (request, { signal: callSignal }) => conductorCall(request, callSignal),
+      }),
+      gatherContext,
+      checker,
+      confirmUnsandboxed: async (reason, command) => {
+        for (let told = false; ; told = true) {
+          const changed = clients.changed(signal);
+          changed.catch(() => {});
+          const accepted = await clients.confirm({
+            title: 'Run the project\'s tests without a sandbox?',
+            detail: `The answer is code that a model wrote, and no sandbox can be had here: ${reason}. The command is: ${command}`,
+            accept: 'Run Without Sandbox',
+            workspace: recorder.snapshot.request.workspace,
+          }, signal);
+          if (accepted !== undefined) return accepted;
+          if (!told) onWaiting('confirmation')('Waiting for somebody to say whether the tests may run without a sandbox.');
+          await changed;
+        }
+      },
+      signal,
+    });
+  }
+}

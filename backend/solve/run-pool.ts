@@ -1,0 +1,78 @@
+import type { Budget, WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import type { PolicySnapshot } from '../protocol/run-events.ts';
+import type { RunRequest } from '../protocol/run-request.ts';
+import { PROMPT_PROFILES } from '../conductor/prompt-profile.ts';
+import { RunError } from './failure.ts';
+
+/** Who takes part in a run, decided once when it is accepted. */
+export interface Cast {
+  /** Workers on offer, in the order of their ordinals. */
+  readonly pool: readonly WorkerConfig[];
+  readonly policy: PolicySnapshot;
+  readonly budget: Budget;
+}
+
+export interface CastSources {
+  readonly file: WorkersFile;
+  /** Whether somebody has the key of this name. */
+  readonly hasKey: (name: string) => Promise<boolean>;
+  /** The worker with its price filled in, where one is known. */
+  readonly priced: (worker: WorkerConfig) => WorkerConfig;
+}
+
+/**
+ * The pool and the Conductor for a request. Workers whose key is missing are left out, unless the request names them.
+ * @throws RunError when nobody is left to plan or to work.
+ */
+export async function castFor(request: RunRequest, { file, hasKey, priced }: CastSources): Promise<Cast> {
+  if (file.workers.length === 0) {
+    throw new RunError('no-worker', 'There is no worker yet: add one with "Conductor: Add Worker" or "conductor worker add".');
+  }
+  const byId = new Map(file.workers.map((worker) => [worker.id, worker]));
+  const named = (id: string): WorkerConfig => {
+    const worker = byId.get(id);
+    if (!worker) throw new RunError('unknown-worker', `There is no worker "${id}"; the workers are ${[...byId.keys()].join(', ')}.`);
+    return worker;
+  };
+
+  const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
+  const keys = new Map<string, boolean>();
+  const conductorId = request.conductor ?? file.conductor;
+  const conductor = conductorId === undefined ? undefined : named(conductorId);
+  for (const { key } of [...wanted, ...(conductor ? [conductor] : [])]) {
+    if (key && !keys.has(key)) keys.set(key, await hasKey(key));
+  }
+  const ready = (worker: WorkerConfig): boolean => !worker.key || keys.get(worker.key) === true;
+  const pool = request.workers ? wanted : wanted.filter(ready);
+  if (pool.length === 0) throw new RunError('no-worker', nobodyReady(wanted));
+
+  const planner = conductor ?? pool[0] as WorkerConfig;
+  if (!ready(planner)) {
+    throw new RunError('no-conductor', `"${planner.id}" plays the Conductor, but its key ${planner.key} is not set: ${howToSetKey(planner)}.`);
+  }
+  return {
+    pool: pool.map(priced),
+    policy: {
+      kind: 'endpoint',
+      worker: priced(planner),
+      model: planner.model,
+      promptVersion: PROMPT_PROFILES[planner.promptProfile].version,
+    },
+    budget: { ...file.budget, ...request.budget },
+  };
+}
+
+function nobodyReady(wanted: readonly WorkerConfig[]): string {
+  const [first] = wanted;
+  if (!first) return 'Every worker is switched off: switch one on in workers.json.';
+  return `No worker is ready: the key ${first.key} of "${first.id}" is not set: ${howToSetKey(first)}.`;
+}
+
+export function howToSetKey({ key }: Pick<WorkerConfig, 'key'>): string {
+  return `run "Conductor: Set Key" in VS Code, or set ${key} in the environment of the command line`;
+}
+
+/** What a run is journalled with that fails before it has a pool. */
+export function emptyCast(budget: Budget): Cast {
+  return { pool: [], policy: { kind: 'endpoint', model: 'none', promptVersion: 'none' }, budget };
+}
