@@ -85,8 +85,11 @@ export const clientRequests = {
     result: z.object({ protocol: z.object({ major: z.number(), minor: z.number() }), health: healthSchema }),
   },
   'backend/health': { params: nothing, result: healthSchema },
-  /** Ends the process once its answer is sent; runs under way go on at the next start. */
-  'backend/stop': { params: nothing, result: nothing },
+  /**
+   * Ends the process once its answer is sent; runs under way go on at the next start. With `ifIdle` it refuses while another client is
+   * connected or a run is under way. Every version answers it, before `initialize` too, so that a newer client can replace an older backend.
+   */
+  'backend/stop': { params: z.object({ ifIdle: z.boolean().default(false) }), result: nothing },
   'pool/get': { params: nothing, result: poolSchema },
   /** Adds the worker, or replaces the one with the same id. */
   'worker/save': {

@@ -14,7 +14,7 @@ export type BackendRequestHandlers = {
 
 /** A live connection to the backend, as VS Code and the command line use it. */
 export interface BackendClient {
-  /** @throws BackendRequestError with the backend's sentence; the connection stays usable. */
+  /** @throws RequestError with the backend's sentence; the connection stays usable unless it is closed. */
   request<K extends keyof ClientRequests & string>(
     method: K, params: ParamsInput<ClientRequests, K>, signal?: AbortSignal,
   ): Promise<Result<ClientRequests, K>>;

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+
+/*
+ * How a client finds the backend: a record in the home folder. It holds the token, so it is readable by its owner alone, and it is not
+ * trusted: a record that others could have read or written is refused rather than followed.
+ */
+
+export const backendRecordSchema = z.object({
+  port: z.number().int().min(1).max(65_535),
+  pid: z.number().int().min(1),
+  version: z.string().max(64),
+  protocol: z.object({ major: z.number().int(), minor: z.number().int() }),
+  token: z.string().min(32).max(256),
+  /** Milliseconds since 1970. */
+  startedAt: z.number(),
+});
+export type BackendRecord = z.infer<typeof backendRecordSchema>;
+
+/** The home folder or the record is not safe to use; the message says what to change. */
+export class UnsafeHomeError extends Error {
+  override readonly name = 'UnsafeHomeError';
+  readonly path: string;
+
+  constructor(unsafePath: string, message: string) {
+    super(message);
+    this.path = unsafePath;
+  }
+}
+
+/** Where Conductor keeps what belongs to the user: `CONDUCTOR_HOME`, or `.conductor` in the user's own folder. */
+export function conductorHome(environment: Readonly<Record<string, string | undefined>> = process.env): string {
+  return path.resolve(environment['CONDUCTOR_HOME'] || path.join(homedir(), '.conductor'));
+}
+
+export function recordPath(home: string): string {
+  return path.join(home, 'backend.json');
+}
+
+// Windows has no such bits: there the folder inherits the access list of the user's profile.
+const hasOwnerBits = process.getuid !== undefined;
+
+/**
+ * Creates the folder for its owner alone, or narrows one of ours that is open to others.
+ * @throws UnsafeHomeError when it belongs to somebody else.
+ */
+export async function prepareHome(home: string): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  if (!hasOwnerBits) return;
+  const { uid, mode } = await stat(home);
+  if (uid !== process.getuid?.()) {
+    throw new UnsafeHomeError(home, `${home} belongs to another user: set CONDUCTOR_HOME to a folder of your own.`);
+  }
+  if ((mode & 0o077) !== 0) await chmod(home, 0o700);
+}
+
+/** Replaces the record in one step: a reader sees the old one or the new one, never half of one. */
+export async function writeRecord(home: string, record: BackendRecord): Promise<void> {
+  const temporary = `${recordPath(home)}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    await writeFile(temporary, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, recordPath(home));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * @returns `undefined` where there is no record, or what is there is none.
+ * @throws UnsafeHomeError when others can read or write it, or it belongs to somebody else.
+ */
+export async function readRecord(home: string): Promise<BackendRecord | undefined> {
+  const file = recordPath(home);
+  try {
+    // Looked at and read through one handle, so that it cannot be exchanged in between; a link is not followed.
+    if ((await lstat(file)).isSymbolicLink()) throw new UnsafeHomeError(file, `${file} is a link: delete it and try again.`);
+    const handle = await open(file, 'r');
+    try {
+      const { uid, mode, size } = await handle.stat();
+      if (hasOwnerBits && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) {
+        throw new UnsafeHomeError(file, `${file} can be read or written by other users: delete it and try again.`);
+      }
+      if (size > 16_384) return undefined;
+      return backendRecordSchema.safeParse(JSON.parse(await handle.readFile('utf8'))).data;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Removes the record if it is still that of the backend with this token, and not yet its successor's. */
+export async function removeRecord(home: string, token: string): Promise<void> {
+  const record = await readFile(recordPath(home), 'utf8').catch(() => '');
+  if (record.includes(JSON.stringify(token))) await rm(recordPath(home), { force: true });
+}
+
+/** Whether a process with this id exists; that it is a backend is for the token to show. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it exists and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

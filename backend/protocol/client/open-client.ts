@@ -1,0 +1,107 @@
+import 'vscode-jsonrpc/node';
+import { WebSocket } from 'ws';
+import type { z } from 'zod';
+import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type clientKindSchema } from '../methods.ts';
+import { RequestError } from '../request-error.ts';
+import { clientContract, TypedConnection, type RequestHandler } from '../typed-connection.ts';
+import { PROTOCOL_VERSION } from '../version.ts';
+import type { BackendClient, BackendRequestHandlers } from './backend-client.ts';
+import type { BackendRecord } from './discovery.ts';
+
+export interface ClientOptions {
+  readonly client: { readonly kind: z.infer<typeof clientKindSchema>; readonly version: string };
+  readonly capabilities: readonly Capability[];
+  /** Folders the client has open: it is asked first about runs in them. */
+  readonly workspaces: readonly string[];
+  /** What the client answers when the backend asks; its capabilities say the same. */
+  readonly handlers: BackendRequestHandlers;
+  /** Things that nobody waits for and somebody should know, for a log. */
+  readonly onProblem?: (problem: string) => void;
+}
+
+/** Nobody answers at the record's port, or who answers does not know the token: the record is stale. */
+export class NoBackendError extends Error {
+  override readonly name = 'NoBackendError';
+}
+
+/** The backend that runs speaks another major version of the protocol. */
+export class IncompatibleBackendError extends Error {
+  override readonly name = 'IncompatibleBackendError';
+}
+
+/** An answer may hold a whole run, with every worker's text. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** A backend that does not shake hands within this is busy or broken; a local handshake takes milliseconds. */
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+
+export type BackendConnection = TypedConnection<typeof clientContract>;
+
+/**
+ * Opens the socket, without `initialize`: enough for `backend/stop`.
+ * @throws NoBackendError
+ */
+export async function openConnection(
+  { port, token }: Pick<BackendRecord, 'port' | 'token'>, onProblem?: (problem: string) => void,
+): Promise<BackendConnection> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_ANSWER_BYTES,
+    perMessageDeflate: false,
+    followRedirects: false,
+  });
+  const connection = new TypedConnection(socket, clientContract, {
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxBufferedBytes: 16 * MAX_MESSAGE_BYTES,
+    ...(onProblem && { onProblem }),
+  });
+  const opened = Promise.withResolvers<void>();
+  socket.once('open', () => opened.resolve());
+  await Promise.race([
+    opened.promise,
+    connection.closed.then((reason) => {
+      throw new NoBackendError(`No backend answers on port ${port}. ${reason}`);
+    }),
+  ]);
+  return connection;
+}
+
+/**
+ * A client that has shaken hands.
+ * @throws NoBackendError, IncompatibleBackendError
+ */
+export async function openClient(record: BackendRecord, options: ClientOptions, signal?: AbortSignal): Promise<BackendClient> {
+  signal?.throwIfAborted();
+  const connection = await openConnection(record, options.onProblem);
+  try {
+    const { handlers } = options;
+    answer(connection, 'client/secret', handlers['client/secret']);
+    answer(connection, 'client/confirm', handlers['client/confirm']);
+    answer(connection, 'client/model', handlers['client/model']);
+    await connection.request(
+      'initialize',
+      {
+        protocol: PROTOCOL_VERSION,
+        client: options.client,
+        capabilities: [...options.capabilities],
+        workspaces: [...options.workspaces],
+      },
+      signal ? AbortSignal.any([signal, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]) : AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS),
+    );
+    return connection;
+  } catch (error) {
+    connection.close();
+    signal?.throwIfAborted();
+    if (error instanceof RequestError && error.code === ERROR_CODES.incompatible) throw new IncompatibleBackendError(error.message);
+    if (error instanceof RequestError && error.kind !== 'disconnected') throw error;
+    throw new NoBackendError(`The backend on port ${record.port} did not shake hands.`, { cause: error });
+  }
+}
+
+function answer<K extends keyof BackendRequestHandlers>(
+  connection: BackendConnection, method: K, handler: BackendRequestHandlers[K],
+): void {
+  if (!handler) return;
+  const answerRequest: RequestHandler<typeof clientContract.answers, K> = (params, { signal }) => handler(params, signal);
+  connection.handle(method, answerRequest);
+}

@@ -1,0 +1,91 @@
+import 'vscode-jsonrpc/node';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { MAX_MESSAGE_BYTES } from '../protocol/methods.ts';
+import { CLOSE_CODES, closeReason } from '../protocol/socket-connection.ts';
+import { ClientSession, DEFAULT_LIMITS, type SessionDependencies, type SessionLimits } from './client-session.ts';
+import { refuseUpgrade } from './upgrade-check.ts';
+
+export interface BackendServerOptions extends Omit<SessionDependencies, 'limits'> {
+  /** What a client must show to be let in. */
+  readonly token: string;
+  readonly limits?: Partial<SessionLimits>;
+}
+
+/** How long clients have to close their end before the sockets are cut. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** `ws` closes an oversized message's connection by itself, with the code alone; the reason says what the code means. */
+class ExplainingWebSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    const tooLarge = code === CLOSE_CODES.tooLarge && reason === undefined;
+    super.close(code, tooLarge ? `A message may hold at most ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB.` : reason);
+  }
+}
+
+/** Listens on this machine only, for clients that know the token. */
+export class BackendServer {
+  readonly #options: BackendServerOptions;
+  readonly #http: Server;
+  readonly #sockets: WebSocketServer;
+
+  constructor(options: BackendServerOptions) {
+    this.#options = options;
+    this.#sockets = new WebSocketServer({
+      noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, WebSocket: ExplainingWebSocket,
+    });
+    this.#http = createServer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: 'This is the Conductor backend: it speaks JSON-RPC over a WebSocket.' }));
+    });
+    this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** Listens on a port that the system chooses. */
+  async listen(): Promise<{ port: number }> {
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once('error', reject);
+      this.#http.listen(0, '127.0.0.1', () => resolve());
+    });
+    return { port: (this.#http.address() as AddressInfo).port };
+  }
+
+  /** Ends every connection with a reason and resolves when all are gone. */
+  async close(reason = 'The backend is ending.'): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
+    for (const socket of this.#sockets.clients) socket.close(CLOSE_CODES.goingAway, closeReason(reason));
+    const cut = setTimeout(() => {
+      for (const socket of this.#sockets.clients) socket.terminate();
+      this.#http.closeAllConnections();
+    }, CLOSE_TIMEOUT_MS);
+    this.#http.closeIdleConnections();
+    await closed;
+    clearTimeout(cut);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const refusal = refuseUpgrade(request, this.#options.token);
+    if (refusal) {
+      refuse(socket, refusal.status, refusal.message);
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const { limits, ...dependencies } = this.#options;
+      new ClientSession(webSocket, { ...dependencies, limits: { ...DEFAULT_LIMITS, ...limits } });
+    });
+  }
+}
+
+function refuse(socket: Duplex, status: number, message: string): void {
+  socket.on('error', () => undefined);
+  const body = JSON.stringify({ error: message });
+  socket.end([
+    `HTTP/1.1 ${status} ${status === 401 ? 'Unauthorized' : 'Forbidden'}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '', body,
+  ].join('\r\n'));
+}

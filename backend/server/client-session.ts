@@ -1,0 +1,142 @@
+import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type ClientRequests, type Health } from '../protocol/methods.ts';
+import { RequestError } from '../protocol/request-error.ts';
+import { CLOSE_CODES, type MessageSocket } from '../protocol/socket-connection.ts';
+import { backendContract, TypedConnection, type RequestHandler, type RequestHandlers } from '../protocol/typed-connection.ts';
+import { compatibility, PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { RunService } from '../solve/run-service.ts';
+import type { ClientRegistry, ConnectedClient } from './client-registry.ts';
+import { explainError } from './explain-error.ts';
+import { backendHandlers } from './handlers/backend-handlers.ts';
+import { contextHandlers } from './handlers/context-handlers.ts';
+import { runsHandlers } from './handlers/runs-handlers.ts';
+import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
+import { RunFeed } from './run-feed.ts';
+
+export interface HealthSource {
+  /** What is known by now. */
+  current(): Health;
+  /** With every check done. */
+  checked(): Promise<Health>;
+}
+
+export interface SessionLimits {
+  /** With more unsent bytes than this, a client is sent no streamed text until it has caught up. */
+  readonly textBufferBytes: number;
+  /** With more than this it is cut off: it has stopped reading, and connecting again brings it a snapshot. */
+  readonly maxBufferedBytes: number;
+  /** A connection that has not said `initialize` by then is closed. */
+  readonly initializeTimeoutMs: number;
+}
+
+export interface SessionDependencies {
+  readonly runs: RunService;
+  readonly pool: PoolEditor;
+  readonly clients: ClientRegistry;
+  readonly health: HealthSource;
+  readonly runsUnderWay: () => number;
+  readonly stop: () => void;
+  readonly explain: (error: unknown) => RequestError | undefined;
+  readonly log: (line: string) => void;
+  readonly limits: SessionLimits;
+}
+
+/** Answered at any time: `initialize` itself, and what lets a client of another version end this backend. */
+const BEFORE_INITIALIZE: ReadonlySet<string> = new Set<keyof ClientRequests>(['initialize', 'backend/stop']);
+
+type Connection = TypedConnection<typeof backendContract>;
+
+/** One connection, from its handshake to its end. Lives as long as the socket, and nobody needs to hold it. */
+export class ClientSession {
+  readonly #connection: Connection;
+  readonly #dependencies: SessionDependencies;
+  readonly #socket: MessageSocket;
+  #client: ConnectedClient | undefined;
+  #feed: RunFeed | undefined;
+
+  constructor(socket: MessageSocket, dependencies: SessionDependencies) {
+    const { log, limits, explain } = dependencies;
+    this.#socket = socket;
+    this.#dependencies = dependencies;
+    this.#connection = new TypedConnection(socket, backendContract, {
+      maxMessageBytes: Number.POSITIVE_INFINITY,
+      maxBufferedBytes: limits.maxBufferedBytes,
+      admit: (method) => this.#admit(method),
+      explain: (error) => explainError(error) ?? explain(error),
+      onProblem: log,
+    });
+    const late = setTimeout(
+      () => this.#connection.close('The client did not say "initialize" in time.', CLOSE_CODES.policy), limits.initializeTimeoutMs,
+    );
+    this.#connection.handle('initialize', (params) => {
+      const health = this.#initialize(params);
+      clearTimeout(late);
+      return { protocol: PROTOCOL_VERSION, health };
+    });
+    this.#handleAll(backendHandlers({
+      health: () => dependencies.health.checked(),
+      otherClients: () => dependencies.clients.size - (this.#client ? 1 : 0),
+      runsUnderWay: dependencies.runsUnderWay,
+      stop: dependencies.stop,
+    }));
+    void this.#connection.closed.then(() => {
+      clearTimeout(late);
+      this.#feed?.close();
+      if (this.#client) dependencies.clients.remove(this.#client);
+    });
+  }
+
+  #admit(method: string): void {
+    if (this.#client || BEFORE_INITIALIZE.has(method)) return;
+    throw new RequestError({
+      code: ERROR_CODES.notInitialized, kind: 'not-initialized', message: `The first request must be "initialize", not "${method}".`,
+    });
+  }
+
+  #initialize({ protocol, capabilities, workspaces }: Parameters<RequestHandler<ClientRequests, 'initialize'>>[0]): Health {
+    const answer = compatibility(protocol);
+    if (!answer.compatible) throw new RequestError({ code: ERROR_CODES.incompatible, kind: 'incompatible', message: answer.reason });
+    if (this.#client) {
+      throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message: 'This connection is initialized already.' });
+    }
+    const { runs, pool, clients, health } = this.#dependencies;
+    const connection = this.#connection;
+    const client: ConnectedClient = {
+      capabilities: new Set<Capability>(capabilities),
+      workspaces,
+      request: (method, params, signal) => connection.request(method, params, signal),
+    };
+    const feed = new RunFeed(runs, this.#feedOutput());
+    this.#client = client;
+    this.#feed = feed;
+    this.#handleAll({ ...runsHandlers(runs, feed), ...contextHandlers(runs), ...workersHandlers(pool) });
+    connection.on('client/modelText', ({ callId, text }) => clients.modelText(client, callId, text));
+    connection.on('client/secretChanged', ({ name }) => clients.secretChanged(name));
+    clients.add(client);
+    return health.current();
+  }
+
+  #feedOutput() {
+    const { limits: { textBufferBytes } } = this.#dependencies;
+    const connection = this.#connection;
+    const socket = this.#socket;
+    return {
+      notify: connection.notify.bind(connection),
+      get behind() {
+        return socket.bufferedAmount > textBufferBytes;
+      },
+    };
+  }
+
+  #handleAll(handlers: Partial<RequestHandlers<ClientRequests>>): void {
+    for (const [method, handler] of Object.entries(handlers)) {
+      // The map's type pairs each name with its handler; entries() forgets that.
+      this.#connection.handle(method as keyof ClientRequests, handler as RequestHandler<ClientRequests, keyof ClientRequests>);
+    }
+  }
+}
+
+export const DEFAULT_LIMITS: SessionLimits = {
+  textBufferBytes: 1024 * 1024,
+  maxBufferedBytes: 64 * MAX_MESSAGE_BYTES,
+  initializeTimeoutMs: 10_000,
+};

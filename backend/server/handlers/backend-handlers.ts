@@ -1,0 +1,31 @@
+import { ERROR_CODES, type ClientRequests, type Health } from '../../protocol/methods.ts';
+import { RequestError } from '../../protocol/request-error.ts';
+import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+
+export interface BackendDependencies {
+  /** With every check done. */
+  readonly health: () => Promise<Health>;
+  readonly otherClients: () => number;
+  readonly runsUnderWay: () => number;
+  readonly stop: () => void;
+}
+
+export function backendHandlers(
+  { health, otherClients, runsUnderWay, stop }: BackendDependencies,
+): RequestHandlers<ClientRequests, 'backend/health' | 'backend/stop'> {
+  return {
+    'backend/health': () => health(),
+    'backend/stop': ({ ifIdle }, { afterReply }) => {
+      const needed = ifIdle && whyNeeded(runsUnderWay(), otherClients());
+      if (needed) throw new RequestError({ code: ERROR_CODES.refused, kind: 'needed', message: needed });
+      afterReply(stop);
+      return {};
+    },
+  };
+}
+
+function whyNeeded(runs: number, clients: number): string | undefined {
+  if (runs > 0) return `The running backend has ${runs === 1 ? 'a run' : `${runs} runs`} under way.`;
+  if (clients > 0) return `The running backend has ${clients === 1 ? 'another client' : `${clients} other clients`}.`;
+  return undefined;
+}

@@ -1,0 +1,29 @@
+import type { ClientRequests } from '../../protocol/methods.ts';
+import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+import type { RunService } from '../../solve/run-service.ts';
+import type { RunFeed } from '../run-feed.ts';
+
+type RunMethods = Extract<keyof ClientRequests, `run/${string}`>;
+
+export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<ClientRequests, RunMethods> {
+  return {
+    'run/start': async ({ request }) => ({ runId: await runs.start(request) }),
+    'run/cancel': ({ runId }) => {
+      runs.cancel(runId);
+      return {};
+    },
+    'run/resume': async ({ runId }) => {
+      await runs.resume(runId);
+      return {};
+    },
+    'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
+    'run/list': ({ workspace, search, limit }) => ({ runs: runs.list({ workspace, search, limit }) }),
+    'run/events': ({ runId, afterSeq }) => ({ events: runs.events(runId, afterSeq) }),
+    'run/subscribe': ({ runId }, { afterReply }) => ({ run: feed.subscribe(runId, afterReply) }),
+    'run/unsubscribe': ({ runId }) => {
+      feed.unsubscribe(runId);
+      return {};
+    },
+    'run/edits': ({ runId }) => runs.edits(runId),
+  };
+}

@@ -1,0 +1,104 @@
+import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
+import { RequestError } from '../../protocol/request-error.ts';
+import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+import { workersFileSchema, type WorkerConfig, type WorkersFile } from '../../protocol/worker-config.ts';
+import type { ClientRegistry } from '../client-registry.ts';
+
+export type TriedWorker = Result<ClientRequests, 'worker/try'>;
+
+/** The pool's file and what can be learned of its workers; `workers` implements it. */
+export interface WorkersAccess {
+  /** Absolute path of the file, for people. */
+  readonly file: string;
+  /** A file that is not there yet is one without workers. */
+  load(): Promise<WorkersFile>;
+  save(file: WorkersFile): Promise<void>;
+  /** One small real call. */
+  tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
+  /** Whether a price is known for the worker. */
+  isPriced(worker: WorkerConfig): boolean;
+}
+
+type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try';
+type KeyHolders = Pick<ClientRegistry, 'secret' | 'can'>;
+
+/** The pool as clients see it and change it. Shared by all sessions, so that changes of two clients follow one another. */
+export class PoolEditor {
+  readonly #access: WorkersAccess;
+  readonly #clients: KeyHolders;
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  constructor(access: WorkersAccess, clients: KeyHolders) {
+    this.#access = access;
+    this.#clients = clients;
+  }
+
+  async get(): Promise<Pool> {
+    return this.#describe(await this.#access.load());
+  }
+
+  save(worker: WorkerConfig, conductor: boolean): Promise<Pool> {
+    return this.#change((file) => {
+      const known = file.workers.some(({ id }) => id === worker.id);
+      const workers = known ? file.workers.map((old) => (old.id === worker.id ? worker : old)) : [...file.workers, worker];
+      return { ...file, workers, ...(conductor && { conductor: worker.id }) };
+    });
+  }
+
+  remove(id: string): Promise<Pool> {
+    return this.#change((file) => {
+      const workers = file.workers.filter((worker) => worker.id !== id);
+      if (workers.length === file.workers.length) {
+        throw new RequestError({ code: ERROR_CODES.notFound, kind: 'worker-not-found', message: `There is no worker "${id}".` });
+      }
+      const { conductor, ...rest } = file;
+      return { ...rest, workers, ...(conductor !== undefined && conductor !== id && { conductor }) };
+    });
+  }
+
+  try(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
+    return this.#access.tryWorker(worker, signal);
+  }
+
+  #change(change: (file: WorkersFile) => WorkersFile): Promise<Pool> {
+    const changed = this.#lastChange.then(async () => {
+      const parsed = workersFileSchema.safeParse(change(await this.#access.load()));
+      if (!parsed.success) {
+        const message = `The workers were not changed: ${parsed.error.issues[0]?.message ?? 'the result is not valid'}.`;
+        throw new RequestError({ code: ERROR_CODES.refused, kind: 'workers-invalid', message });
+      }
+      await this.#access.save(parsed.data);
+      return this.#describe(parsed.data);
+    });
+    this.#lastChange = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #describe({ conductor, workers }: WorkersFile): Promise<Pool> {
+    const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
+    return { file: this.#access.file, workers: statuses, ...(conductor !== undefined && { conductor }) };
+  }
+
+  async #status(worker: WorkerConfig): Promise<WorkerStatus> {
+    const reason = await this.#whyNotReady(worker);
+    return { worker, ready: reason === undefined, priced: this.#access.isPriced(worker), ...(reason !== undefined && { reason }) };
+  }
+
+  async #whyNotReady({ provider, key }: WorkerConfig): Promise<string | undefined> {
+    if (provider === 'vscode' && !this.#clients.can('model')) return 'It is a model of VS Code, and no VS Code is connected.';
+    if (key === undefined) return undefined;
+    const value = await this.#clients.secret(key);
+    if (typeof value === 'string') return undefined;
+    if (value === undefined) return `Nobody is connected who could give its key ${key}.`;
+    return `Its key ${key} is missing: store it with "Conductor: Set Key", or set the environment variable for the command line.`;
+  }
+}
+
+export function workersHandlers(pool: PoolEditor): RequestHandlers<ClientRequests, WorkerMethods> {
+  return {
+    'pool/get': () => pool.get(),
+    'worker/save': ({ worker, conductor }) => pool.save(worker, conductor),
+    'worker/remove': ({ id }) => pool.remove(id),
+    'worker/try': ({ worker }, { signal }) => pool.try(worker, signal),
+  };
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import type { Health } from '../protocol/methods.ts';
+import type { HealthSource } from './client-session.ts';
+
+/** The first Node whose `node:sqlite` needs no flag. */
+const FIRST_NODE = [22, 13] as const;
+/** Loading the native library takes under a second; a disk that is cold or a machine that is busy gets this long. */
+const LOAD_TIMEOUT_MS = 30_000;
+
+export interface NodeFacts {
+  /** Such as 22.15.0. */
+  readonly version: string;
+  /** Built-in modules by name, without `node:`; Electron leaves some out. */
+  readonly hasBuiltin: (name: string) => boolean;
+}
+
+const OWN_NODE: NodeFacts = {
+  version: process.versions.node,
+  hasBuiltin: (name) => process.getBuiltinModule?.(`node:${name}`) !== undefined,
+};
+
+/** Why the backend cannot run on this Node, in one sentence. The first thing a backend asks, before it loads anything that needs it. */
+export function nodeProblem({ version, hasBuiltin }: NodeFacts = OWN_NODE): string | undefined {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [firstMajor, firstMinor] = FIRST_NODE;
+  const recent = major > firstMajor || (major === firstMajor && minor >= firstMinor);
+  if (recent && hasBuiltin('sqlite')) return undefined;
+  return (
+    `Conductor's backend needs Node ${FIRST_NODE.join('.')} or later with node:sqlite; this is Node ${version}. ` +
+    'Set conductor.nodePath to a newer one.'
+  );
+}
+
+/**
+ * Whether the local model's runtime loads. Tried in a process of its own: a native library that crashes while it loads takes its
+ * process with it. @returns what is wrong, in one sentence.
+ */
+export async function onnxruntimeProblem(
+  { requireFrom, signal }: { requireFrom: string | URL; signal: AbortSignal },
+): Promise<string | undefined> {
+  let entry: string;
+  try {
+    entry = createRequire(requireFrom).resolve('onnxruntime-node');
+  } catch {
+    return 'Local models are not available: onnxruntime-node is not installed.';
+  }
+  return new Promise((resolve) => {
+    const options = { timeout: LOAD_TIMEOUT_MS, windowsHide: true, signal };
+    execFile(process.execPath, ['-e', 'require(process.argv[1])', entry], options, (error, _stdout, stderr) => {
+      if (!error) return resolve(undefined);
+      const why = stderr.split('\n').find((line) => /^\w*Error\b/.test(line)) ?? (error.signal ? `signal ${error.signal}` : 'it crashed');
+      resolve(`Local models are not available: onnxruntime-node does not load on this machine (${why.slice(0, 300)}).`);
+    });
+  });
+}
+
+export interface HealthChecks {
+  readonly backendVersion: string;
+  /** Each resolves with one sentence where something is wrong. */
+  readonly problems: readonly Promise<string | undefined>[];
+  readonly sandbox: Promise<Health['sandbox']>;
+}
+
+/** Checks go on while the backend already answers: nobody waits for them but who asks for health. */
+export class BackendHealth implements HealthSource {
+  readonly #fixed: Pick<Health, 'backendVersion' | 'node' | 'pid'>;
+  readonly #done: Promise<unknown>;
+  readonly #problems: string[] = [];
+  #sandbox: Health['sandbox'] = { available: false, reason: 'It is still being looked at.' };
+
+  constructor({ backendVersion, problems, sandbox }: HealthChecks) {
+    this.#fixed = { backendVersion, node: process.version, pid: process.pid };
+    const record = (problem: string | undefined) => {
+      if (problem !== undefined) this.#problems.push(problem);
+    };
+    this.#done = Promise.all([
+      ...problems.map((check) => check.then(record, (error: unknown) => record(`A check failed: ${String(error)}`))),
+      sandbox.then((found) => { this.#sandbox = found; }, (error: unknown) => {
+        this.#sandbox = { available: false, reason: `It could not be looked at: ${String(error)}` };
+      }),
+    ]);
+  }
+
+  current(): Health {
+    return { ...this.#fixed, problems: [...this.#problems], sandbox: this.#sandbox };
+  }
+
+  async checked(): Promise<Health> {
+    await this.#done;
+    return this.current();
+  }
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { prepareHome, removeRecord, writeRecord } from '../protocol/client/discovery.ts';
+import type { RequestError } from '../protocol/request-error.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { RunService } from '../solve/run-service.ts';
+import { BackendServer } from './backend-server.ts';
+import { ClientRegistry } from './client-registry.ts';
+import type { HealthSource, SessionLimits } from './client-session.ts';
+import { PoolEditor, type WorkersAccess } from './handlers/workers-handlers.ts';
+import { IdleExit } from './idle-exit.ts';
+import { claimInstance } from './single-instance.ts';
+
+/** What the composition root builds once this process has become the backend. */
+export interface BackendParts {
+  readonly runs: RunService;
+  readonly workers: WorkersAccess;
+  readonly health: HealthSource;
+  /** Begins what was under way when the last backend ended. Called when clients can connect. */
+  resume?(): void;
+  /** Stops what runs without ending any run, and closes the journal. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly home: string;
+  readonly version: string;
+  /** How long the backend stays after its last client has left and its last run has ended. */
+  readonly idleMs?: number;
+  readonly compose: (clients: ClientRegistry) => Promise<BackendParts>;
+  /** What a client is told of errors that this room does not know, by their class. */
+  readonly explain?: (error: unknown) => RequestError | undefined;
+  readonly log?: (line: string) => void;
+  readonly limits?: Partial<SessionLimits>;
+  /** Ends the backend as a stop request does. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_IDLE_MS = 5 * 60 * 1000;
+/** How long a backend that finds another one starting or ending waits for it. */
+const CLAIM_TIMEOUT_MS = 15_000;
+
+/**
+ * The life of a backend process: becomes the one backend of its home folder, serves, and ends when nobody needs it any more.
+ * Journal and runs are opened after the lock is held and closed before it is given back, so that two backends never share them.
+ * @returns why it ended: `another` when another backend runs already.
+ */
+export async function hostBackend(options: HostOptions): Promise<'another' | 'idle' | 'stopped'> {
+  const { home, version, log = () => {} } = options;
+  await prepareHome(home);
+  const claim = await claimInstance(home, AbortSignal.timeout(CLAIM_TIMEOUT_MS));
+  if (!claim.mine) return 'another';
+
+  const ending = Promise.withResolvers<'idle' | 'stopped'>();
+  const stop = () => ending.resolve('stopped');
+  const clients = new ClientRegistry();
+  const token = randomBytes(32).toString('base64url');
+  const parts = await options.compose(clients);
+  const { runs, workers, health } = parts;
+
+  const idle = new IdleExit({
+    idleMs: options.idleMs ?? DEFAULT_IDLE_MS, runs, clientCount: () => clients.size, onIdle: () => ending.resolve('idle'),
+  });
+  const stopListening = runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: (run) => idle.runChanged(run) });
+  clients.onCountChanged(() => idle.touch());
+
+  const server = new BackendServer({
+    runs, pool: new PoolEditor(workers, clients), clients, health, token, stop, log,
+    runsUnderWay: () => idle.runsUnderWay,
+    explain: options.explain ?? (() => undefined),
+    ...(options.limits && { limits: options.limits }),
+  });
+  const { port } = await server.listen();
+  await writeRecord(home, { port, pid: process.pid, version, protocol: PROTOCOL_VERSION, token, startedAt: Date.now() });
+  parts.resume?.();
+  log(`Backend ${version} listens on port ${port}.`);
+
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  options.signal?.addEventListener('abort', stop, { once: true });
+  const why = await ending.promise;
+
+  // First the record, so that nobody new comes; last the lock, so that a successor finds everything closed.
+  idle.stop();
+  stopListening();
+  await removeRecord(home, token);
+  await server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
+  await parts.close();
+  claim.instance.release();
+  process.off('SIGTERM', stop);
+  process.off('SIGINT', stop);
+  log(`Backend ended: ${why}.`);
+  return why;
+}

@@ -1,0 +1,57 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive, readRecord, type BackendRecord } from '../protocol/client/discovery.ts';
+
+/*
+ * One backend a home folder. The lock is a transaction that stays open on an empty SQLite file: SQLite locks with what the system
+ * offers (fcntl on Linux and macOS, LockFileEx on Windows), and the system lets go of such a lock when the process ends, however it
+ * ends. A file with a pid would outlive a SIGKILL, and telling a dead pid from a reused one leaves a gap that two starters can meet in.
+ */
+
+export interface Instance {
+  /** After this another backend may start. */
+  release(): void;
+}
+
+export type Claim =
+  | { readonly mine: true; readonly instance: Instance }
+  /** Another backend runs, and this is how to reach it. */
+  | { readonly mine: false; readonly record: BackendRecord };
+
+const POLL_MS = 50;
+/** SQLite's result code for "somebody else holds the lock". */
+const SQLITE_BUSY = 5;
+
+/**
+ * Becomes the one backend of the home folder, or finds the record of the one that is. While the other is still starting, or already
+ * ending, this waits for whichever comes first: its record, or its lock.
+ * @throws the signal's reason.
+ */
+export async function claimInstance(home: string, signal: AbortSignal): Promise<Claim> {
+  for (;;) {
+    signal.throwIfAborted();
+    const instance = await tryClaim(home);
+    if (instance) return { mine: true, instance };
+    const record = await readRecord(home);
+    if (record && isAlive(record.pid)) return { mine: false, record };
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+async function tryClaim(home: string): Promise<Instance | undefined> {
+  // Loaded here and not above: a Node without it must get as far as saying so.
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(path.join(home, 'backend.lock'), { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+}
