@@ -1,4 +1,5 @@
 import type { Failure } from '../protocol/run-events.ts';
+import type { Usage } from '../protocol/usage.ts';
 
 /** What can go wrong with a call, as far as anybody decides by it. */
 export type WorkerErrorKind =
@@ -28,9 +29,14 @@ export interface WorkerErrorData {
   readonly kind: WorkerErrorKind;
   /** One sentence that says what happened and what to do; holds no key and no prompt. */
   readonly message: string;
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** What the server asked us to wait, from Retry-After or its relatives. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
+  /**
+   * What the attempt used, as far as the provider said or as it is certain: nothing, for a request that was refused or never sent.
+   * Absent where nobody knows; it is then estimated.
+   */
+  readonly usage?: Usage | undefined;
   readonly cause?: unknown;
 }
 
@@ -40,12 +46,14 @@ export class WorkerError extends Error {
   readonly kind: WorkerErrorKind;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly usage: Usage | undefined;
 
-  constructor({ kind, message, status, retryAfterMs, cause }: WorkerErrorData) {
+  constructor({ kind, message, status, retryAfterMs, usage, cause }: WorkerErrorData) {
     super(message, { cause });
     this.kind = kind;
     this.status = status;
     this.retryAfterMs = retryAfterMs;
+    this.usage = usage;
   }
 
   get retryable(): boolean {

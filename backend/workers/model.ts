@@ -8,6 +8,11 @@ import type { Usage } from '../protocol/usage.ts';
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+  /**
+   * Characters at the start of `content` that other calls send again, byte for byte. Providers that cache prompts only on request are
+   * told to cache up to there.
+   */
+  readonly sharedPrefix?: number;
 }
 
 export interface ModelRequest {
@@ -35,14 +40,16 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   /** Called with each piece of text, in order. */
   readonly onText: (text: string) => void;
-  /** Called at any sign of life from the server, text or not: it winds the idle timer up again. */
+  /** Called when the model produced something that is not text, such as a piece of its reasoning: it has begun to answer. */
+  readonly onThinking: () => void;
+  /** Called at any sign of life from the server, a keep-alive included: it winds the idle timer up again. */
   readonly onActivity: () => void;
 }
 
 export interface ModelAdapter {
   /**
    * One attempt, streamed. Resolves only after the wire format's terminal event.
-   * @throws WorkerError, classified; never the SDK's own error.
+   * @throws WorkerError, classified; never the SDK's own error. When the signal aborts with a WorkerError as its reason, that one.
    */
   stream(request: ModelRequest, options: StreamOptions): Promise<ModelReply>;
 }

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import type { Usage } from '../protocol/usage.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { ChatDialects } from './chat-dialect.ts';
+import { classifyError } from './classify-error.ts';
+import type { ClientModel } from './client-model.ts';
+import { createAdapter } from './create-adapter.ts';
+import { delay as realDelay, type Delay } from './delay.ts';
+import { WorkerError } from './errors.ts';
+import { estimateUsage } from './estimate-tokens.ts';
+import { failureSentence } from './failure-sentences.ts';
+import type { KeySource } from './key-source.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
+import type { Message, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
+import { costOf, upperBound, type Prices } from './prices.ts';
+import type { ProviderLimits } from './provider-limits.ts';
+import { decideRetry, isLoad, MAX_RETRY_AFTER_MS } from './retry-policy.ts';
+import { serverName } from './server-of.ts';
+import { StallWatch } from './stall-watch.ts';
+
+/** What to ask a worker. Where a setting is absent, the worker's own holds. */
+export type WorkerRequest = { readonly messages: readonly Message[] } & Partial<Omit<ModelRequest, 'messages'>>;
+
+export interface CallOptions {
+  readonly ledger: Ledger;
+  readonly attempts: AttemptLog;
+  readonly keys: KeySource;
+  readonly clientModel?: ClientModel | undefined;
+  readonly signal: AbortSignal;
+  /** Text of an attempt as it streams. Another attempt begins its text anew. */
+  readonly onText: (text: string, attempt: Attempt) => void;
+  /** After the attempt was logged, before its request is sent. */
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
+  readonly maxAttempts?: number | undefined;
+}
+
+export interface CallResult {
+  readonly reply: ModelReply;
+  readonly attempt: Attempt;
+  /** Of the attempt that succeeded; failed ones stand in the log. */
+  readonly spent: AttemptSpent;
+}
+
+interface Send {
+  readonly worker: WorkerConfig;
+  readonly key: string | undefined;
+  readonly request: ModelRequest;
+  readonly number: number;
+}
+
+interface RetryLater {
+  readonly retryInMs: number;
+}
+
+export interface WorkerCallerOptions {
+  readonly limits: ProviderLimits;
+  readonly prices: Prices;
+  readonly now?: () => number;
+  readonly random?: () => number;
+  readonly delay?: Delay;
+}
+
+/** Calls workers: in turn, within the budget, on record, without waiting for ever, and again where that can help. */
+export class WorkerCaller {
+  readonly #limits: ProviderLimits;
+  readonly #prices: Prices;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #delay: Delay;
+  readonly #dialects = new ChatDialects();
+
+  constructor({ limits, prices, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
+    this.#limits = limits;
+    this.#prices = prices;
+    this.#now = now;
+    this.#random = random;
+    this.#delay = delay;
+  }
+
+  /**
+   * @throws WorkerError when no attempt succeeded, `cancelled` when the signal aborted; every attempt that was begun is settled by then.
+   * @throws BudgetSpentError, from the ledger, before anything is sent.
+   */
+  async call(worker: WorkerConfig, workerRequest: WorkerRequest, options: CallOptions): Promise<CallResult> {
+    const { keys, signal } = options;
+    const request = requestFor(worker, workerRequest);
+    for (let number = 1; ; number += 1) {
+      const key = await this.#unlessCancelled(worker, signal, async () => worker.key && (await keys.get(worker.key, signal)));
+      const slot = await this.#unlessCancelled(worker, signal, () => this.#limits.acquire(worker, signal));
+      let outcome: CallResult | RetryLater;
+      try {
+        this.#throwIfCancelled(worker, signal);
+        outcome = await this.#attempt({ worker, key: key || undefined, request, number }, options);
+      } finally {
+        slot.release();
+      }
+      if ('reply' in outcome) return outcome;
+      const { retryInMs } = outcome;
+      await this.#unlessCancelled(worker, signal, () => this.#delay(retryInMs, signal));
+    }
+  }
+
+  /** One attempt, on record from beginning to end. @throws WorkerError when it failed and no other follows. */
+  async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
+    const { worker, key, request, number } = send;
+    const { ledger, attempts, keys, clientModel } = options;
+    const adapter = createAdapter(worker, { key, clientModel, dialects: this.#dialects });
+    const reserved = upperBound(worker, request, this.#prices);
+    const reservation = ledger.reserve(reserved);
+    const attempt: Attempt = { attemptId: randomUUID(), worker: worker.id, number, reserved, reservation };
+    attempts.started(attempt);
+    options.onAttempt?.(attempt);
+
+    const startedAt = this.#now();
+    const outcome = await this.#stream(adapter, send, options, attempt);
+    const usage = 'reply' in outcome ? outcome.reply.usage : outcome.usage;
+    const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs: this.#now() - startedAt };
+    if ('reply' in outcome) {
+      attempts.succeeded(attempt, outcome.reply, spent);
+      return { reply: outcome.reply, attempt, spent };
+    }
+
+    const { error } = outcome;
+    if (error.kind === 'authentication' && worker.key !== undefined) keys.forget(worker.key);
+    const decision = decideRetry({ attempt: number, error, random: this.#random(), maxAttempts: options.maxAttempts });
+    if (decision.retry) {
+      if (isLoad(error)) this.#limits.coolDown(worker, decision.delayMs);
+      attempts.failed(attempt, error.toFailure(), spent, decision.delayMs);
+      return { retryInMs: decision.delayMs };
+    }
+    const final = decision.waitTooLong ? waitTooLong(worker, error) : error;
+    attempts.failed(attempt, final.toFailure(), spent);
+    throw final;
+  }
+
+  /** Never rejects: an attempt that failed has its price, too. */
+  async #stream(
+    adapter: ModelAdapter,
+    { worker, key, request }: Send,
+    { signal, onText }: CallOptions,
+    attempt: Attempt,
+  ): Promise<{ reply: ModelReply } | { error: WorkerError; usage: Usage }> {
+    const watch = new StallWatch(worker, signal);
+    let streamedBytes = 0;
+    try {
+      const reply = await adapter.stream(request, {
+        signal: watch.signal,
+        onText: (text) => {
+          watch.token();
+          streamedBytes += Buffer.byteLength(text);
+          onText(text, attempt);
+        },
+        onThinking: () => watch.token(),
+        onActivity: () => watch.activity(),
+      });
+      return { reply };
+    } catch (thrown) {
+      const { messages } = request;
+      const error = thrown instanceof WorkerError ? thrown : classifyError(thrown, { worker, key, messages, signal });
+      return { error, usage: error.usage ?? estimateUsage(messages, streamedBytes) };
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** Waits for something between attempts; an abort meanwhile ends the call as cancelled. */
+  async #unlessCancelled<T>(worker: WorkerConfig, signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
+    this.#throwIfCancelled(worker, signal);
+    try {
+      return await wait();
+    } catch (error) {
+      this.#throwIfCancelled(worker, signal);
+      throw error;
+    }
+  }
+
+  #throwIfCancelled(worker: WorkerConfig, signal: AbortSignal): void {
+    if (signal.aborted) throw new WorkerError({ kind: 'cancelled', message: failureSentence('cancelled', worker), cause: signal.reason });
+  }
+}
+
+function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest {
+  const temperature = request.temperature ?? worker.temperature;
+  const topP = request.topP ?? worker.topP;
+  const reasoningEffort = request.reasoningEffort ?? worker.reasoningEffort;
+  return {
+    messages: request.messages,
+    maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(request.seed !== undefined && { seed: request.seed }),
+    ...(reasoningEffort !== undefined && { reasoningEffort }),
+  };
+}
+
+function waitTooLong(worker: WorkerConfig, error: WorkerError): WorkerError {
+  const { kind, status, retryAfterMs = 0, usage } = error;
+  const minutes = Math.ceil(retryAfterMs / 60_000);
+  return new WorkerError({
+    kind,
+    message:
+      `Worker "${worker.id}": ${serverName(worker)} asks to wait ${minutes} minutes, longer than the ` +
+      `${MAX_RETRY_AFTER_MS / 60_000} that a call waits; try again later or use another worker.`,
+    status,
+    retryAfterMs,
+    usage,
+    cause: error,
+  });
+}

@@ -1,0 +1,33 @@
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { AnthropicAdapter } from './anthropic.ts';
+import type { ChatDialects } from './chat-dialect.ts';
+import { ClientModelAdapter, type ClientModel } from './client-model.ts';
+import { WorkerError } from './errors.ts';
+import type { ModelAdapter } from './model.ts';
+import { OpenAiChatAdapter } from './openai-chat.ts';
+import { OpenAiResponsesAdapter } from './openai-responses.ts';
+
+export interface AdapterParts {
+  /** Absent for a server that wants none. */
+  readonly key?: string | undefined;
+  readonly clientModel?: ClientModel | undefined;
+  readonly dialects: ChatDialects;
+}
+
+/** The adapter that speaks a worker's wire format. @throws WorkerError `not-found` where VS Code's models are out of reach. */
+export function createAdapter(worker: WorkerConfig, { key, clientModel, dialects }: AdapterParts): ModelAdapter {
+  switch (worker.provider) {
+    case 'openai':
+      return new OpenAiResponsesAdapter(worker, key);
+    case 'openai-compatible':
+      return new OpenAiChatAdapter(worker, key, dialects);
+    case 'anthropic':
+      return new AnthropicAdapter(worker, key);
+    case 'vscode':
+      if (clientModel) return new ClientModelAdapter(worker, clientModel);
+      throw new WorkerError({
+        kind: 'not-found',
+        message: `Worker "${worker.id}" is a model of VS Code: open VS Code with Conductor, or use another worker.`,
+      });
+  }
+}

@@ -1,0 +1,57 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { z } from 'zod';
+
+const MAX_BYTES = 1_048_576;
+
+/** A file people edit that cannot be used as it is. The sentence names the path, the place in it, and what is wrong. */
+export class ConfigFileError extends Error {
+  override readonly name = 'ConfigFileError';
+  readonly path: string;
+
+  constructor(path: string, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.path = path;
+  }
+}
+
+/**
+ * The validated content of a JSON file that people edit.
+ * @returns `undefined` when there is no such file.
+ * @throws ConfigFileError
+ */
+export async function readJsonFile<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T> | undefined> {
+  let text: string;
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof ConfigFileError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    if (code === 'ENOENT') return undefined;
+    throw new ConfigFileError(path, `${path} could not be read (${code}): check the file and its permissions.`, error);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new ConfigFileError(path, `${path} is not valid JSON${placeOf(error, text)}: mend it, or move it away to begin anew.`, error);
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new ConfigFileError(path, `${path}: ${describeIssue(parsed.error)}.`, parsed.error);
+}
+
+/** The first thing wrong with a value, with its place, such as `workers[1].baseUrl: baseUrl must use https`. */
+export function describeIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (!issue) return 'the content is not as expected';
+  const place = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('').replace(/^\./, '');
+  return place === '' ? issue.message : `${place}: ${issue.message}`;
+}
+
+/** V8 gives the offset of a syntax error in its message only. */
+function placeOf(error: unknown, text: string): string {
+  const offset = error instanceof SyntaxError ? /position (\d+)/.exec(error.message)?.[1] : undefined;
+  return offset === undefined ? '' : ` (line ${text.slice(0, Number(offset)).split('\n').length})`;
+}

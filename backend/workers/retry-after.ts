@@ -1,0 +1,13 @@
+/**
+ * How long a refusal asks us to wait, in milliseconds: `retry-after-ms`, or `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
+ * @returns `undefined` where the server does not say, or says nonsense.
+ */
+export function parseRetryAfter(headers: Headers | undefined, now: number): number | undefined {
+  const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(exact) && exact >= 0) return Math.ceil(exact);
+  const value = headers?.get('retry-after')?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

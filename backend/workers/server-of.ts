@@ -1,0 +1,29 @@
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { WorkerError } from './errors.ts';
+
+const DEFAULT_BASE_URLS: Partial<Record<WorkerConfig['provider'], string>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com',
+};
+
+/** The base address a worker is called at. @throws WorkerError `invalid-request` when a compatible server has no address. */
+export function baseUrlOf(worker: WorkerConfig): string {
+  const baseUrl = worker.baseUrl ?? DEFAULT_BASE_URLS[worker.provider];
+  if (baseUrl !== undefined) return baseUrl;
+  throw new WorkerError({
+    kind: 'invalid-request',
+    message: `Worker "${worker.id}" has no baseUrl: add the address of its server, such as http://127.0.0.1:11434/v1.`,
+  });
+}
+
+/** The server of a worker as people know it: its origin, which never holds credentials or a path. */
+export function serverName(worker: WorkerConfig): string {
+  if (worker.provider === 'vscode') return 'VS Code';
+  const { host, protocol, origin } = new URL(baseUrlOf(worker));
+  return protocol === 'https:' ? host : origin;
+}
+
+/** Workers with the same value share one server, and with it its limits. */
+export function serverKey(worker: WorkerConfig): string {
+  return worker.provider === 'vscode' ? 'vscode' : `${worker.provider} ${new URL(baseUrlOf(worker)).origin}`;
+}
