@@ -1,0 +1,170 @@
+import * as vscode from 'vscode';
+import { workerConfigSchema, type WorkerConfig } from '../backend/protocol/worker-config.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import type { KeyStore } from './keys.ts';
+import { modelName } from './language-models.ts';
+import type { PanelStateSource } from './panel-state.ts';
+import { fieldProblem, suggestId, WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
+
+interface AddWorkerOptions {
+  readonly connection: BackendConnection;
+  readonly keys: KeyStore;
+  readonly panel: PanelStateSource;
+}
+
+/** `Conductor: Add Worker`: asks for what is needed, makes one real call, and saves what answered. */
+export class AddWorkerCommand {
+  readonly #options: AddWorkerOptions;
+
+  constructor(options: AddWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the saved worker's id; undefined when nothing was saved. */
+  async run(): Promise<string | undefined> {
+    const { connection, keys, panel } = this.#options;
+    const pool = await connection.request('pool/get', {});
+    const worker = await describeWorker(pool.workers.map((status) => status.worker.id));
+    if (!worker) return undefined;
+
+    const keyBefore = worker.key === undefined ? undefined : await keys.get(worker.key);
+    if (worker.key !== undefined && !(await askKey(keys, worker.key, keyBefore !== undefined))) return undefined;
+    if (!(await this.#answersOrIsWanted(worker))) {
+      if (worker.key !== undefined) await restore(keys, worker.key, keyBefore);
+      return undefined;
+    }
+    const conductor = pool.conductor === undefined;
+    panel.setPool(await connection.request('worker/save', { worker, conductor }));
+    void vscode.window.showInformationMessage(conductor
+      ? vscode.l10n.t('Added the worker "{0}". Its model also plays the Conductor.', worker.id)
+      : vscode.l10n.t('Added the worker "{0}".', worker.id));
+    return worker.id;
+  }
+
+  /** Tries the worker until it answers, or the person saves it anyway or gives up. */
+  async #answersOrIsWanted(worker: WorkerConfig): Promise<boolean> {
+    const tryAgain = vscode.l10n.t('$(refresh) Try again');
+    const otherKey = vscode.l10n.t('$(key) Enter another key');
+    const saveAnyway = vscode.l10n.t('$(save) Save anyway');
+    for (;;) {
+      const problem = await this.#problemOf(worker);
+      if (problem === undefined) return true;
+      const choices = [tryAgain, ...(worker.key === undefined ? [] : [otherKey]), saveAnyway];
+      const chosen = await vscode.window.showQuickPick(choices, {
+        title: vscode.l10n.t('"{0}" did not answer', worker.id), placeHolder: problem, ignoreFocusOut: true,
+      });
+      if (chosen === undefined) return false;
+      if (chosen === saveAnyway) return true;
+      if (chosen === otherKey && worker.key !== undefined) await askKey(this.#options.keys, worker.key, false);
+    }
+  }
+
+  /** One small real call. @returns why it did not work, in one sentence. */
+  async #problemOf(worker: WorkerConfig): Promise<string | undefined> {
+    const title = vscode.l10n.t('Conductor: trying "{0}"', worker.id);
+    return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_, token) => {
+      const cancelled = new AbortController();
+      token.onCancellationRequested(() => cancelled.abort());
+      try {
+        const { ok, message } = await this.#options.connection.request('worker/try', { worker }, cancelled.signal);
+        return ok ? undefined : message;
+      } catch (error) {
+        if (cancelled.signal.aborted) return vscode.l10n.t('The try was cancelled.');
+        throw error;
+      }
+    });
+  }
+}
+
+/** Asks for a worker, one thing at a time. @returns undefined when the person presses Escape. */
+async function describeWorker(taken: readonly string[]): Promise<WorkerConfig | undefined> {
+  const preset = await pickPreset();
+  if (!preset) return undefined;
+  const model = preset.provider === 'vscode' ? await pickLanguageModel() : await askField('model', {
+    prompt: vscode.l10n.t('The provider’s name of the model'), placeHolder: preset.example,
+  });
+  if (!model) return undefined;
+  const baseUrl = preset.provider !== 'openai-compatible' ? preset.baseUrl : await askField('baseUrl', {
+    prompt: vscode.l10n.t('Address of the server, up to where "/chat/completions" is added'), value: preset.baseUrl ?? 'http://127.0.0.1:8000/v1',
+  });
+  if (preset.provider === 'openai-compatible' && baseUrl === undefined) return undefined;
+  const key = preset.provider === 'vscode' ? '' : await askField('key', {
+    prompt: vscode.l10n.t('Name of the key, as the command line finds it in the environment; empty where the server wants none'),
+    value: preset.key ?? '',
+    optional: preset.provider === 'openai-compatible',
+  });
+  if (key === undefined) return undefined;
+  const id = await askField('id', {
+    prompt: vscode.l10n.t('A short name for the worker; an existing name replaces that worker'), value: suggestId(model, taken),
+  });
+  if (id === undefined) return undefined;
+  const description = await askField('description', {
+    prompt: vscode.l10n.t('What is it good at? The Conductor is told this and not the name. Leave empty if you do not know.'), optional: true,
+  });
+  if (description === undefined) return undefined;
+  return workerConfigSchema.parse({
+    id, provider: preset.provider, model, ...(baseUrl && { baseUrl }), ...(key && { key }), ...(description && { description }),
+  });
+}
+
+async function pickPreset(): Promise<WorkerPreset | undefined> {
+  const items = [
+    ...WORKER_PRESETS.map((preset) => ({ preset, label: preset.label, description: preset.baseUrl ?? '' })),
+    {
+      preset: { label: 'VS Code', provider: 'vscode', example: '' } as const,
+      label: vscode.l10n.t('VS Code’s own models'),
+      description: vscode.l10n.t('of Copilot or another extension; needs no key'),
+    },
+  ];
+  const picked = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Conductor: Add Worker'), placeHolder: vscode.l10n.t('Who serves the model?'), ignoreFocusOut: true,
+  });
+  return picked?.preset;
+}
+
+async function pickLanguageModel(): Promise<string | undefined> {
+  const models = await vscode.lm.selectChatModels({});
+  if (models.length === 0) {
+    throw new Error(vscode.l10n.t('VS Code offers no language model. Install or sign in to an extension that brings some, then try again.'));
+  }
+  const picked = await vscode.window.showQuickPick(models.map((model) => ({ label: model.name, description: modelName(model) })), {
+    title: vscode.l10n.t('Conductor: Add Worker'), placeHolder: vscode.l10n.t('Which model?'), ignoreFocusOut: true,
+  });
+  return picked?.description;
+}
+
+async function askField(
+  field: Parameters<typeof fieldProblem>[0],
+  { prompt, value, placeHolder, optional = false }: { prompt: string; value?: string; placeHolder?: string; optional?: boolean },
+): Promise<string | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Add Worker'),
+    prompt,
+    ignoreFocusOut: true,
+    ...(value !== undefined && { value }),
+    ...(placeHolder !== undefined && { placeHolder }),
+    validateInput: (typed) => (optional && typed.trim() === '' ? undefined : fieldProblem(field, typed.trim())),
+  });
+  return text?.trim();
+}
+
+/** Asks for a key and stores it. @returns false when the person presses Escape. */
+export async function askKey(keys: KeyStore, name: string, keepable: boolean): Promise<boolean> {
+  const value = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Set Key'),
+    prompt: keepable
+      ? vscode.l10n.t('Value of {0}; leave empty to keep the stored one. It is stored in VS Code’s secret storage.', name)
+      : vscode.l10n.t('Value of {0}. It is stored in VS Code’s secret storage.', name),
+    password: true,
+    ignoreFocusOut: true,
+    validateInput: (typed) => (typed.trim() === '' && !keepable ? vscode.l10n.t('Paste the key.') : undefined),
+  });
+  if (value === undefined) return false;
+  if (value.trim() !== '') await keys.set(name, value.trim());
+  return true;
+}
+
+async function restore(keys: KeyStore, name: string, before: string | undefined): Promise<void> {
+  if (before === undefined) await keys.remove(name);
+  else await keys.set(name, before);
+}

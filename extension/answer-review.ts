@@ -1,0 +1,190 @@
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import { fileEditSchema, type FileEdit } from '../backend/protocol/methods.ts';
+import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
+import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { applyEdits, placeEdits, undoEdits, type Obstacle, type PlacedEdit } from './apply-edits.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import type { ContextKeys } from './context-keys.ts';
+import { SCHEMES, type VirtualDocuments } from './virtual-documents.ts';
+
+/** What was applied last, kept in the workspace's own storage so that it can be undone after a reload, too. */
+const appliedSchema = z.object({ runId: z.string(), folder: z.string(), edits: z.array(fileEditSchema) });
+type Applied = z.infer<typeof appliedSchema>;
+
+const APPLIED_KEY = 'conductor.applied';
+/** VS Code keeps the workspace's storage in memory; a larger change is undone with the editor's own undo or version control. */
+const MAX_REMEMBERED_CHARACTERS = 4_000_000;
+
+interface Review {
+  readonly runId: string;
+  readonly folder: vscode.Uri;
+  readonly edits: readonly PlacedEdit[];
+  readonly refused: readonly Obstacle[];
+  readonly title: string;
+  readonly documents: readonly vscode.Uri[];
+}
+
+export interface AnswerReviewOptions {
+  readonly connection: BackendConnection;
+  readonly documents: VirtualDocuments;
+  readonly memory: vscode.Memento;
+  readonly contextKeys: ContextKeys;
+  readonly onOutcome: (outcome: ApplyOutcome) => void;
+}
+
+/** Shows an answer's edits as a diff, and applies them once they are accepted. Nothing in the workspace changes before that. */
+export class AnswerReview {
+  readonly #options: AnswerReviewOptions;
+  #review: Review | undefined;
+
+  constructor(options: AnswerReviewOptions) {
+    this.#options = options;
+    options.contextKeys.set('canUndo', this.#applied() !== undefined);
+  }
+
+  /** Ends the review when the person closes its tab. */
+  watch(): vscode.Disposable {
+    return vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      const { title } = this.#review ?? {};
+      if (title !== undefined && closed.some(({ label }) => label === title)) this.#end();
+    });
+  }
+
+  /** Opens the diff and offers to accept or reject it. @throws an error with a sentence where there is nothing to review. */
+  async show(run: RunSnapshot): Promise<void> {
+    if (!isOver(run.state)) throw new Error(vscode.l10n.t('The run is still going on: review its answer when it has ended.'));
+    const folder = folderOf(run);
+    const { edits, refused } = await this.#options.connection.request('run/edits', { runId: run.runId });
+    const { placed, refused: outside } = await placeEdits(folder, edits);
+    const allRefused = [...refused, ...outside];
+    if (placed.length === 0) {
+      throw new Error([vscode.l10n.t('The answer holds no edit that can be applied.'), ...allRefused.map(sentenceOf)].join(' '));
+    }
+    await this.#close();
+    const title = vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗ ({0})', placed.length);
+    const resources = placed.map((edit) => this.#sidesOf(run.runId, edit));
+    const documents = resources.flatMap(([, before, after]) => [before, after]);
+    this.#review = { runId: run.runId, folder, edits: placed, refused: allRefused, title, documents };
+    await vscode.commands.executeCommand('vscode.changes', title, resources);
+    this.#options.contextKeys.set('reviewing', true);
+    await this.#ask(run);
+  }
+
+  /** Applies the edits under review. @throws EditConflictError, and then the review stays open. */
+  async accept(): Promise<void> {
+    const review = this.#underReview();
+    await applyEdits(review.edits);
+    await this.#close();
+    await this.#remember({
+      runId: review.runId,
+      folder: review.folder.fsPath,
+      edits: review.edits.map(({ path, kind, before, after }): FileEdit => ({ path, kind, before, after })),
+    });
+    const files = vscode.l10n.t('Applied to {0}.', review.edits.map(({ path }) => path).join(', '));
+    this.#options.onOutcome({
+      runId: review.runId,
+      state: review.refused.length > 0 ? 'partly' : 'applied',
+      message: [files, ...review.refused.map(sentenceOf)].join(' '),
+    });
+  }
+
+  async reject(): Promise<void> {
+    const { runId } = this.#underReview();
+    await this.#close();
+    this.#options.onOutcome({ runId, state: 'rejected', message: vscode.l10n.t('Rejected; no file was changed.') });
+  }
+
+  /** Takes back the answer that was applied last. @throws EditConflictError where its lines have been edited since. */
+  async undo(): Promise<void> {
+    const applied = this.#applied();
+    if (!applied) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
+    const { placed, refused } = await placeEdits(vscode.Uri.file(applied.folder), applied.edits);
+    const [first] = refused;
+    if (first) throw new Error(sentenceOf(first));
+    await undoEdits(placed);
+    await this.#remember(undefined);
+    this.#options.onOutcome({ runId: applied.runId, state: 'rejected', message: vscode.l10n.t('Undone; the files are as they were.') });
+  }
+
+  /** A list that goes away by itself when the person clicks into the diff; the editor's title keeps both actions. */
+  async #ask(run: RunSnapshot): Promise<void> {
+    const review = this.#underReview();
+    const accept: vscode.QuickPickItem = {
+      label: vscode.l10n.t('$(check) Accept'),
+      description: run.outcome === 'verified'
+        ? vscode.l10n.t('verified by the project’s tests')
+        : vscode.l10n.t('not verified by tests'),
+      detail: review.edits.map(({ kind, path }) => `${KIND_SIGNS[kind]} ${path}`).join('   '),
+    };
+    const reject: vscode.QuickPickItem = { label: vscode.l10n.t('$(close) Reject'), description: vscode.l10n.t('changes nothing') };
+    const left: vscode.QuickPickItem[] = review.refused.map(({ path, reason }) => ({ label: `$(warning) ${path}`, description: reason }));
+    const chosen = await vscode.window.showQuickPick([
+      accept,
+      reject,
+      ...(left.length > 0 ? [{ label: vscode.l10n.t('Not applied'), kind: vscode.QuickPickItemKind.Separator }, ...left] : []),
+    ], { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') });
+    if (this.#review !== review) return;
+    if (chosen === accept) await this.accept();
+    if (chosen === reject) await this.reject();
+  }
+
+  /** What `vscode.changes` wants of a file: the resource, its left side and its right side; an absent side is an empty text. */
+  #sidesOf(runId: string, { uri, before, after }: PlacedEdit): [vscode.Uri, vscode.Uri, vscode.Uri] {
+    const side = (scheme: string, text: string | null): vscode.Uri => {
+      const sideUri = vscode.Uri.from({ scheme, path: uri.path, query: runId });
+      this.#options.documents.put(sideUri, text ?? '');
+      return sideUri;
+    };
+    return [uri, side(SCHEMES.before, before), side(SCHEMES.after, after)];
+  }
+
+  #underReview(): Review {
+    if (!this.#review) throw new Error(vscode.l10n.t('No answer is under review: run "Conductor: Review and Apply Answer" first.'));
+    return this.#review;
+  }
+
+  /** Closes the diff and ends the review. */
+  async #close(): Promise<void> {
+    const { title } = this.#review ?? {};
+    this.#end();
+    if (title === undefined) return;
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ label }) => label === title);
+    await vscode.window.tabGroups.close(tabs);
+  }
+
+  #end(): void {
+    for (const uri of this.#review?.documents ?? []) this.#options.documents.remove(uri);
+    this.#review = undefined;
+    this.#options.contextKeys.set('reviewing', false);
+  }
+
+  #applied(): Applied | undefined {
+    return appliedSchema.safeParse(this.#options.memory.get(APPLIED_KEY)).data;
+  }
+
+  async #remember(applied: Applied | undefined): Promise<void> {
+    const characters = applied?.edits.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0) ?? 0;
+    const kept = characters <= MAX_REMEMBERED_CHARACTERS ? applied : undefined;
+    await this.#options.memory.update(APPLIED_KEY, kept);
+    this.#options.contextKeys.set('canUndo', kept !== undefined);
+  }
+}
+
+const KIND_SIGNS: Record<FileEdit['kind'], string> = { create: '+', modify: '~', delete: '-' };
+
+function sentenceOf({ path, reason }: Obstacle): string {
+  return vscode.l10n.t('Not applied: {0}. {1}', path, reason);
+}
+
+/** The run's folder, if it is open in this window: an answer changes no files anywhere else. */
+function folderOf(run: RunSnapshot): vscode.Uri {
+  const { workspace } = run.request;
+  if (workspace === undefined) {
+    throw new Error(vscode.l10n.t('The question was asked without a folder, so its answer belongs to no files: copy or insert it instead.'));
+  }
+  const wanted = vscode.Uri.file(workspace).toString();
+  const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.toString() === wanted);
+  if (!folder) throw new Error(vscode.l10n.t('The answer belongs to {0}: open that folder to apply it.', workspace));
+  return folder.uri;
+}

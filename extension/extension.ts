@@ -1,0 +1,191 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import type { BackendClient } from '../backend/protocol/client/backend-client.ts';
+import { conductorHome } from '../backend/protocol/client/discovery.ts';
+import { connectBackend, stopBackend } from '../backend/protocol/client/start-backend.ts';
+import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { AddWorkerCommand } from './add-worker.ts';
+import { AnswerReview } from './answer-review.ts';
+import { BackendConnection, messageOf } from './backend-connection.ts';
+import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
+import { ContextConfirmation } from './context-confirmation.ts';
+import { ContextKeys } from './context-keys.ts';
+import { KeyStore } from './keys.ts';
+import { actOn } from './page-messages.ts';
+import { PanelStateSource } from './panel-state.ts';
+import { PanelView } from './panel-view.ts';
+import { RunCommands } from './run-commands.ts';
+import { RunList } from './run-list.ts';
+import { RunStore } from './run-store.ts';
+import { readSettings } from './settings.ts';
+import { SolveCommand } from './solve-command.ts';
+import { StatusBar } from './status-bar.ts';
+import { VirtualDocuments } from './virtual-documents.ts';
+import { WorkerCommands } from './worker-commands.ts';
+
+const OPEN_RUN_KEY = 'conductor.openRun';
+
+/** What other code in the extension host, our own tests included, can see of the extension. */
+export interface ConductorApi {
+  /** The open run as of now. */
+  readonly run: () => RunSnapshot | undefined;
+  readonly onDidChangeRun: vscode.Event<RunSnapshot | undefined>;
+}
+
+/** Composition root: wires the parts together and starts nothing. The backend is started by the first thing that needs it. */
+export function activate(context: vscode.ExtensionContext): ConductorApi {
+  const log = vscode.window.createOutputChannel('Conductor', { log: true });
+  const keys = new KeyStore(context.secrets);
+  const home = (): string => readSettings().home ?? conductorHome();
+
+  const connect = (signal: AbortSignal): Promise<BackendClient> => {
+    const { nodePath } = readSettings();
+    return connectBackend({
+      home: home(),
+      backendScript: vscode.Uri.joinPath(context.extensionUri, 'dist', 'backend.mjs').fsPath,
+      nodePath,
+      nodeIsElectron: nodePath === undefined && 'electron' in process.versions,
+      client: { kind: 'vscode', version: String(context.extension.packageJSON.version) },
+      capabilities: CAPABILITIES,
+      workspaces: folders(),
+      handlers: clientCapabilities({
+        keys, sendModelText: (callId, text) => connection.notify('client/modelText', { callId, text }),
+      }),
+      signal,
+      onProgress: (sentence) => log.info(sentence),
+      onProblem: (problem) => log.warn(problem),
+    });
+  };
+  const connection = new BackendConnection({
+    connect,
+    stop: async () => void (await stopBackend(home())),
+    wait: (ms, signal) => delay(ms, undefined, { signal }),
+    log: (line) => log.warn(line),
+  });
+
+  const runs = new RunStore({
+    connection,
+    memory: {
+      runId: context.workspaceState.get<string>(OPEN_RUN_KEY),
+      remember: (runId) => void context.workspaceState.update(OPEN_RUN_KEY, runId),
+    },
+  });
+  const list = new RunList({ connection, folders });
+  const panel = new PanelStateSource({
+    connection, runs, list,
+    isTrusted: () => vscode.workspace.isTrusted,
+    stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again, and so does Retry.'),
+  });
+  const contextKeys = new ContextKeys();
+  const documents = new VirtualDocuments();
+  const review = new AnswerReview({
+    connection, documents, contextKeys, memory: context.workspaceState, onOutcome: (outcome) => panel.showApplied(outcome),
+  });
+
+  const panelView: PanelView = new PanelView({
+    extensionUri: context.extensionUri,
+    source: panel,
+    onMessage: (message) => {
+      actOn(message, { connection, runs, panel, solve, runCommands, review }).catch((error: unknown) => {
+        log.error(messageOf(error));
+        panel.refuse(messageOf(error));
+      });
+    },
+    onProblem: (problem) => log.warn(problem),
+  });
+  const showPanel = (): Promise<void> => panelView.show();
+  const confirmation = new ContextConfirmation({ connection, documents });
+  const solve = new SolveCommand({ connection, runs, panel, confirmation, showPanel });
+  const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
+  const workerCommands = new WorkerCommands({ connection, keys, panel });
+  const addWorker = new AddWorkerCommand({ connection, keys, panel });
+  const statusBar = new StatusBar();
+
+  runs.changed.on((run) => {
+    statusBar.update(run);
+    contextKeys.set('running', run !== undefined && !isOver(run.state));
+    contextKeys.set('resumable', run !== undefined && run.state !== 'running' && run.state !== 'completed');
+    contextKeys.set('hasAnswer', run !== undefined && isOver(run.state) && answerOf(run) !== undefined);
+  });
+  runs.happened.on(({ event }) => {
+    if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
+  });
+  keys.changed.on((name) => {
+    connection.notify('client/secretChanged', { name });
+    if (connection.state.kind === 'connected') panel.refreshPool().catch(report);
+  });
+  connection.connected.on((client) => {
+    client.request('backend/health', {}).then(({ backendVersion, node, pid, problems, sandbox }) => {
+      log.info(`Connected to backend ${backendVersion}, process ${pid}, Node ${node}.`);
+      if (!sandbox.available) log.warn(`No sandbox: ${sandbox.reason ?? 'no reason given'}`);
+      for (const problem of problems) log.warn(problem);
+    }).catch((error: unknown) => log.warn(messageOf(error)));
+  });
+
+  function report(error: unknown): void {
+    if (error instanceof vscode.CancellationError) return;
+    log.error(messageOf(error));
+    const showLogs = vscode.l10n.t('Show Logs');
+    void vscode.window.showErrorMessage(messageOf(error), showLogs).then((chosen) => {
+      if (chosen === showLogs) log.show();
+    });
+  }
+
+  /** Menus pass what they hang on, a keybinding what its user wrote: each command takes from it what it understands. */
+  const commands: Record<string, (argument: unknown) => unknown> = {
+    'conductor.solve': (argument) => solve.run(argument),
+    'conductor.solveSelection': () => solve.run(),
+    'conductor.newQuestion': async () => {
+      panel.ask();
+      await showPanel();
+    },
+    'conductor.cancel': () => runCommands.cancel(),
+    'conductor.resume': () => runCommands.resume(),
+    'conductor.showRuns': () => runCommands.showRuns(),
+    'conductor.applyAnswer': async () => review.show(await runCommands.runOf()),
+    'conductor.acceptAnswer': () => review.accept(),
+    'conductor.rejectAnswer': () => review.reject(),
+    'conductor.undoAnswer': () => review.undo(),
+    'conductor.insertAnswer': () => runCommands.insertAnswer(),
+    'conductor.copyAnswer': () => runCommands.copyAnswer(),
+    'conductor.addWorker': () => addWorker.run(),
+    'conductor.removeWorker': () => workerCommands.removeWorker(),
+    'conductor.chooseConductor': () => workerCommands.chooseConductor(),
+    'conductor.setKey': () => workerCommands.setKey(),
+    'conductor.removeKey': () => workerCommands.removeKey(),
+    'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
+    'conductor.showPanel': showPanel,
+    'conductor.showLogs': () => log.show(),
+    'conductor.stopBackend': () => connection.stopBackend(),
+  };
+
+  const runChanged = new vscode.EventEmitter<RunSnapshot | undefined>();
+  runs.changed.on((run) => runChanged.fire(run));
+  context.subscriptions.push(
+    log,
+    connection,
+    runChanged,
+    statusBar,
+    keys.watch(),
+    documents.register(),
+    review.watch(),
+    panelView.register(),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (uri.fsPath === panel.pool?.file) panel.refreshPool().catch(report);
+    }),
+    ...Object.entries(commands).map(([id, action]) => vscode.commands.registerCommand(id, async (argument: unknown) => {
+      try {
+        return await action(argument);
+      } catch (error) {
+        report(error);
+        return undefined;
+      }
+    })),
+  );
+  return { run: () => runs.run, onDidChangeRun: runChanged.event };
+}
+
+function folders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+}

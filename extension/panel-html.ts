@@ -1,0 +1,47 @@
+export interface PanelPage {
+  /** Source expression of the webview's own resources. */
+  readonly cspSource: string;
+  /** Fresh for every page. */
+  readonly nonce: string;
+  readonly scriptUri: string;
+  readonly styleUris: readonly string[];
+  readonly title: string;
+  /** BCP 47 tag of the window's language. */
+  readonly language: string;
+}
+
+/**
+ * The page that loads the panel. Nothing is reachable but the extension's own files, so that no text of a model can load a picture,
+ * run a script or send something away. The toolkit's components use adopted style sheets, which need no inline styles.
+ */
+export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language }: PanelPage): string {
+  const policy = [
+    "default-src 'none'",
+    `img-src ${cspSource}`,
+    `font-src ${cspSource}`,
+    `style-src ${cspSource} 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const styles = styleUris.map((uri) => `<link rel="stylesheet" nonce="${nonce}" href="${escapeAttribute(uri)}">`).join('\n  ');
+  return `<!DOCTYPE html>
+<html lang="${escapeAttribute(language)}">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="${policy}">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>${escapeAttribute(title)}</title>
+  ${styles}
+</head>
+<body>
+  <div id="root"></div>
+  <script nonce="${nonce}" src="${escapeAttribute(scriptUri)}"></script>
+</body>
+</html>
+`;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}

@@ -1,0 +1,139 @@
+import type { Pool } from '../backend/protocol/methods.ts';
+import type {
+  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
+} from '../backend/protocol/panel-messages.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import type { RunList } from './run-list.ts';
+import type { RunStore } from './run-store.ts';
+import { Signal } from './signal.ts';
+
+export interface PanelStateOptions {
+  readonly connection: BackendConnection;
+  readonly runs: RunStore;
+  readonly list: RunList;
+  readonly isTrusted: () => boolean;
+  /** Words for people; the window's language is VS Code's business. */
+  readonly stoppedMessage: string;
+}
+
+/**
+ * Everything the panel shows, gathered in one place, so that a page that was hidden or reloaded is told all of it in one message.
+ * What is not the backend's (a draft, a refusal) lives here and nowhere else.
+ */
+export class PanelStateSource {
+  readonly changed = new Signal<void>();
+  readonly #options: PanelStateOptions;
+  #pool: Pool | undefined;
+  #draft: QuestionDraft | undefined;
+  #applied: ApplyOutcome | undefined;
+  #problem: string | undefined;
+  /** The person went on to a new question: the open run stays open and is not on show. */
+  #asking = false;
+
+  constructor(options: PanelStateOptions) {
+    this.#options = options;
+    const { connection, runs, list } = options;
+    runs.changed.on(() => this.changed.emit());
+    runs.problem.on((problem) => this.refuse(problem));
+    list.changed.on(() => this.changed.emit());
+    connection.stateChanged.on(() => this.changed.emit());
+    connection.connected.on(() => void this.refreshPool().catch(() => undefined));
+  }
+
+  get state(): PanelState {
+    const { runs, list, isTrusted } = this.#options;
+    return {
+      ...(!this.#asking && runs.run && { run: runs.run }),
+      runs: list.runs,
+      ...(this.#pool && { pool: summaryOf(this.#pool) }),
+      backend: this.#backendStatus(),
+      trusted: isTrusted(),
+      ...(this.#draft && { draft: this.#draft }),
+      ...(this.#applied && { applied: this.#applied }),
+      ...(this.#problem !== undefined && { problem: this.#problem }),
+    };
+  }
+
+  get pool(): Pool | undefined {
+    return this.#pool;
+  }
+
+  get draft(): QuestionDraft | undefined {
+    return this.#draft;
+  }
+
+  async refreshPool(): Promise<Pool> {
+    const pool = await this.#options.connection.request('pool/get', {});
+    this.setPool(pool);
+    return pool;
+  }
+
+  setPool(pool: Pool): void {
+    this.#pool = pool;
+    this.changed.emit();
+  }
+
+  /** Leaves the run on show (it goes on) for the page that asks; `question` is one to begin with. */
+  ask(question?: string): void {
+    this.#asking = true;
+    this.#set({ draft: question === undefined ? undefined : { question } });
+  }
+
+  /** Keeps a question with what it would be sent with, or with why nobody can say. */
+  showDraft(question: string, shown: { preview: ContextPreview } | { problem: string }): void {
+    this.#set({ draft: { question, ...shown } });
+  }
+
+  /** The open run is on show again, and what was said about earlier things is gone. */
+  showRun(): void {
+    this.#asking = false;
+    this.#set({});
+  }
+
+  showApplied(outcome: ApplyOutcome): void {
+    this.#set({ draft: this.#draft, applied: outcome });
+  }
+
+  /** Says why the last command was refused. */
+  refuse(problem: string): void {
+    this.#set({ draft: this.#draft, applied: this.#applied, problem });
+  }
+
+  #set({ draft, applied, problem }: {
+    draft?: QuestionDraft | undefined; applied?: ApplyOutcome | undefined; problem?: string | undefined;
+  }): void {
+    this.#draft = draft;
+    this.#applied = applied;
+    this.#problem = problem;
+    this.changed.emit();
+  }
+
+  #backendStatus(): BackendStatus {
+    const { state } = this.#options.connection;
+    switch (state.kind) {
+      case 'idle':
+      case 'starting':
+        return { state: 'starting' };
+      case 'connected':
+        return { state: 'connected' };
+      case 'stopped':
+        return { state: 'unavailable', message: this.#options.stoppedMessage };
+      case 'unavailable':
+        return { state: 'unavailable', message: state.message };
+    }
+  }
+}
+
+function summaryOf(pool: Pool): PoolSummary {
+  return {
+    ...(pool.conductor !== undefined && { conductor: pool.conductor }),
+    workers: pool.workers.map(({ worker, ready, reason }) => ({
+      id: worker.id,
+      model: worker.model,
+      simulated: worker.simulated,
+      enabled: worker.enabled,
+      ready,
+      ...(reason !== undefined && { reason }),
+    })),
+  };
+}

@@ -1,0 +1,138 @@
+import * as vscode from 'vscode';
+import type { RunSummary } from '../backend/protocol/methods.ts';
+import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import { codeBlocksOf } from './code-blocks.ts';
+import type { PanelStateSource } from './panel-state.ts';
+import type { RunList } from './run-list.ts';
+import type { RunStore } from './run-store.ts';
+
+export interface RunCommandOptions {
+  readonly connection: BackendConnection;
+  readonly runs: RunStore;
+  readonly list: RunList;
+  readonly panel: PanelStateSource;
+  readonly showPanel: () => Promise<void>;
+}
+
+/** The commands about runs and their answers. Where a run is not named, the open one is meant. */
+export class RunCommands {
+  readonly #options: RunCommandOptions;
+
+  constructor(options: RunCommandOptions) {
+    this.#options = options;
+  }
+
+  async cancel(runId?: string): Promise<void> {
+    const id = runId ?? this.#openRun((run) => !isOver(run.state), vscode.l10n.t('No run is under way.')).runId;
+    await this.#options.connection.request('run/cancel', { runId: id });
+  }
+
+  async resume(runId?: string): Promise<void> {
+    const { connection, runs } = this.#options;
+    const id = runId ?? this.#openRun(({ state }) => state !== 'running', vscode.l10n.t('No run is open that could go on.')).runId;
+    await connection.request('run/resume', { runId: id });
+    if (runs.run?.runId !== id) await this.open(id);
+  }
+
+  async open(runId: string): Promise<RunSnapshot> {
+    const { runs, panel, showPanel } = this.#options;
+    const [run] = await Promise.all([runs.open(runId), showPanel()]);
+    panel.showRun();
+    return run;
+  }
+
+  /** The run of this id, opened if another one is open; without an id the open one. */
+  async runOf(runId?: string): Promise<RunSnapshot> {
+    const { runs } = this.#options;
+    if (runId !== undefined && runs.run?.runId !== runId) return this.open(runId);
+    return this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
+  }
+
+  /** Lists past runs; the one picked opens in the panel. */
+  async showRuns(): Promise<void> {
+    const runs = await this.#options.list.refresh();
+    if (runs.length === 0) throw new Error(vscode.l10n.t('There are no runs yet: run "Conductor: Solve".'));
+    const picked = await vscode.window.showQuickPick(runs.map(itemOf), {
+      title: vscode.l10n.t('Conductor: Past Runs'), placeHolder: vscode.l10n.t('Opens in the panel'), matchOnDetail: true,
+    });
+    if (picked) await this.open(picked.runId);
+  }
+
+  async copyAnswer(text = this.#answer()): Promise<void> {
+    await vscode.env.clipboard.writeText(text);
+  }
+
+  /** Puts code at the cursors of the active editor: the text given, or a code block of the open run's answer. */
+  async insertAnswer(text?: string): Promise<void> {
+    const code = text ?? (await pickCode(this.#answer()));
+    if (code === undefined) return;
+    const editor = vscode.window.activeTextEditor;
+    if (!editor) throw new Error(vscode.l10n.t('No editor is open to insert into: open a file and put the cursor where the code belongs.'));
+    const done = await editor.edit((edit) => {
+      for (const selection of editor.selections) edit.replace(selection, code);
+    });
+    if (!done) throw new Error(vscode.l10n.t('The editor took no text: it is read-only.'));
+    await vscode.window.showTextDocument(editor.document, editor.viewColumn);
+  }
+
+  #answer(): string {
+    const run = this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
+    const answer = answerOf(run);
+    if (!answer) throw new Error(vscode.l10n.t('The run has no answer yet.'));
+    return answer.text;
+  }
+
+  #openRun(fits: (run: RunSnapshot) => boolean, otherwise: string): RunSnapshot {
+    const { run } = this.#options.runs;
+    if (!run || !fits(run)) throw new Error(otherwise);
+    return run;
+  }
+}
+
+async function pickCode(answer: string): Promise<string | undefined> {
+  const blocks = codeBlocksOf(answer);
+  if (blocks.length <= 1) return blocks[0]?.code ?? answer;
+  const picked = await vscode.window.showQuickPick(blocks.map(({ language, code }) => ({
+    code,
+    label: code.trim().split('\n', 1)[0] ?? '',
+    description: [language, vscode.l10n.t('{0} lines', code.split('\n').length - 1)].filter(Boolean).join(' · '),
+  })), { placeHolder: vscode.l10n.t('Which code do you want to insert?') });
+  return picked?.code;
+}
+
+function itemOf(run: RunSummary): vscode.QuickPickItem & { runId: string } {
+  const money = run.unpricedTokens > 0
+    ? vscode.l10n.t('${0} and {1} unpriced tokens', run.usd.toFixed(4), run.unpricedTokens)
+    : `$${run.usd.toFixed(4)}`;
+  const when = new Date(run.acceptedAt).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  return {
+    runId: run.runId,
+    label: `${iconOf(run)} ${run.question.replace(/\s+/g, ' ').slice(0, 120)}`,
+    detail: [stateOf(run), when, money, ...(run.simulated ? [vscode.l10n.t('simulated')] : [])].join(' · '),
+  };
+}
+
+function iconOf({ state, outcome }: RunSummary): string {
+  switch (state) {
+    case 'running': return '$(sync~spin)';
+    case 'waiting': return '$(bell)';
+    case 'completed': return outcome === 'verified' ? '$(pass)' : '$(circle-outline)';
+    case 'failed': return '$(error)';
+    case 'stopped': return '$(debug-pause)';
+    case 'cancelled': return '$(circle-slash)';
+  }
+}
+
+function stateOf({ state, outcome }: RunSummary): string {
+  switch (state) {
+    case 'running': return vscode.l10n.t('running');
+    case 'waiting': return vscode.l10n.t('waiting for you');
+    case 'failed': return vscode.l10n.t('failed');
+    case 'stopped': return vscode.l10n.t('stopped');
+    case 'cancelled': return vscode.l10n.t('cancelled');
+    case 'completed':
+      if (outcome === 'verified') return vscode.l10n.t('verified');
+      return outcome === 'unchecked' ? vscode.l10n.t('unchecked') : vscode.l10n.t('not verified');
+  }
+}

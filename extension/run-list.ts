@@ -1,0 +1,47 @@
+import type { RunSummary } from '../backend/protocol/methods.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import { Signal } from './signal.ts';
+
+const MAX_RUNS = 50;
+
+/** The past runs of the window's folders, newest first; without a folder, those of every project. */
+export class RunList {
+  readonly changed = new Signal<void>();
+  readonly #connection: BackendConnection;
+  readonly #folders: () => readonly string[];
+  #runs: readonly RunSummary[] = [];
+
+  constructor({ connection, folders }: { connection: BackendConnection; folders: () => readonly string[] }) {
+    this.#connection = connection;
+    this.#folders = folders;
+    connection.on('run/changed', (run) => this.#put(run));
+    // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
+    connection.connected.on(() => void this.refresh().catch(() => undefined));
+  }
+
+  get runs(): readonly RunSummary[] {
+    return this.#runs;
+  }
+
+  /** Reads the list again. */
+  async refresh(): Promise<readonly RunSummary[]> {
+    const folders = this.#folders();
+    const lists = await Promise.all((folders.length === 0 ? [undefined] : folders).map((workspace) =>
+      this.#connection.request('run/list', { limit: MAX_RUNS, ...(workspace !== undefined && { workspace }) })));
+    this.#runs = lists.flatMap(({ runs }) => runs).sort(newestFirst).slice(0, MAX_RUNS);
+    this.changed.emit();
+    return this.#runs;
+  }
+
+  #put(run: RunSummary): void {
+    const folders = this.#folders();
+    const ours = folders.length === 0 || (run.workspace !== undefined && folders.includes(run.workspace));
+    if (run.kind !== 'solve' || !ours) return;
+    this.#runs = [run, ...this.#runs.filter(({ runId }) => runId !== run.runId)].sort(newestFirst).slice(0, MAX_RUNS);
+    this.changed.emit();
+  }
+}
+
+function newestFirst(a: RunSummary, b: RunSummary): number {
+  return b.acceptedAt - a.acceptedAt;
+}

@@ -1,0 +1,110 @@
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import { runRequestSchema, type RunRequestInput } from '../backend/protocol/run-request.ts';
+import { messageOf, type BackendConnection } from './backend-connection.ts';
+import type { ContextConfirmation } from './context-confirmation.ts';
+import { chooseFolder, lookingAt } from './looking-at.ts';
+import type { PanelStateSource } from './panel-state.ts';
+import type { RunStore } from './run-store.ts';
+import { readSettings } from './settings.ts';
+
+export interface SolveOptions {
+  readonly connection: BackendConnection;
+  readonly runs: RunStore;
+  readonly panel: PanelStateSource;
+  readonly confirmation: ContextConfirmation;
+  readonly showPanel: () => Promise<void>;
+}
+
+/** What another extension, a keybinding or a test may pass to the command `conductor.solve`. */
+const solveArgumentsSchema = z.object({ question: z.string(), confirmContext: z.boolean().optional() });
+
+const MAX_QUESTION_CHARACTERS = 32_000;
+
+/** From a question to a run on show in the panel. */
+export class SolveCommand {
+  readonly #options: SolveOptions;
+
+  constructor(options: SolveOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * `Conductor: Solve`.
+   * @param argument a `{question}`; a menu passes other things, which do not count.
+   * @returns the run's id; undefined when the person changed their mind.
+   */
+  async run(argument?: unknown): Promise<string | undefined> {
+    const given = solveArgumentsSchema.safeParse(argument).data;
+    const question = given?.question ?? (await askQuestion());
+    if (question === undefined) return undefined;
+    return this.solve(question, given?.confirmContext);
+  }
+
+  /**
+   * Starts a run, after showing what it would be sent with.
+   * @param confirm whether to show that first; by default the setting says.
+   * @throws an error with a sentence when the backend refuses the question.
+   */
+  async solve(question: string, confirm?: boolean): Promise<string | undefined> {
+    const { connection, runs, panel, confirmation, showPanel } = this.#options;
+    const prepared = await this.#request(question);
+    if (!prepared) return undefined;
+    const { request, confirmContext } = prepared;
+    if ((confirm ?? confirmContext) && !(await confirmation.confirm(request))) return undefined;
+    const [{ runId }] = await Promise.all([connection.request('run/start', { request }), showPanel()]);
+    await runs.open(runId);
+    panel.showRun();
+    return runId;
+  }
+
+  /** Shows in the panel what the question would be sent with; nothing leaves the machine. */
+  async preview(question: string): Promise<void> {
+    const { connection, panel } = this.#options;
+    const prepared = await this.#request(question);
+    if (!prepared) return;
+    try {
+      panel.showDraft(question, { preview: await connection.request('context/preview', { request: prepared.request }) });
+    } catch (error) {
+      panel.showDraft(question, { problem: messageOf(error) });
+    }
+  }
+
+  async #request(question: string): Promise<{ request: RunRequestInput; confirmContext: boolean } | undefined> {
+    const choice = await chooseFolder();
+    if (choice.kind === 'dismissed') return undefined;
+    const folder = choice.kind === 'folder' ? choice.folder : undefined;
+    const { rounds, testCommand, confirmContext } = readSettings(folder?.uri);
+    const request: RunRequestInput = {
+      question,
+      trusted: vscode.workspace.isTrusted,
+      rounds,
+      ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder) }),
+      ...(testCommand !== undefined && { testCommand }),
+    };
+    const checked = runRequestSchema.safeParse(request);
+    if (!checked.success) throw new Error(sentenceOf(checked.error));
+    return { request, confirmContext };
+  }
+}
+
+async function askQuestion(): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Solve'),
+    prompt: vscode.l10n.t('What do you want to know or have changed? Name files with #path. Selection, open file and problems are sent along.'),
+    placeHolder: vscode.l10n.t('Why does merge() lose the outer interval?'),
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      if (text.trim() === '') return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
+      return text.length > MAX_QUESTION_CHARACTERS
+        ? vscode.l10n.t('The question may have at most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS)
+        : undefined;
+    },
+  });
+}
+
+function sentenceOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const text = issue?.message ?? error.message;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
