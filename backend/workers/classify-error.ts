@@ -109,7 +109,7 @@ function classifyRefusal(
   // A body says more than its status where the status is broad: 400 for a prompt that is too long, 429 for an empty account.
   const kind =
     byStatus === 'invalid-request' && SAYS_TOO_LONG.test(body?.message ?? '') ? 'context-overflow'
-    : byBody !== undefined && (status === 400 || status === 429) ? byBody
+    : byBody !== undefined && (status === 400 || (status === 429 && byBody === 'payment')) ? byBody
     : byStatus;
   return workerError(kind, context, {
     quote: quoteOf(body, context),

@@ -1,4 +1,4 @@
-import type { ResponseCreateParamsStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type { Response, ResponseCreateParamsStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { AnswerText } from './answer-text.ts';
@@ -42,15 +42,10 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
             onThinking();
             break;
           case 'response.completed':
+          case 'response.incomplete':
             usage = responsesUsage(event.response.usage);
-            ended = { finishReason: 'stop', model: event.response.model };
+            ended = { finishReason: finishReasonOf(event.response), model: event.response.model };
             break;
-          case 'response.incomplete': {
-            usage = responsesUsage(event.response.usage);
-            const filtered = event.response.incomplete_details?.reason === 'content_filter';
-            ended = { finishReason: filtered ? 'content-filter' : 'length', model: event.response.model };
-            break;
-          }
           case 'response.failed':
             usage = responsesUsage(event.response.usage);
             throw classifyProviderError(event.response.error ?? {}, context());
@@ -84,4 +79,9 @@ function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreate
     ...(topP !== undefined && { top_p: topP }),
     ...(reasoningEffort !== undefined && { reasoning: { effort: reasoningEffort } }),
   };
+}
+
+function finishReasonOf({ status, incomplete_details }: Response): FinishReason {
+  if (status !== 'incomplete') return 'stop';
+  return incomplete_details?.reason === 'content_filter' ? 'content-filter' : 'length';
 }
