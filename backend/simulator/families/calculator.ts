@@ -154,7 +154,7 @@ test('what is missing is an error', () => {
       id: 'difference-reversed',
       edits: [{ find: 'value - right', replace: 'right - value' }],
       diagnosis: 'the operands of a subtraction are swapped',
-      symptoms: ['evaluate("10 - 4 - 3") returns -3.', 'Differences have the wrong sign: evaluate("5 - 3") is -2.'],
+      symptoms: ['evaluate("10 - 4 - 3") returns 9.', 'Differences have the wrong sign: evaluate("5 - 3") is -2.'],
       subtlety: 0.25,
     },
     {

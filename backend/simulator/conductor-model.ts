@@ -1,0 +1,210 @@
+import { REASONS, SUBTASKS, type Reason } from './conductor-phrases.ts';
+import { KeyedRandom } from './random.ts';
+import type { Role } from './roles.ts';
+import { keyOf, type SimulatedMessage, type SimulatedRequest } from './simulated-model.ts';
+
+/** How often a text is no valid plan, so that the retry of the format is real. */
+const INVALID_SHARE = 0.06;
+
+export interface ConductorCharacter {
+  readonly name: string;
+  readonly seed: number;
+}
+
+/**
+ * What a simulated Conductor writes: reasoning, then the three lists. It chooses among a few shapes of plan by what the question and the
+ * workers' descriptions say, and knows nothing of their hidden skills.
+ */
+export function answerAsConductor({ name, seed }: ConductorCharacter, request: SimulatedRequest): string {
+  const prompt = readPrompt(request.messages);
+  const random = new KeyedRandom('conductor', seed, name, keyOf(request));
+  const draft = draftPlan(prompt, random);
+  return [
+    prompt.opening,
+    `(Simulated by ${name}: a plan made by rules, not by a language model.) ${random.pick('reason', REASONS[draft.reason])}`,
+    '',
+    random.chance('invalid', INVALID_SHARE) ? invalidLists(draft, prompt, random) : lists(draft),
+  ]
+    .filter((line) => line !== undefined)
+    .join('\n');
+}
+
+interface Prompt {
+  readonly question: string;
+  /** Descriptions by ordinal. */
+  readonly workers: readonly string[];
+  readonly maxSteps: number;
+  /** What was said of the last round's answer; undefined in the first round. */
+  readonly feedback: string | undefined;
+  /** Words that the reply was asked to begin with. */
+  readonly opening: string | undefined;
+}
+
+function readPrompt(messages: readonly SimulatedMessage[]): Prompt {
+  const asked = messages.filter(({ role }) => role !== 'assistant').map(({ content }) => content);
+  const text = asked.join('\n\n');
+  const roster = /AVAILABLE (?:WORKERS|LANGUAGE MODELS):?\s*\n([\s\S]*)/i.exec(text)?.[1] ?? '';
+  const listed = [...roster.matchAll(/^[ \t]*(?:[-*] *)?(?:Worker|Model(?: id)?) *(\d+)\b:?[ \t]*(.*)$/gim)];
+  const workers: string[] = [];
+  for (const [, ordinal, description = ''] of listed) workers[Number(ordinal)] ??= description;
+  const feedback = /TEST FEEDBACK:\s*\n([\s\S]*?)(?:\n\nYou may now write another plan|$)|<feedback>([\s\S]*?)<\/feedback>/gi;
+  const lastFeedback = [...text.matchAll(feedback)].at(-1);
+  return {
+    question: /USER QUESTION:\s*\n([\s\S]*?)(?=\n\nAVAILABLE|$)/i.exec(text)?.[1]?.trim() ?? text.slice(0, 4_000),
+    workers: workers.length > 0 ? Array.from(workers, (description) => description ?? '') : [''],
+    maxSteps: Number(/at most (\d+) steps/i.exec(text)?.[1] ?? 5),
+    feedback: lastFeedback ? (lastFeedback[1] ?? lastFeedback[2] ?? '').trim() : undefined,
+    opening: /Begin your reply with:\s*(.+)\s*$/.exec(asked.at(-1) ?? '')?.[1],
+  };
+}
+
+interface DraftStep {
+  readonly worker: number;
+  readonly subtask: string;
+  readonly access: 'none' | 'all';
+}
+
+interface Draft {
+  readonly reason: Reason;
+  readonly steps: readonly DraftStep[];
+}
+
+/** The shapes of a first plan, with how often each is chosen where no worker stands out. */
+const SHAPES: readonly { readonly reason: Reason; readonly share: number }[] = [
+  { reason: 'planned', share: 0.45 },
+  { reason: 'judged', share: 0.3 },
+  { reason: 'checked', share: 0.25 },
+];
+
+/** Where one worker's description fits the question, it is often trusted to do it alone. */
+const ALONE_SHARE = 0.4;
+
+function draftPlan(prompt: Prompt, random: KeyedRandom): Draft {
+  const { feedback, maxSteps } = prompt;
+  const team = new Team(prompt, random);
+  const step = (worker: number, kind: keyof typeof SUBTASKS, access: 'none' | 'all', draw: string = kind): DraftStep => ({
+    worker,
+    subtask: random.pick(`subtask:${draw}`, SUBTASKS[kind]),
+    access,
+  });
+  const planWriteCheck = (access: 'none' | 'all'): DraftStep[] => [
+    step(team.best('plan'), 'plan', access),
+    step(team.best('write', [team.best('plan')]), 'write', 'all'),
+    step(team.best('check', [team.best('write', [team.best('plan')])]), 'check', 'all'),
+  ];
+
+  if (feedback !== undefined) {
+    if (asksNoChange(feedback)) return { reason: 'kept', steps: [] };
+    // Even the first step is given everything: only so it sees the previous round and what the tests said.
+    const steps = planWriteCheck('all');
+    return { reason: 'revised', steps: maxSteps >= 3 ? steps : steps.slice(-1) };
+  }
+  if (maxSteps < 2 || (team.hasSpecialist() && random.chance('alone', ALONE_SHARE))) {
+    return { reason: 'alone', steps: [step(team.best('write'), 'alone', 'none')] };
+  }
+  const shape = maxSteps < 3 ? 'checked' : drawShape(random);
+  if (shape === 'planned') return { reason: shape, steps: planWriteCheck('none') };
+  const writer = team.best('write');
+  if (shape === 'checked') {
+    return { reason: shape, steps: [step(writer, 'alone', 'none'), step(team.best('check', [writer]), 'check', 'all')] };
+  }
+  const second = team.best('write', [writer]);
+  const attempts = [writer, second, team.best('write', [writer, second])].slice(0, Math.min(3, maxSteps - 1));
+  return {
+    reason: 'judged',
+    steps: [
+      ...attempts.map((worker, index) => step(worker, 'alone', 'none', `attempt ${index}`)),
+      step(team.best('check', [writer]), 'judge', 'all'),
+    ],
+  };
+}
+
+function drawShape(random: KeyedRandom): Reason {
+  let rest = random.unit('shape');
+  for (const { reason, share } of SHAPES) {
+    rest -= share;
+    if (rest < 0) return reason;
+  }
+  return 'planned';
+}
+
+/** Tests that passed, or that could not say anything, give no reason to change the answer. */
+function asksNoChange(feedback: string): boolean {
+  return /could not be (?:run|checked)|no test command|tests pass\b/i.test(feedback) && !/do not pass|refused/i.test(feedback);
+}
+
+/** Words by which a description says what a worker is good at, whatever the question. */
+const ROLE_WORDS: Readonly<Record<Role, RegExp>> = {
+  plan: /\b(?:plan|diagnos|analy|reason|caus|think)\w*/i,
+  write: /\b(?:writ|cod|implement)\w*/i,
+  check: /\b(?:check|review|judg|verif|critic|careful)\w*/i,
+};
+const WEAKNESS = /\b(?:less|weak|poor|not|hasty)\b/i;
+
+class Team {
+  readonly #workers: readonly string[];
+  readonly #question: ReadonlySet<string>;
+  readonly #random: KeyedRandom;
+
+  constructor({ workers, question }: Prompt, random: KeyedRandom) {
+    this.#workers = workers;
+    this.#question = stemsOf(question);
+    this.#random = random;
+  }
+
+  /** The worker that its description makes likeliest, others than these where there are others. Equals are drawn by lot. */
+  best(role: Role, others: readonly number[] = []): number {
+    const ordinals = this.#workers.map((_, ordinal) => ordinal);
+    const free = ordinals.filter((ordinal) => !others.includes(ordinal));
+    const scored = (free.length > 0 ? free : ordinals).map((ordinal) => ({ ordinal, score: this.#score(ordinal, role) }));
+    return scored.reduce((a, b) => (b.score > a.score ? b : a)).ordinal;
+  }
+
+  hasSpecialist(): boolean {
+    return this.#workers.some((description) => this.#fit(description) > 0);
+  }
+
+  #score(ordinal: number, role: Role): number {
+    const description = this.#workers[ordinal] ?? '';
+    return this.#praise(description, role) + 0.9 * this.#fit(description) + 0.6 * this.#random.unit(`lot:${role}:${ordinal}`);
+  }
+
+  /** 1 where a clause of the description praises the role, -1 where one says that it is weak at it. */
+  #praise(description: string, role: Role): number {
+    const clauses = description.split(/[,.;]|\bbut\b/).filter((clause) => ROLE_WORDS[role].test(clause));
+    return clauses.reduce((sum, clause) => sum + (WEAKNESS.test(clause) ? -1 : 1), 0);
+  }
+
+  /** 1 where the description and the question have a word in common, endings aside. */
+  #fit(description: string): number {
+    return [...stemsOf(description)].some((stem) => this.#question.has(stem)) ? 1 : 0;
+  }
+}
+
+/** The beginnings of a text's words, the parts of names such as mergeRanges among them. */
+function stemsOf(text: string): Set<string> {
+  const words = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]{4,}/g) ?? [];
+  return new Set(words.map((word) => word.replace(/s$/, '').slice(0, 5)).filter((stem) => stem.length >= 4 && !GENERAL.has(stem)));
+}
+
+/** Words that descriptions and questions share without being about the same thing. */
+const GENERAL = new Set(['code', 'write', 'plan', 'thing', 'other', 'peopl', 'their', 'find', 'cause', 'good', 'with', 'that', 'less', 'make']);
+
+function lists({ steps }: Draft): string {
+  return [
+    `model_id = [${steps.map(({ worker }) => worker).join(', ')}]`,
+    steps.length > 0 ? `subtasks = [\n${steps.map(({ subtask }) => `    ${JSON.stringify(subtask)},`).join('\n')}\n]` : 'subtasks = []',
+    `access_list = [${steps.map(({ access }) => (access === 'all' ? '["all"]' : '[]')).join(', ')}]`,
+  ].join('\n');
+}
+
+/** The mistakes that models make with the form: a worker that is not there, lists of different lengths, a list left out. */
+function invalidLists(draft: Draft, { workers }: Prompt, random: KeyedRandom): string {
+  const [first = { worker: 0, subtask: 'Fix the bug.', access: 'none' as const }, ...rest] = draft.steps;
+  const text = lists({ ...draft, steps: [first, ...rest] });
+  return random.pick('mistake', [
+    lists({ ...draft, steps: [{ ...first, worker: workers.length + 3 }, ...rest] }),
+    text.replace(/model_id = \[\d+/, (start) => `${start}, 0`),
+    text.replace(/\naccess_list = .*/, ''),
+  ]);
+}

@@ -1,0 +1,68 @@
+import { skillsOf, type Skills } from './skills.ts';
+
+/** Which wire format a model is served in. */
+export type Wire = 'openai-chat' | 'openai-responses' | 'anthropic';
+
+export interface Latency {
+  readonly firstTokenMs: number;
+  readonly tokensPerSecond: number;
+}
+
+export interface SimulatedWorker {
+  /** The model's name; it begins with `sim-`, so that nobody takes it for a real one. */
+  readonly name: string;
+  readonly wire: Wire;
+  /** What the Conductor is told: true, and not all of the truth. */
+  readonly description: string;
+  readonly skills: Skills;
+  readonly latency: Latency;
+  readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
+}
+
+/** The pool of the demo: an expensive one that thinks, specialists, and a cheap one; nobody is best at everything. */
+export const WORKERS: readonly SimulatedWorker[] = [
+  {
+    name: 'sim-atlas',
+    wire: 'openai-responses',
+    description: 'Thinks things through: finds causes and makes good plans, and is a strong reviewer of other people\'s code. Slow and expensive.',
+    skills: skillsOf([0.86, 0.5, 0.8], { machines: [0.9, 0.6, 0.85], data: [0.7, 0.45, 0.65] }),
+    latency: { firstTokenMs: 500, tokensPerSecond: 150 },
+    price: { inputPerMillion: 5, outputPerMillion: 20 },
+  },
+  {
+    name: 'sim-birch',
+    wire: 'anthropic',
+    description: 'Writes parsers, evaluators, and machines that run programs or take coins. Plans are less its thing.',
+    skills: skillsOf([0.45, 0.62, 0.5], { parsing: [0.6, 0.92, 0.7], machines: [0.6, 0.9, 0.65] }),
+    latency: { firstTokenMs: 350, tokensPerSecond: 180 },
+    price: { inputPerMillion: 3, outputPerMillion: 15 },
+  },
+  {
+    name: 'sim-cedar',
+    wire: 'openai-chat',
+    description: 'Writes exact code for numbers: primes, fractions, divisors, ranges and rectangles. Less sure with text.',
+    skills: skillsOf([0.45, 0.48, 0.45], { numbers: [0.75, 0.9, 0.7], intervals: [0.7, 0.9, 0.65], strings: [0.35, 0.4, 0.4] }),
+    latency: { firstTokenMs: 250, tokensPerSecond: 220 },
+    price: { inputPerMillion: 0.6, outputPerMillion: 2.4 },
+  },
+  {
+    name: 'sim-dune',
+    wire: 'anthropic',
+    description: 'Writes tidy code for text, words, lines, players, scores and orders. Checks decently.',
+    skills: skillsOf([0.5, 0.5, 0.6], { strings: [0.7, 0.9, 0.7], data: [0.7, 0.9, 0.7] }),
+    latency: { firstTokenMs: 250, tokensPerSecond: 220 },
+    price: { inputPerMillion: 1, outputPerMillion: 5 },
+  },
+  {
+    name: 'sim-ember',
+    wire: 'openai-chat',
+    description: 'Small, fast and cheap. Writes short functions, hasty when it checks.',
+    skills: skillsOf([0.35, 0.56, 0.35]),
+    latency: { firstTokenMs: 120, tokensPerSecond: 320 },
+    price: { inputPerMillion: 0.1, outputPerMillion: 0.4 },
+  },
+];
+
+export const CONDUCTOR_NAME = 'sim-conductor';
+export const CONDUCTOR_LATENCY: Latency = { firstTokenMs: 200, tokensPerSecond: 260 };
+export const CONDUCTOR_PRICE = { inputPerMillion: 0.2, outputPerMillion: 0.8 };

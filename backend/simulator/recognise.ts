@@ -1,0 +1,116 @@
+import { FAMILIES } from './families/all-families.ts';
+import { sourceWith, type Family, type Variant } from './families/family.ts';
+import type { View } from './view.ts';
+
+/** A module of the sample project as a worker sees it. */
+export interface SeenModule {
+  readonly family: Family;
+  /** The faults that the code in view has; undefined where too little of it is in view to tell. */
+  readonly faults: readonly Variant[] | undefined;
+  /** Share of the module's lines in view, 0 to 1. */
+  readonly sight: number;
+}
+
+/** So much of a module must be in view for its faults to be told. */
+const ENOUGH_SIGHT = 0.6;
+
+/** The module that the question is about, or undefined where none of the sample project is in view. */
+export function recogniseModule(view: View): SeenModule | undefined {
+  const context = `${view.context}\n${view.question}`;
+  const lines = linesOf(context);
+  const candidates = FAMILIES.map((family) => {
+    const seen = seenModule(family, lines);
+    const isKnown = seen.sight >= ENOUGH_SIGHT || context.includes(family.path) || namesIn(view.question, family.exports.filter(isDistinct));
+    const weight =
+      (namesIn(view.question, family.exports) ? 10 : 0) +
+      (view.question.includes(family.path) ? 10 : 0) +
+      (view.feedback.includes(family.testPath) || view.subtask.includes(family.path) ? 4 : 0) +
+      (seen.faults?.length ? 2 : 0) +
+      seen.sight;
+    return { seen, weight: isKnown ? weight : 0 };
+  });
+  const best = candidates.reduce((a, b) => (b.weight > a.weight ? b : a));
+  return best.weight > 0 ? best.seen : undefined;
+}
+
+/** Characters of a text that belong to the module or to its tests. */
+export function charactersOfModule(family: Family, text: string): number {
+  const own = new Set([...linesOf(family.source), ...linesOf(family.test), ...family.variants.flatMap(changedLines)]);
+  return linesOf(text).reduce((sum, line) => sum + (own.has(line) ? line.length + 1 : 0), 0);
+}
+
+/** A file in an answer: its faults, or undefined where it is none of the forms that are known. */
+export interface SeenFile {
+  readonly source: string;
+  readonly faults: readonly Variant[] | undefined;
+}
+
+/** The module's file in an answer, the last one where there are several. */
+export function moduleFileIn(family: Family, answer: string): SeenFile | undefined {
+  const blocks = [...answer.matchAll(/^(`{3,})([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm)];
+  const block = blocks.filter(([, , info = '']) => info.includes(family.path)).at(-1);
+  if (!block) return undefined;
+  const source = block[3] ?? '';
+  const wanted = linesOf(source).join('\n');
+  return { source, faults: formsOf(family).find((form) => form.text === wanted)?.faults };
+}
+
+function isDistinct(name: string): boolean {
+  return /[A-Z]/.test(name);
+}
+
+function namesIn(text: string, names: readonly string[]): boolean {
+  return names.some((name) => new RegExp(`\\b${name}\\b`).test(text));
+}
+
+/** Lines without indentation, line numbers and blank lines, so that the way a context is laid out does not matter. */
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/^\s*\d+\s*(?:[|:│]|\t)/, '').trim())
+    .filter(Boolean);
+}
+
+function changedLines(variant: Variant): string[] {
+  return variant.edits.flatMap(({ replace }) => linesOf(replace));
+}
+
+/** A way in which the module may be written: correct, with one fault, or with two. */
+interface Form {
+  readonly faults: readonly Variant[];
+  readonly lines: readonly string[];
+  readonly text: string;
+}
+
+const FORMS: ReadonlyMap<Family, readonly Form[]> = new Map(FAMILIES.map((family) => [family, allForms(family)]));
+
+function formsOf(family: Family): readonly Form[] {
+  return FORMS.get(family) ?? [];
+}
+
+function allForms(family: Family): Form[] {
+  const single = family.variants.map((variant) => [variant]);
+  const pairs = family.variants.flatMap((first) => family.variants.filter((second) => second !== first).map((second) => [first, second]));
+  return [[], ...single, ...pairs].flatMap((faults) => {
+    const source = sourceWith(family, faults);
+    if (source === undefined) return [];
+    const lines = linesOf(source);
+    return [{ faults, lines, text: lines.join('\n') }];
+  });
+}
+
+function seenModule(family: Family, lines: readonly string[]): SeenModule {
+  const text = lines.join('\n');
+  const planted = formsOf(family).filter(({ faults }) => faults.length <= 1);
+  const whole = planted.find((form) => text.includes(form.text));
+  if (whole) return { family, faults: whole.faults, sight: 1 };
+
+  const inView = new Set(lines);
+  const ranked = planted
+    .map((form) => ({ form, matched: form.lines.filter((line) => inView.has(line)).length }))
+    .map(({ form, matched }) => ({ form, matched, share: matched / form.lines.length }))
+    .sort((a, b) => b.share - a.share || b.matched - a.matched);
+  const best = ranked[0];
+  if (!best) return { family, faults: undefined, sight: 0 };
+  return { family, faults: best.share >= ENOUGH_SIGHT ? best.form.faults : undefined, sight: best.share };
+}
