@@ -2,6 +2,7 @@ import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
+import { ConfigFileError } from '../workers/read-json-file.ts';
 
 /** What a client is told of a known error, decided by its class. `undefined` for every other: those are faults, and stay in the log. */
 export function explainError(error: unknown): RequestError | undefined {
@@ -14,6 +15,9 @@ export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof WorkerError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message });
   if (error instanceof BudgetSpentError) {
     return new RequestError({ code: ERROR_CODES.refused, kind: 'budget-spent', message: error.message });
+  }
+  if (error instanceof ConfigFileError) {
+    return new RequestError({ code: ERROR_CODES.refused, kind: 'config-file', message: error.message });
   }
   return undefined;
 }

@@ -1,18 +1,16 @@
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
-import { workersFileSchema, type WorkerConfig, type WorkersFile } from '../../protocol/worker-config.ts';
+import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
+import { loadWorkersFile, saveWorkersFile } from '../../workers/workers-file.ts';
 import type { ClientRegistry } from '../client-registry.ts';
 
 export type TriedWorker = Result<ClientRequests, 'worker/try'>;
 
-/** The pool's file and what can be learned of its workers; `workers` implements it. */
+/** Where the pool's file is, and what can be learned of its workers. */
 export interface WorkersAccess {
-  /** Absolute path of the file, for people. */
+  /** Absolute path of `workers.json`. */
   readonly file: string;
-  /** A file that is not there yet is one without workers. */
-  load(): Promise<WorkersFile>;
-  save(file: WorkersFile): Promise<void>;
   /** One small real call. */
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** Whether a price is known for the worker. */
@@ -34,7 +32,7 @@ export class PoolEditor {
   }
 
   async get(): Promise<Pool> {
-    return this.#describe(await this.#access.load());
+    return this.#describe(await loadWorkersFile(this.#access.file));
   }
 
   save(worker: WorkerConfig, conductor: boolean): Promise<Pool> {
@@ -62,13 +60,9 @@ export class PoolEditor {
 
   #change(change: (file: WorkersFile) => WorkersFile): Promise<Pool> {
     const changed = this.#lastChange.then(async () => {
-      const parsed = workersFileSchema.safeParse(change(await this.#access.load()));
-      if (!parsed.success) {
-        const message = `The workers were not changed: ${parsed.error.issues[0]?.message ?? 'the result is not valid'}.`;
-        throw new RequestError({ code: ERROR_CODES.refused, kind: 'workers-invalid', message });
-      }
-      await this.#access.save(parsed.data);
-      return this.#describe(parsed.data);
+      const content = change(await loadWorkersFile(this.#access.file));
+      await saveWorkersFile(this.#access.file, content);
+      return this.#describe(content);
     });
     this.#lastChange = changed.catch(() => undefined);
     return changed;

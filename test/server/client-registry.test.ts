@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { BackendRequestHandlers } from '../../backend/protocol/client/backend-client.ts';
+import type { Capability } from '../../backend/protocol/methods.ts';
+import { RequestError } from '../../backend/protocol/request-error.ts';
+import { WorkerError } from '../../backend/workers/errors.ts';
+import { serve, type Serving } from './support/serving.ts';
+
+let serving: Serving;
+beforeEach(async () => { serving = await serve({ secretTimeoutMs: 200 }); });
+afterEach(() => serving.server.close());
+
+const never = new Promise<never>(() => {});
+const noSignal = new AbortController().signal;
+
+/** A client with a name that notes what it is asked, in one list for all clients. */
+async function connect(
+  asked: string[], name: string, handlers: BackendRequestHandlers, workspaces: string[] = [],
+): ReturnType<Serving['open']> {
+  const noted = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [
+    method,
+    (params: never, signal: AbortSignal) => {
+      asked.push(name);
+      return (handler as (params: never, signal: AbortSignal) => unknown)(params, signal);
+    },
+  ]));
+  const capabilities = Object.keys(handlers).map((method) => method.slice('client/'.length) as Capability);
+  return serving.open({ capabilities, workspaces, handlers: noted });
+}
+
+const hasKey = (value: string | null): BackendRequestHandlers => ({ 'client/secret': () => Promise.resolve({ value }) });
+
+describe('keys', () => {
+  test('are asked for in the order in which the clients connected, until one has it', async () => {
+    const asked: string[] = [];
+    await connect(asked, 'without', hasKey(null));
+    await connect(asked, 'with', hasKey('sk-1'));
+    await connect(asked, 'later', hasKey('sk-2'));
+    expect(await serving.clients.secret('OPENAI_API_KEY')).toBe('sk-1');
+    expect(asked).toEqual(['without', 'with']);
+  });
+
+  test('are asked for once and remembered, also after the client has left', async () => {
+    const asked: string[] = [];
+    const client = await connect(asked, 'a', hasKey('sk-1'));
+    const both = await Promise.all([serving.clients.secret('KEY'), serving.clients.secret('KEY')]);
+    client.close();
+    await client.closed;
+    expect([...both, await serving.clients.secret('KEY')]).toEqual(['sk-1', 'sk-1', 'sk-1']);
+    expect(asked).toEqual(['a']);
+  });
+
+  test('that were refused or changed are asked for again', async () => {
+    const asked: string[] = [];
+    let value = 'old';
+    const client = await connect(asked, 'a', { 'client/secret': () => Promise.resolve({ value }) });
+    await serving.clients.secret('KEY');
+    value = 'new';
+    expect(await serving.clients.secret('KEY')).toBe('old');
+    serving.clients.forgetSecret('KEY');
+    expect(await serving.clients.secret('KEY')).toBe('new');
+    value = 'newest';
+    const changed = serving.clients.changed(noSignal);
+    client.notify('client/secretChanged', { name: 'KEY' });
+    await changed;
+    expect(await serving.clients.secret('KEY')).toBe('newest');
+  });
+
+  test('that were forgotten while they were being asked for are not remembered', async () => {
+    const asked: string[] = [];
+    const first = Promise.withResolvers<{ value: string }>();
+    const entered = Promise.withResolvers<void>();
+    const answers = [first.promise, Promise.resolve({ value: 'new' })];
+    await connect(asked, 'a', { 'client/secret': () => { entered.resolve(); return answers.shift() ?? never; } });
+    const stale = serving.clients.secret('KEY');
+    await entered.promise;
+    serving.clients.forgetSecret('KEY');
+    const fresh = serving.clients.secret('KEY');
+    first.resolve({ value: 'old' });
+    expect(await stale).toBe('old');
+    expect(await fresh).toBe('new');
+    expect(await serving.clients.secret('KEY')).toBe('new');
+  });
+
+  test('are undefined where nobody can be asked, and null where nobody has them', async () => {
+    const asked: string[] = [];
+    expect(await serving.clients.secret('KEY')).toBeUndefined();
+    await connect(asked, 'cannot', { 'client/confirm': () => Promise.resolve({ accepted: true }) });
+    expect(await serving.clients.secret('KEY')).toBeUndefined();
+    await connect(asked, 'has not', hasKey(null));
+    expect(await serving.clients.secret('KEY')).toBeNull();
+    await connect(asked, 'has', hasKey('sk'));
+    expect(await serving.clients.secret('KEY')).toBe('sk');
+  });
+
+  test.each([
+    ['hangs', () => never],
+    ['fails', () => Promise.reject(new Error('locked'))],
+    ['gives nonsense', () => Promise.resolve({ value: 7 } as never)],
+  ])('a client that %s does not keep them from the next', async (_how, handler) => {
+    const asked: string[] = [];
+    await connect(asked, 'bad', { 'client/secret': handler });
+    await connect(asked, 'good', hasKey('sk'));
+    expect(await serving.clients.secret('KEY')).toBe('sk');
+    expect(asked).toEqual(['bad', 'good']);
+  });
+
+  test('never reach the log, nor another client', async () => {
+    const asked: string[] = [];
+    await connect(asked, 'a', hasKey('sk-very-secret'));
+    const other = await serving.raw();
+    await other.initialize();
+    await serving.clients.secret('KEY');
+    const pool = await other.request(1, 'pool/get', {});
+    const health = await other.request(2, 'backend/health', {});
+    expect(JSON.stringify([serving.log, pool, health])).not.toContain('sk-very-secret');
+  });
+});
+
+describe('confirmations', () => {
+  const question = { title: 'Run the tests?', detail: 'npm test', accept: 'Run' };
+  const says = (accepted: boolean): BackendRequestHandlers => ({ 'client/confirm': () => Promise.resolve({ accepted }) });
+
+  test('go to the client that has the workspace open, though others were there before', async () => {
+    const asked: string[] = [];
+    await connect(asked, 'elsewhere', says(false), ['/home/me/other', '/home/me/project-two']);
+    await connect(asked, 'here', says(true), ['/home/me/project']);
+    expect(await serving.clients.confirm({ ...question, workspace: '/home/me/project/packages/a' }, noSignal)).toBe(true);
+    expect(asked).toEqual(['here']);
+  });
+
+  test('a no is an answer, and nobody else is asked', async () => {
+    const asked: string[] = [];
+    await connect(asked, 'a', says(false));
+    await connect(asked, 'b', says(true));
+    expect(await serving.clients.confirm(question, noSignal)).toBe(false);
+    expect(asked).toEqual(['a']);
+  });
+
+  test('a client that leaves before it answers is followed by the next', async () => {
+    const asked: string[] = [];
+    const entered = Promise.withResolvers<void>();
+    const leaving = await connect(asked, 'leaves', { 'client/confirm': () => { entered.resolve(); return never; } });
+    await connect(asked, 'stays', says(true));
+    const answer = serving.clients.confirm(question, noSignal);
+    await entered.promise;
+    leaving.close();
+    expect(await answer).toBe(true);
+    expect(asked).toEqual(['leaves', 'stays']);
+  });
+
+  test('without anybody to ask the answer is undefined', async () => {
+    expect(await serving.clients.confirm(question, noSignal)).toBeUndefined();
+  });
+
+  test('cancelling takes the question back', async () => {
+    const taken = Promise.withResolvers<void>();
+    const entered = Promise.withResolvers<void>();
+    await connect([], 'a', {
+      'client/confirm': (_params, signal) => new Promise(() => {
+        signal.addEventListener('abort', () => taken.resolve());
+        entered.resolve();
+      }),
+    });
+    const controller = new AbortController();
+    const answer = serving.clients.confirm(question, controller.signal);
+    await entered.promise;
+    controller.abort(new Error('run cancelled'));
+    await expect(answer).rejects.toThrow('run cancelled');
+    await taken.promise;
+  });
+});
+
+describe('models that only a client can reach', () => {
+  const call = { model: 'gpt', messages: [{ role: 'user', content: 'Hello' }], maxOutputTokens: 10 } as const;
+
+  test('stream their text in order and end with the whole', async () => {
+    const client = await serving.open({
+      capabilities: ['model'],
+      handlers: {
+        'client/model': ({ callId, model, messages }) => {
+          for (const text of ['Hel', 'lo ', `from ${model}`]) client.notify('client/modelText', { callId, text });
+          client.notify('client/modelText', { callId: 'another', text: 'stray' });
+          return Promise.resolve({ text: `Hello from ${model}`, inputTokens: messages.length, outputTokens: 3 });
+        },
+      },
+    });
+    const pieces: string[] = [];
+    const reply = await serving.clients.model({ ...call, signal: noSignal, onText: (text) => pieces.push(text) });
+    expect(reply).toEqual({ text: 'Hello from gpt', inputTokens: 1, outputTokens: 3 });
+    expect(pieces).toEqual(['Hel', 'lo ', 'from gpt']);
+  });
+
+  test('text from a client that was not asked is dropped', async () => {
+    const callIds = Promise.withResolvers<string>();
+    const go = Promise.withResolvers<void>();
+    await serving.open({
+      capabilities: ['model'],
+      handlers: {
+        'client/model': async ({ callId }) => {
+          callIds.resolve(callId);
+          await go.promise;
+          return { text: 'done', inputTokens: 1, outputTokens: 1 };
+        },
+      },
+    });
+    const intruder = await serving.open();
+    const pieces: string[] = [];
+    const reply = serving.clients.model({ ...call, signal: noSignal, onText: (text) => pieces.push(text) });
+    intruder.notify('client/modelText', { callId: await callIds.promise, text: 'forged' });
+    await intruder.request('backend/health', {});
+    go.resolve();
+    await reply;
+    expect(pieces).toEqual([]);
+  });
+
+  test('no client, a lost client and a refusal are WorkerErrors of their kinds', async () => {
+    const model = () => serving.clients.model({ ...call, signal: noSignal, onText: () => {} });
+    await expect(model()).rejects.toMatchObject({ name: 'WorkerError', kind: 'not-found' });
+
+    const entered = Promise.withResolvers<void>();
+    const lost = await serving.open({ capabilities: ['model'], handlers: { 'client/model': () => { entered.resolve(); return never; } } });
+    const cutOff = model();
+    await entered.promise;
+    lost.close();
+    await expect(cutOff).rejects.toMatchObject({ kind: 'network', retryable: true });
+
+    await serving.open({
+      capabilities: ['model'],
+      handlers: {
+        'client/model': () => Promise.reject(new RequestError({ code: -32_004, kind: 'rate-limit', message: 'Too many requests today.' })),
+      },
+    });
+    await expect(model()).rejects.toMatchObject({ kind: 'rate-limit', message: 'Too many requests today.' });
+  });
+
+  test('cancelling reaches the client', async () => {
+    const entered = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    await serving.open({
+      capabilities: ['model'],
+      handlers: {
+        'client/model': (_params, signal) => new Promise(() => {
+          signal.addEventListener('abort', () => aborted.resolve());
+          entered.resolve();
+        }),
+      },
+    });
+    const controller = new AbortController();
+    const reply = serving.clients.model({ ...call, signal: controller.signal, onText: () => {} });
+    await entered.promise;
+    controller.abort();
+    await expect(reply).rejects.toBeInstanceOf(WorkerError);
+    await expect(reply).rejects.toMatchObject({ kind: 'cancelled' });
+    await aborted.promise;
+  });
+});
+
+describe('changed', () => {
+  test('resolves when a client connects', async () => {
+    const changed = serving.clients.changed(noSignal);
+    await serving.open();
+    await changed;
+  });
+
+  test('rejects when the signal aborts, before or after', async () => {
+    const controller = new AbortController();
+    const waiting = serving.clients.changed(controller.signal);
+    controller.abort(new Error('over'));
+    await expect(waiting).rejects.toThrow('over');
+    await expect(serving.clients.changed(controller.signal)).rejects.toThrow('over');
+  });
+});

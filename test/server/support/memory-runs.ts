@@ -1,0 +1,95 @@
+import type { RunSummary } from '../../../backend/protocol/methods.ts';
+import type { RunEvent, RunText, StoredEvent } from '../../../backend/protocol/run-events.ts';
+import { runRequestSchema, type RunRequest } from '../../../backend/protocol/run-request.ts';
+import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
+import { budgetSchema } from '../../../backend/protocol/worker-config.ts';
+import { RunNotFoundError } from '../../../backend/solve/errors.ts';
+import type { ContextPreview, RunListener, RunService } from '../../../backend/solve/run-service.ts';
+
+/** Runs whose events a test writes itself: what the server does with them is the same as with real ones. */
+export class MemoryRuns implements RunService {
+  readonly started: RunRequest[] = [];
+  /** What `previewContext` does; a test replaces it. */
+  preview: (signal: AbortSignal) => Promise<ContextPreview> = () =>
+    Promise.resolve({ pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null });
+  /** Called while a snapshot is being taken. */
+  whileSnapshot: () => void = () => {};
+  activeRuns = 0;
+  readonly #events = new Map<string, StoredEvent[]>();
+  readonly #listeners = new Set<RunListener>();
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  begin(runId: string, question = 'Why?'): void {
+    this.emit(runId, {
+      type: 'run.accepted', kind: 'solve', request: runRequestSchema.parse({ question }), pool: [],
+      policy: { kind: 'endpoint', model: 'planner', promptVersion: '1' }, budget: budgetSchema.parse({}),
+    });
+  }
+
+  emit(runId: string, event: RunEvent): StoredEvent {
+    const events = this.#events.get(runId) ?? [];
+    const stored: StoredEvent = { runId, seq: events.length + 1, at: events.length, event };
+    this.#events.set(runId, [...events, stored]);
+    for (const listener of [...this.#listeners]) listener.onEvent(stored);
+    return stored;
+  }
+
+  say(text: RunText): void {
+    for (const listener of [...this.#listeners]) listener.onText(text);
+  }
+
+  change(runId: string, state: RunSummary['state']): void {
+    const summary: RunSummary = {
+      runId, kind: 'solve', question: 'Why?', state, acceptedAt: 0, updatedAt: 0, usd: 0, unpricedTokens: 0, simulated: false,
+    };
+    for (const listener of [...this.#listeners]) listener.onChanged(summary);
+  }
+
+  start(request: RunRequest): Promise<string> {
+    this.started.push(request);
+    const runId = `run-${this.started.length}`;
+    this.begin(runId, request.question);
+    return Promise.resolve(runId);
+  }
+
+  cancel(runId: string): void {
+    this.events(runId, 0);
+    this.emit(runId, { type: 'run.cancelled' });
+  }
+
+  resume(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  snapshot(runId: string): RunSnapshot {
+    const snapshot = snapshotOf(this.events(runId, 0));
+    this.whileSnapshot();
+    return snapshot;
+  }
+
+  events(runId: string, afterSeq: number): StoredEvent[] {
+    const events = this.#events.get(runId);
+    if (!events) throw new RunNotFoundError(runId);
+    return events.filter(({ seq }) => seq > afterSeq);
+  }
+
+  list(): RunSummary[] {
+    return [];
+  }
+
+  edits(): Promise<{ edits: []; refused: [] }> {
+    return Promise.resolve({ edits: [], refused: [] });
+  }
+
+  previewContext(_request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {
+    return this.preview(signal);
+  }
+
+  listen(listener: RunListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

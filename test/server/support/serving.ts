@@ -1,0 +1,62 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Health } from '../../../backend/protocol/methods.ts';
+import { openClient, type ClientOptions } from '../../../backend/protocol/client/open-client.ts';
+import { PROTOCOL_VERSION } from '../../../backend/protocol/version.ts';
+import { BackendServer, type BackendServerOptions } from '../../../backend/server/backend-server.ts';
+import { ClientRegistry } from '../../../backend/server/client-registry.ts';
+import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
+import { RawClient } from './raw-client.ts';
+import { MemoryRuns } from './memory-runs.ts';
+
+export const TOKEN = 'a-token-of-this-test-and-of-nothing-else';
+
+export const HEALTH: Health = { backendVersion: '1.0.0', node: 'v24.0.0', pid: 1, problems: [], sandbox: { available: true } };
+
+export interface Serving {
+  readonly port: number;
+  readonly runs: MemoryRuns;
+  readonly clients: ClientRegistry;
+  /** The pool's file, in a folder of this test. */
+  readonly workersFile: string;
+  readonly log: string[];
+  readonly server: BackendServer;
+  /** Resolves when a client asked the backend to stop. */
+  readonly stopped: Promise<void>;
+  open(options?: Partial<ClientOptions>): ReturnType<typeof openClient>;
+  raw(headers?: Record<string, string>): Promise<RawClient>;
+}
+
+/** A real server on a real socket, in this process. */
+export async function serve(
+  options: Partial<BackendServerOptions> & { secretTimeoutMs?: number } = {},
+): Promise<Serving> {
+  const runs = new MemoryRuns();
+  const clients = new ClientRegistry({ ...(options.secretTimeoutMs !== undefined && { secretTimeoutMs: options.secretTimeoutMs }) });
+  const workersFile = path.join(await mkdtemp(path.join(tmpdir(), 'conductor-')), 'workers.json');
+  const log: string[] = [];
+  const stopped = Promise.withResolvers<void>();
+  const server = new BackendServer({
+    runs, clients, token: TOKEN,
+    pool: new PoolEditor(
+      { file: workersFile, tryWorker: () => Promise.reject(new Error('secret detail of a fault')), isPriced: ({ model }) => model === 'priced' },
+      clients,
+    ),
+    health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
+    runsUnderWay: () => runs.activeRuns,
+    stop: () => stopped.resolve(),
+    explain: () => undefined,
+    log: (line) => log.push(line),
+    ...options,
+  });
+  const { port } = await server.listen();
+  return {
+    port, runs, clients, workersFile, log, server, stopped: stopped.promise,
+    open: (more = {}) => openClient(
+      { port, token: TOKEN, pid: process.pid, version: '1.0.0', protocol: PROTOCOL_VERSION, startedAt: 0 },
+      { client: { kind: 'test', version: '1.0.0' }, capabilities: [], workspaces: [], handlers: {}, ...more },
+    ),
+    raw: (headers = { authorization: `Bearer ${TOKEN}` }) => RawClient.open(port, headers),
+  };
+}
