@@ -31,7 +31,7 @@ export async function placeEdits(folder: vscode.Uri, edits: readonly FileEdit[])
   const refused: Obstacle[] = [];
   for (const edit of edits) {
     const file = await insideFolder(folder.fsPath, edit.path);
-    if (file === undefined) refused.push({ path: edit.path, reason: vscode.l10n.t('It lies outside the folder.') });
+    if (file === undefined) refused.push({ path: edit.path, reason: vscode.l10n.t('It is no file of the folder.') });
     else placed.push({ ...edit, uri: vscode.Uri.file(file) });
   }
   return { placed, refused };

@@ -1,0 +1,71 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const text = (file: string): Promise<string> => readFile(new URL(file, root), 'utf8');
+
+interface Manifest {
+  readonly contributes: {
+    readonly commands: readonly { command: string; title: string; category: string }[];
+    readonly menus: Readonly<Record<string, readonly { command: string; when?: string }[]>>;
+    readonly keybindings: readonly { command: string }[];
+    readonly configuration: {
+      readonly properties: Readonly<Record<string, { default?: unknown; description?: string; markdownDescription?: string; scope?: string }>>;
+    };
+  };
+  readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] } };
+}
+
+const manifestText = await text('package.json');
+const { contributes, capabilities } = JSON.parse(manifestText) as Manifest;
+const titles = JSON.parse(await text('package.nls.json')) as Record<string, string>;
+const sources = await Promise.all((await readdir(new URL('extension/', root))).map((file) => text(`extension/${file}`)));
+
+describe('the manifest', () => {
+  it('names every text it refers to, and no other', () => {
+    const referred = [...manifestText.matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key);
+    expect([...new Set(referred)].sort()).toEqual(Object.keys(titles).sort());
+  });
+
+  it('declares exactly the commands that the extension registers', async () => {
+    const registered = [...(await text('extension/extension.ts')).matchAll(/^ {4}'(conductor\.\w+)':/gm)].map(([, id]) => id);
+    expect(contributes.commands.map(({ command }) => command).sort()).toEqual(registered.sort());
+  });
+
+  it('puts only declared commands into menus and keybindings', () => {
+    const declared = new Set(contributes.commands.map(({ command }) => command));
+    const used = [...Object.values(contributes.menus).flat(), ...contributes.keybindings].map(({ command }) => command);
+    expect(used.filter((command) => !declared.has(command))).toEqual([]);
+  });
+
+  it('asks only for context keys that the extension sets', async () => {
+    const keys = new Set([...(await text('extension/context-keys.ts')).matchAll(/'(\w+)'/g)].map(([, key]) => `conductor.${key}`));
+    const asked = Object.values(contributes.menus).flat().flatMap(({ when = '' }) => when.match(/conductor\.\w+/g) ?? []);
+    expect(asked.filter((key) => !keys.has(key) && key !== 'conductor.workflow')).toEqual([]);
+  });
+
+  it('gives every setting a default and a description', () => {
+    for (const [name, setting] of Object.entries(contributes.configuration.properties)) {
+      expect(setting, name).toHaveProperty('default');
+      expect(setting.markdownDescription ?? setting.description, name).toBeTruthy();
+    }
+  });
+
+  it('lets no untrusted workspace choose a command, a program or a folder', () => {
+    expect(capabilities.untrustedWorkspaces.supported).toBe('limited');
+    expect([...capabilities.untrustedWorkspaces.restrictedConfigurations].sort())
+      .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand']);
+    expect(contributes.configuration.properties['conductor.nodePath']?.scope).toBe('machine');
+    expect(contributes.configuration.properties['conductor.home']?.scope).toBe('machine');
+  });
+});
+
+describe('the texts', () => {
+  it('can all be translated: l10n/bundle.l10n.json holds each one (update it with "vitest run test/extension -u")', async () => {
+    const calls = sources.flatMap((source) => [...source.matchAll(/l10n\.t\(\s*('(?:[^'\\]|\\.)*'|)/g)].map(([, literal]) => literal ?? ''));
+    const literals = calls.map((literal) => literal.slice(1, -1).replace(/\\(.)/g, '$1'));
+    expect(literals).not.toContain('');
+    const bundle = Object.fromEntries([...new Set(literals)].sort().map((literal) => [literal, literal]));
+    await expect(`${JSON.stringify(bundle, undefined, 2)}\n`).toMatchFileSnapshot('../../l10n/bundle.l10n.json');
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '../../backend/protocol/methods.ts';
+import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { BackendConnection } from '../../extension/backend-connection.ts';
+import { PanelStateSource } from '../../extension/panel-state.ts';
+import { RunList } from '../../extension/run-list.ts';
+import { RunStore } from '../../extension/run-store.ts';
+import { FakeBackend } from './fake-backend.ts';
+
+const RUN = { runId: 'r1', seq: 1, state: 'running' };
+const WORKER = workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt-5', key: 'OPENAI_API_KEY' });
+const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSummary => ({
+  runId, kind: 'solve', question: 'Why?', workspace, state: 'running', acceptedAt, updatedAt: acceptedAt, usd: 0, unpricedTokens: 0, simulated: false,
+});
+
+function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folders?: string[]; failure?: Error } = {}) {
+  backend
+    .answer('pool/get', () => ({ file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }] }))
+    .answer('run/list', () => ({ runs: [summary('old', 1)] }))
+    .answer('run/subscribe', () => ({ run: RUN }));
+  const connection = new BackendConnection({
+    connect: async () => {
+      if (failure) throw failure;
+      return backend.client;
+    },
+    stop: async () => backend.lose('stopped'),
+    wait: async () => undefined,
+    log: () => undefined,
+  });
+  const runs = new RunStore({ connection, memory: { runId: undefined, remember: () => undefined } });
+  const list = new RunList({ connection, folders: () => folders });
+  const panel = new PanelStateSource({ connection, runs, list, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
+  const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
+    const end = panel.changed.on(() => {
+      if (!holds(panel.state)) return;
+      end();
+      resolve();
+    });
+  });
+  return { connection, runs, panel, until };
+}
+
+describe('PanelStateSource', () => {
+  it('is a whole state before anything is connected', () => {
+    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], backend: { state: 'starting' }, trusted: true });
+  });
+
+  it('brings pool and past runs along as soon as there is a connection', async () => {
+    const { connection, panel, until } = panelOn(new FakeBackend());
+    const complete = until(({ pool, runs }) => pool !== undefined && runs.length > 0);
+    await connection.client();
+    await complete;
+    expect(panel.state).toMatchObject({
+      backend: { state: 'connected' },
+      pool: { conductor: 'w', workers: [{ id: 'w', model: 'gpt-5', enabled: true, ready: false, reason: 'No key.' }] },
+      runs: [{ runId: 'old' }],
+    });
+  });
+
+  it('says why there is no backend', async () => {
+    const { connection, panel } = panelOn(new FakeBackend(), { failure: new Error('Node is too old.') });
+    await connection.client().catch(() => undefined);
+    expect(panel.state.backend).toEqual({ state: 'unavailable', message: 'Node is too old.' });
+  });
+
+  it('says that a stopped backend was stopped', async () => {
+    const { connection, panel } = panelOn(new FakeBackend());
+    await connection.client();
+    await connection.stopBackend();
+    expect(panel.state.backend).toEqual({ state: 'unavailable', message: 'You stopped it.' });
+  });
+
+  it('leaves the run on show for a new question, and comes back to it', async () => {
+    const { runs, panel } = panelOn(new FakeBackend());
+    await runs.open('r1');
+    expect(panel.state.run).toEqual(RUN);
+    panel.ask('Why not?');
+    expect(panel.state.run).toBeUndefined();
+    expect(panel.state.draft).toEqual({ question: 'Why not?' });
+    panel.showRun();
+    expect(panel.state.run).toEqual(RUN);
+    expect(panel.state.draft).toBeUndefined();
+  });
+
+  it('keeps a draft when a command is refused, and drops the refusal with the next thing that works', () => {
+    const { panel } = panelOn(new FakeBackend());
+    panel.ask('Why?');
+    panel.refuse('There is no worker yet.');
+    expect(panel.state).toMatchObject({ draft: { question: 'Why?' }, problem: 'There is no worker yet.' });
+    panel.showRun();
+    expect(panel.state.problem).toBeUndefined();
+  });
+
+  it('puts runs that begin at the top of the list, and only those of its folders', async () => {
+    const backend = new FakeBackend();
+    const { connection, panel, until } = panelOn(backend);
+    const listed = until(({ runs }) => runs.length > 0);
+    await connection.client();
+    await listed;
+    backend.emit('run/changed', summary('new', 2));
+    backend.emit('run/changed', summary('foreign', 3, '/elsewhere'));
+    expect(panel.state.runs.map(({ runId }) => runId)).toEqual(['new', 'old']);
+    backend.emit('run/changed', { ...summary('old', 1), state: 'completed' });
+    expect(panel.state.runs.map(({ runId, state }) => [runId, state])).toEqual([['new', 'running'], ['old', 'completed']]);
+  });
+});
