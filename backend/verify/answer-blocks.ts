@@ -1,0 +1,58 @@
+import { diffsOutsideFences, looksLikeDiff } from './diff-text.ts';
+import { splitFences, type Fence } from './fences.ts';
+import { namedPath, type NamedPath } from './named-path.ts';
+import { hasConflictMarkers, readReplacements, type Replacement } from './replace-blocks.ts';
+
+/** One thing an answer wants changed, as written: nothing has been checked yet. */
+export type AnswerBlock =
+  | { readonly kind: 'whole-file'; readonly named: NamedPath; readonly language: string; readonly content: string }
+  | { readonly kind: 'replacements'; readonly path: string | undefined; readonly replacements: readonly Replacement[] }
+  | { readonly kind: 'diff'; readonly text: string }
+  /** A code block that names no file. */
+  | { readonly kind: 'unnamed'; readonly language: string; readonly content: string }
+  /** A block that names a file but cannot be used. */
+  | { readonly kind: 'broken'; readonly path: string; readonly reason: string };
+
+/** Finds everything in an answer that may be an edit: fenced code blocks, diffs and search/replace blocks, fenced or bare. */
+export function findBlocks(answer: string): AnswerBlock[] {
+  const blocks: AnswerBlock[] = [];
+  for (const part of splitFences(answer.replaceAll('\r\n', '\n'))) {
+    if (part.kind === 'prose') blocks.push(...fromProse(part.lines));
+    else blocks.push(...fromFence(part));
+  }
+  return blocks;
+}
+
+function fromProse(lines: readonly string[]): AnswerBlock[] {
+  const blocks: AnswerBlock[] = diffsOutsideFences(lines).map((text) => ({ kind: 'diff', text }));
+  if (hasConflictMarkers(lines)) blocks.push(...fromReplacements(lines, undefined));
+  return blocks;
+}
+
+function fromFence(fence: Fence): AnswerBlock[] {
+  const { language } = fence;
+  if (fence.unclosed) {
+    const path = namedPath(fence)?.path;
+    return path === undefined
+      ? []
+      : [{ kind: 'broken', path, reason: 'The code block is not closed: the answer seems to be cut off.' }];
+  }
+  if (/^(diff|patch|udiff)$/i.test(language) || looksLikeDiff(fence.lines))
+    return [{ kind: 'diff', text: fence.lines.join('\n') }];
+  const named = namedPath(fence);
+  if (hasConflictMarkers(fence.lines)) return fromReplacements(fence.lines, named?.path);
+  if (named === undefined) return [{ kind: 'unnamed', language, content: fence.lines.join('\n') }];
+  if (named.conflict !== undefined) {
+    return [{ kind: 'broken', path: named.path, reason: `The code block names two files, this one and ${named.conflict}.` }];
+  }
+  const lines = named.fromFirstLine ? fence.lines.slice(1) : fence.lines;
+  return [{ kind: 'whole-file', named, language, content: lines.join('\n') }];
+}
+
+function fromReplacements(lines: readonly string[], path: string | undefined): AnswerBlock[] {
+  return readReplacements(lines, path).map((found) =>
+    'reason' in found
+      ? { kind: 'broken', path: found.path ?? path ?? '(no path)', reason: found.reason }
+      : { kind: 'replacements', path: found.path, replacements: [found.replacement] },
+  );
+}

@@ -1,0 +1,163 @@
+import { applyPatch, parsePatch } from 'diff';
+
+/** One file's part of a unified diff. Null names stand for /dev/null. */
+export interface FileDiff {
+  readonly oldPath: string | null;
+  readonly newPath: string | null;
+  readonly hunks: readonly Hunk[];
+  /** Why the part cannot be used at all. */
+  readonly broken?: string;
+}
+
+interface Hunk {
+  /** Line numbers as stated; 1 where a model left them out. They only say where to look first. */
+  readonly oldStart: number;
+  readonly newStart: number;
+  /** Context, deleted and added lines with their first character. */
+  readonly lines: readonly string[];
+}
+
+/** How many context lines of a hunk may differ from the file, as in patch(1). Deleted lines must always be there. */
+const FUZZ_LINES = 2;
+
+export function looksLikeDiff(lines: readonly string[]): boolean {
+  return lines.some((_, index) => startsFile(lines, index));
+}
+
+/** `diff --git`, or `---` and `+++` in a row. Deleting "-- x" looks like the first of the two alone. */
+function startsFile(lines: readonly string[], index: number): boolean {
+  const line = lines[index] ?? '';
+  if (line.startsWith('diff --git ')) return true;
+  if (!/^--- \S/.test(line) || !/^\+\+\+ \S/.test(lines[index + 1] ?? '')) return false;
+  const next = lines[index + 2];
+  return next === undefined || next.trim() === '' || next.startsWith('@@') || startsFile(lines, index + 2);
+}
+
+const isHunkLine = (line: string): boolean => /^[ +\-\\@]/.test(line);
+const EXTENDED_HEADER = new RegExp(
+  '^(index |(old|new|new file|deleted file) mode |(dis)?similarity index |rename |copy |' +
+    'Binary files |GIT binary patch|--- |\\+\\+\\+ )',
+);
+const isExtendedHeader = (line: string): boolean => EXTENDED_HEADER.test(line);
+
+/** Bare diffs between the words of an answer, each as its own text. */
+export function diffsOutsideFences(lines: readonly string[]): string[] {
+  const found: string[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    if (!startsFile(lines, index)) continue;
+    const start = index;
+    while (
+      index < lines.length &&
+      (startsFile(lines, index) ||
+        isExtendedHeader(lines[index] ?? '') ||
+        isHunkLine(lines[index] ?? '') ||
+        emptyInside(lines, index))
+    ) {
+      index += 1;
+    }
+    found.push(lines.slice(start, index).join('\n'));
+    index -= 1;
+  }
+  return found;
+}
+
+/** An empty line belongs to a diff if the diff goes on behind it: editors strip the space of an empty context line. */
+function emptyInside(lines: readonly string[], index: number): boolean {
+  const next = lines[index + 1];
+  return lines[index] === '' && next !== undefined && (isHunkLine(next) || startsFile(lines, index + 1));
+}
+
+/**
+ * Reads the files of a unified diff, forgivingly where models err: line counts in hunk headers are not believed, numbers may be
+ * missing, empty context lines may lack their space.
+ */
+export function readDiff(text: string): FileDiff[] {
+  const lines = text.split('\n');
+  const starts = lines.map((_, index) => index).filter((index) => startsFile(lines, index));
+  // `diff --git` and the `---` below it open the same file.
+  const opens = starts.filter((start, at) => {
+    const previous = starts[at - 1];
+    if (previous === undefined || lines[start]?.startsWith('diff --git ')) return true;
+    return (
+      !(lines[previous] ?? '').startsWith('diff --git ') || lines.slice(previous + 1, start).some((line) => line.startsWith('@@'))
+    );
+  });
+  if (opens.length === 0) {
+    return [
+      {
+        oldPath: '(diff)',
+        newPath: '(diff)',
+        hunks: [],
+        broken: 'The diff does not say which file it changes ("--- a/…", "+++ b/…").',
+      },
+    ];
+  }
+  return opens.map((start, at) => readFileDiff(lines.slice(start, opens[at + 1] ?? lines.length)));
+}
+
+function readFileDiff(lines: readonly string[]): FileDiff {
+  const firstHunk = lines.findIndex((line) => line.startsWith('@@'));
+  const header = lines.slice(0, firstHunk < 0 ? lines.length : firstHunk);
+  const { oldPath, newPath } = readNames(header);
+  if (oldPath === null && newPath === null)
+    return { oldPath: '(diff)', newPath: '(diff)', hunks: [], broken: 'The diff names no file.' };
+  if (header.some((line) => /^(Binary files |GIT binary patch)/.test(line)))
+    return { oldPath, newPath, hunks: [], broken: 'The diff is of a file that is not text.' };
+  const hunks: Hunk[] = [];
+  let current: string[] = [];
+  for (const line of firstHunk < 0 ? [] : lines.slice(firstHunk)) {
+    if (line.startsWith('@@')) {
+      current = [];
+      const [, oldStart = '1', newStart = '1'] = /^@@+ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@/.exec(line) ?? [];
+      hunks.push({ oldStart: Number(oldStart), newStart: Number(newStart), lines: current });
+    } else if (/^[ +-]/.test(line)) {
+      current.push(line);
+    } else if (!line.startsWith('\\')) {
+      current.push(` ${line}`);
+    }
+  }
+  return { oldPath, newPath, hunks: hunks.map(withoutEmptyEnd).filter(({ lines: body }) => body.length > 0) };
+}
+
+/** Empty lines between a hunk and what follows the diff are not part of it. */
+function withoutEmptyEnd(hunk: Hunk): Hunk {
+  return { ...hunk, lines: hunk.lines.slice(0, hunk.lines.findLastIndex((line) => line.trim() !== '') + 1) };
+}
+
+function readNames(header: readonly string[]): { oldPath: string | null; newPath: string | null } {
+  const after = (prefix: string): string | undefined =>
+    header
+      .find((line) => line.startsWith(prefix))
+      ?.slice(prefix.length)
+      .split('\t', 1)[0]
+      ?.trim();
+  const git = /^diff --git (\S+) (\S+)\s*$/.exec(header[0] ?? '');
+  let oldName = after('--- ') ?? git?.[1] ?? '';
+  let newName = after('+++ ') ?? git?.[2] ?? '';
+  if (header.some((line) => line.startsWith('new file mode '))) oldName = '/dev/null';
+  if (header.some((line) => line.startsWith('deleted file mode '))) newName = '/dev/null';
+  const hasPrefixes =
+    (oldName === '/dev/null' || oldName.startsWith('a/')) && (newName === '/dev/null' || newName.startsWith('b/'));
+  const bare = (name: string): string | null => (name === '/dev/null' || name === '' ? null : hasPrefixes ? name.slice(2) : name);
+  return { oldPath: after('rename from ') ?? bare(oldName), newPath: after('rename to ') ?? bare(newName) };
+}
+
+/** The text after the diff, or null if it does not fit. Lines end with LF; a missing last line end stays missing. */
+export function applyFileDiff(text: string, diff: FileDiff): string | null {
+  if (diff.hunks.length === 0) return text;
+  const added = diff.hunks.flatMap(({ lines }) => lines);
+  if (text === '')
+    return added.every((line) => line.startsWith('+')) ? `${added.map((line) => line.slice(1)).join('\n')}\n` : null;
+  const lacksLineEnd = !text.endsWith('\n');
+  const [parsed] = parsePatch(['--- file', '+++ file', ...diff.hunks.flatMap(hunkText)].join('\n'));
+  if (parsed === undefined) return null;
+  const result = applyPatch(lacksLineEnd ? `${text}\n` : text, parsed, { fuzzFactor: FUZZ_LINES });
+  if (result === false) return null;
+  return lacksLineEnd ? result.replace(/\n$/, '') : result;
+}
+
+function hunkText({ oldStart, newStart, lines }: Hunk): string[] {
+  const oldLines = lines.filter((line) => !line.startsWith('+')).length;
+  const newLines = lines.filter((line) => !line.startsWith('-')).length;
+  return [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines];
+}

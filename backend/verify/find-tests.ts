@@ -1,0 +1,17 @@
+import { RUNNERS } from './runners/runners.ts';
+
+export interface FoundTests {
+  /** What to run in the workspace's folder. */
+  readonly command: string;
+  /** Name of the runner whose report will be read. */
+  readonly runner: string;
+}
+
+/** How the tests of `workspace` (absolute) are run, or undefined if no known runner is used there. */
+export async function findTestCommand(workspace: string): Promise<FoundTests | undefined> {
+  for (const runner of RUNNERS) {
+    const command = await runner.detect(workspace);
+    if (command !== undefined) return { command, runner: runner.name };
+  }
+  return undefined;
+}

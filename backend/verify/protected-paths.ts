@@ -1,0 +1,74 @@
+/**
+ * What an answer may never change, one row per reason. Tests are the judge, so they, what they read and what decides how they
+ * run stay as they are; the rest would run code outside the tests. Patterns see the lower-cased path, because some file systems
+ * do not tell `.GIT` from `.git`.
+ */
+interface ProtectedRow {
+  readonly reason: string;
+  readonly patterns: readonly RegExp[];
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.\\+*?]/g, '\\$&');
+/** Files of exactly these names, in any folder. */
+const files = (...names: string[]): RegExp => new RegExp(`(^|/)(${names.map(escaped).join('|')})$`);
+/** Everything in folders of these names. */
+const folders = (...names: string[]): RegExp => new RegExp(`(^|/)(${names.map(escaped).join('|')})/`);
+
+const ROWS: readonly ProtectedRow[] = [
+  { reason: 'It belongs to Git itself.', patterns: [folders('.git'), files('.git')] },
+  {
+    reason: 'It configures tools that run outside the tests.',
+    patterns: [folders('.vscode', '.idea', '.devcontainer', '.conductor', '.husky')],
+  },
+  { reason: 'It is an installed dependency.', patterns: [folders('node_modules'), files('node_modules')] },
+  {
+    // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
+    reason: 'Tests are the judge and stay as they are.',
+    patterns: [
+      folders('test', 'tests', '__tests__', 'spec', 'specs', 'e2e'),
+      /(^|\/)[^/]*[._-](tests?|spec)\.[^/]+$/,
+      /(^|\/)(test[_-][^/]*|tests?)\.([cm]?[jt]sx?|py)$/,
+    ],
+  },
+  {
+    reason: 'It is data that tests read.',
+    patterns: [folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__')],
+  },
+  { reason: 'It is a snapshot that tests compare with.', patterns: [folders('__snapshots__'), /\.(snap|snapshot)$/] },
+  {
+    reason: 'It decides how the tests are run.',
+    patterns: [files('package.json', 'pyproject.toml', 'setup.cfg', 'makefile', 'gnumakefile', 'build.rs')],
+  },
+  {
+    reason: 'It configures the test runner.',
+    patterns: [
+      /(^|\/)(vite|vitest|jest|karma|ava|babel|playwright|cypress)[^/]*\.(config|workspace|setup|conf)\.[^/]+$/,
+      /(^|\/)\.(mocha|nyc|c8|babel|swc|tap)rc[^/]*$/,
+      files('pytest.ini', 'tox.ini', 'conftest.py', 'noxfile.py', '.coveragerc'),
+      files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
+    ],
+  },
+  { reason: 'It decides how the tests are compiled.', patterns: [/(^|\/)[jt]sconfig[^/]*\.json$/] },
+  {
+    reason: 'It chooses the tools that tests run with.',
+    patterns: [/(^|\/)\.(yarnrc|pnpmfile)[^/]*$/, files('.npmrc', '.nvmrc', '.node-version', '.tool-versions')],
+  },
+  { reason: 'It sets the environment that tests run in.', patterns: [/(^|\/)\.env[^/]*$/] },
+  {
+    reason: 'It is a lock file.',
+    patterns: [
+      files('package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'),
+      files('cargo.lock', 'poetry.lock', 'uv.lock', 'pipfile.lock', 'go.sum', 'go.work', 'gemfile.lock', 'composer.lock'),
+    ],
+  },
+  {
+    reason: 'It would run before the tests do.',
+    patterns: [files('sitecustomize.py', 'usercustomize.py'), /\.(pth|py[co])$/, /\.(dist|egg)-info(\/|$)/],
+  },
+];
+
+/** Why an answer may not touch this path (relative, forward slashes), as one sentence, or undefined. */
+export function protectedReason(path: string): string | undefined {
+  const lowered = path.toLowerCase();
+  return ROWS.find(({ patterns }) => patterns.some((pattern) => pattern.test(lowered)))?.reason;
+}

@@ -1,0 +1,26 @@
+/** What a test runner said of one test. */
+export interface TestResult {
+  /** File, suites and name, joined by " > "; the same in every run of the same tests. */
+  readonly id: string;
+  /** A file or a suite is a container: it passes by holding tests, so its passing proves nothing, but it can fail by itself. */
+  readonly kind: 'test' | 'container';
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly message?: string;
+  readonly durationMs?: number;
+}
+
+export interface TestReport {
+  readonly results: readonly TestResult[];
+}
+
+/** The report of a runner is missing or cannot be read. */
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
+}
+
+export const ID_SEPARATOR = ' > ';
+
+/** Reports are written by a process that runs untrusted code: beyond this they are not read. */
+export const MAX_REPORT_BYTES = 32 * 1024 * 1024;
+
+export const MAX_MESSAGE_CHARACTERS = 2_000;

@@ -1,0 +1,53 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Folders under home in which version managers keep whole toolchains: the programs on PATH need all of theirs. */
+const TOOLCHAIN_FOLDERS = [
+  '.nvm',
+  '.fnm',
+  '.local/share/fnm',
+  '.volta',
+  '.nodenv',
+  '.asdf',
+  '.local/share/mise',
+  '.pyenv',
+  '.rustup',
+  '.cargo',
+  '.deno',
+  '.bun',
+  '.sdkman',
+];
+
+/** What lies inside those but is a secret. */
+const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml'];
+
+/** Folders with a `bin` beside which people keep other things than the toolchain. */
+const NO_PREFIX = new Set(['', '.local']);
+
+export interface ReadableHome {
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+}
+
+/**
+ * What the sandbox must leave readable of the home folder for the programs on PATH to work, although everything else in it is
+ * hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on PATH alone.
+ */
+export async function readableToolchains(searchPath: string, homeFolder: string): Promise<ReadableHome> {
+  const home = await realpath(homeFolder).catch(() => homeFolder);
+  const allowed = new Set<string>();
+  for (const entry of searchPath.split(path.delimiter)) {
+    if (!path.isAbsolute(entry)) continue;
+    const found = await realpath(entry).catch(() => undefined);
+    for (const folder of [entry, found]) {
+      const relative = folder === undefined ? '..' : path.relative(home, folder);
+      if (folder === undefined || relative === '' || relative.startsWith('..') || path.isAbsolute(relative)) continue;
+      const known = TOOLCHAIN_FOLDERS.find((toolchain) => relative === toolchain || relative.startsWith(`${toolchain}/`));
+      const prefix = path.dirname(relative) === '.' ? '' : path.dirname(relative);
+      if (known !== undefined) allowed.add(path.join(home, known));
+      else if (path.basename(relative) === 'bin' && !NO_PREFIX.has(prefix)) allowed.add(path.join(home, prefix));
+      else allowed.add(folder);
+    }
+  }
+  return { allowed: [...allowed], denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)) };
+}

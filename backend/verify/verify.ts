@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
+import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
+import { brokenTests, hasEvidence, judge } from './judge.ts';
+import type { Patch } from './patch.ts';
+import type { RunFolder, RunFolders } from './run-folder.ts';
+import { RUNNERS } from './runners/runners.ts';
+import type { TestRunner } from './runners/test-runner.ts';
+import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from './sandbox.ts';
+import { ReportError, type TestReport } from './test-report.ts';
+import type { Verdict } from './verdict.ts';
+import { copyWorkspace, WorkspaceCopyError, type WorkspaceCopy } from './workspace-copy.ts';
+
+export type VerifyProgress = 'copying' | 'running the tests before the change' | 'running the tests with the change';
+
+export interface VerifyOptions {
+  /** The workspace, absolute. It is read and never written. */
+  readonly base: string;
+  readonly patch: Patch;
+  /** What runs the tests, in the workspace's folder; see `findTestCommand`. */
+  readonly command: string;
+  readonly signal: AbortSignal;
+  /** False only where a person has agreed to run the tests without a sandbox. */
+  readonly sandboxed?: boolean;
+  /** For one run of the tests. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifierParts {
+  readonly sandbox: Sandbox;
+  readonly folders: RunFolders;
+  readonly baseRuns: BaseRunCache;
+}
+
+const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
+
+/** Lets the project's tests judge a patch. */
+export class Verifier {
+  readonly #parts: VerifierParts;
+
+  constructor(parts: VerifierParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Runs the tests without and with the patch, each on a private copy, and compares. Whatever is wrong with patch, tests or
+   * machine is an outcome. Throws an AbortError on abort, with nothing left behind, and errors that are ours.
+   */
+  async verify(options: VerifyOptions): Promise<Verdict> {
+    const started = performance.now();
+    options.signal.throwIfAborted();
+    const attempt = new Attempt(this.#parts, options);
+    const found = await attempt.verdict();
+    return { ...found, command: options.command, sandboxed: options.sandboxed ?? true, durationMs: performance.now() - started };
+  }
+}
+
+type Finding = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
+
+const without = (outcome: 'refused' | 'infrastructure' | 'failed', reason: string): Finding => ({
+  verified: false,
+  score: 0,
+  outcome,
+  reason,
+  tests: [],
+});
+
+/** The run of the tests said nothing that can be used; `reason` says why. */
+class UnusableRun extends Error {}
+
+/** One verification: the state that its stages share. */
+class Attempt {
+  readonly #parts: VerifierParts;
+  readonly #options: Required<Omit<VerifyOptions, 'onProgress'>> & Pick<VerifyOptions, 'onProgress'>;
+
+  constructor(parts: VerifierParts, options: VerifyOptions) {
+    this.#parts = parts;
+    this.#options = { sandboxed: true, timeoutMs: DEFAULT_TIMEOUT_MS, ...options };
+  }
+
+  async verdict(): Promise<Finding> {
+    const { patch, command } = this.#options;
+    const [refused] = patch.refused;
+    if (refused) return without('refused', `The answer may not be applied: ${refused.path}: ${refused.reason}`);
+    if (patch.edits.length === 0) return without('refused', 'The answer changes no file.');
+    const runner = RUNNERS.find((candidate) => candidate.understands(command));
+    if (!runner) return without('infrastructure', `The results of "${command}" cannot be read: its test runner is not known.`);
+    const folder = await this.#parts.folders.create();
+    try {
+      return await this.#judgeIn(folder, runner);
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError)
+        return without('infrastructure', error.message);
+      throw error;
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  async #judgeIn(folder: RunFolder, runner: TestRunner): Promise<Finding> {
+    const { base, patch, signal, onProgress } = this.#options;
+    onProgress?.('copying');
+    const copy = await copyWorkspace(base, folder.workspace, signal);
+
+    let before: BaseRun;
+    try {
+      before = await this.#baseRun(copy, runner);
+    } catch (error) {
+      if (!(error instanceof UnusableRun)) throw error;
+      return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
+    }
+    if (brokenTests(before.report).length === 0) return without('refused', 'Nothing to prove: no test failed before the change.');
+
+    try {
+      await applyPatch(copy.folder, patch);
+    } catch (error) {
+      if (error instanceof PatchNotApplicableError) return without('refused', error.message);
+      throw error;
+    }
+    onProgress?.('running the tests with the change');
+    try {
+      const { outcome, report } = await this.#runTests(copy, folder, runner);
+      return judge(before.report, report, outcome.exitCode);
+    } catch (error) {
+      // Before the change the same command gave a usable report in time: that it does not now is the change's doing.
+      if (error instanceof UnusableRun) return without('failed', `With the change, ${lowerFirst(error.message)}`);
+      throw error;
+    }
+  }
+
+  /** From the cache, or on a copy of its own: tests may leave traces, and the patched run is to start from a clean one. */
+  async #baseRun(copy: WorkspaceCopy, runner: TestRunner): Promise<BaseRun> {
+    const { command, sandboxed, onProgress } = this.#options;
+    const key = createHash('sha256')
+      .update(JSON.stringify([copy.fingerprint, command, sandboxed, runner.name]))
+      .digest('hex');
+    const cached = this.#parts.baseRuns.get(key);
+    if (cached) return cached;
+    const folder = await this.#parts.folders.create();
+    try {
+      await copy.cloneTo(folder.workspace);
+      onProgress?.('running the tests before the change');
+      const { outcome, report } = await this.#runTests({ ...copy, folder: folder.workspace }, folder, runner);
+      const run: BaseRun = { report, durationMs: outcome.durationMs };
+      this.#parts.baseRuns.set(key, run);
+      return run;
+    } finally {
+      await folder.remove();
+    }
+  }
+
+  /** Runs the tests once. Throws `UnusableRun` if they did not end in time, left no readable report, or executed nothing. */
+  async #runTests(
+    copy: WorkspaceCopy,
+    folder: RunFolder,
+    runner: TestRunner,
+  ): Promise<{ outcome: SandboxOutcome; report: TestReport }> {
+    const { base, command, sandboxed, timeoutMs, signal } = this.#options;
+    const prepared = await runner.prepare({ command, tools: folder.tools, report: folder.report });
+    const outcome = await this.#parts.sandbox.run({
+      command: prepared.command,
+      environment: prepared.environment,
+      cwd: copy.folder,
+      temporary: folder.temporary,
+      writable: [folder.report],
+      hidden: [base],
+      readable: [folder.tools, ...copy.sharedFolders],
+      timeoutMs,
+      signal,
+      sandboxed,
+    });
+    if (outcome.timedOut) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
+    const said = lastLines(outcome.stderr.trim() || outcome.stdout.trim());
+    try {
+      const report = await prepared.readReport(copy.folder);
+      if (!hasEvidence(report)) throw new UnusableRun(`No test was executed.${said}`);
+      return { outcome, report };
+    } catch (error) {
+      if (error instanceof ReportError) throw new UnusableRun(`${error.message}${said}`);
+      throw error;
+    }
+  }
+}
+
+function lastLines(output: string): string {
+  return output === '' ? '' : ` The command said: ${output.slice(-500)}`;
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

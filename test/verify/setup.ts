@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
+import { RunFolders } from '../../backend/verify/run-folder.ts';
+import { Sandbox } from '../../backend/verify/sandbox.ts';
+import { Verifier } from '../../backend/verify/verify.ts';
+
+/** A scratch folder with everything that verification needs inside it: gone after the test, whatever happened. */
+export interface Scratch extends AsyncDisposable {
+  readonly folder: string;
+  readonly home: string;
+  readonly folders: RunFolders;
+  readonly sandbox: Sandbox;
+  readonly baseRuns: MemoryBaseRunCache;
+  readonly verifier: Verifier;
+  /** Writes files (path → text; `{ link }` makes a symbolic link) and returns the folder. */
+  project(files: Readonly<Record<string, string | { link: string }>>, name?: string): Promise<string>;
+}
+
+export async function makeScratch(): Promise<Scratch> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'verify-test-')));
+  const home = path.join(folder, 'home');
+  await mkdir(home);
+  const folders = new RunFolders(path.join(folder, 'runs'));
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: home, folders });
+  const baseRuns = new MemoryBaseRunCache();
+  return {
+    folder,
+    home,
+    folders,
+    sandbox,
+    baseRuns,
+    verifier: new Verifier({ sandbox, folders, baseRuns }),
+    project: async (files, name = 'project') => {
+      const base = path.join(folder, name);
+      for (const [file, content] of Object.entries(files)) {
+        const absolute = path.join(base, file);
+        await mkdir(path.dirname(absolute), { recursive: true });
+        if (typeof content === 'string') await writeFile(absolute, content);
+        else await symlink(content.link, absolute);
+      }
+      return base;
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Whether the real sandbox runs on this machine, and the sentence to put into a skipped test's name where it does not. */
+export async function trySandbox(): Promise<{ available: boolean; note: string }> {
+  await using scratch = await makeScratch();
+  const { available, reason } = await scratch.sandbox.availability();
+  return { available, note: available ? 'in the sandbox' : `not tried, no sandbox here: ${reason}` };
+}
