@@ -23,7 +23,7 @@ export default tseslint.config(
   },
   {
     // Configuration of tools that demand a default export.
-    files: ['*.config.ts', '.vscode-test.mjs'],
+    files: ['**/*.config.ts', '**/*.mjs'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );
