@@ -3,12 +3,13 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { Button } from './controls.tsx';
+import { Button, ToolButton } from './controls.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Disclosure } from './disclosure.tsx';
 import { useHost } from './host.ts';
 import { Markdown } from './markdown/markdown.tsx';
 import { codeBlocksOf } from './markdown/render-markdown.ts';
+import { visibleText } from './markdown/visible-text.ts';
 import { Notice } from './notice.tsx';
 
 /** The answer: what it would change, what to do with it, and its words. Shown once the run is over. */
@@ -24,6 +25,11 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
 
   const edits = answer.round.answer?.edits ?? [];
   const refused = answer.round.answer?.refused ?? [];
+  const runAgain = (): void => {
+    const { question } = run.request;
+    host.remember({ draft: question, takenDraft: question });
+    host.post({ type: 'newQuestion', question });
+  };
   const onlyCode = code.length === 1 ? code[0] : undefined;
   return (
     <section class="answer" aria-labelledby="answer-title">
@@ -33,7 +39,7 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
       </div>
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
       {refused.map(({ path, reason }) => (
-        <Notice key={path} icon="circle-slash" tone="caution" title={`Not part of the change: ${path}`}>{reason}</Notice>
+        <Notice key={path} icon="circle-slash" tone="caution" title={`Not part of the change: ${visibleText(path)}`}>{reason}</Notice>
       ))}
       {edits.length === 0 && <Markdown text={text} />}
       <div class="actions">
@@ -45,7 +51,7 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
         )}
         <Button onClick={() => host.post({ type: 'copy', text })} label="Copy the whole answer">Copy</Button>
         <span class="space" />
-        <Button onClick={() => host.post({ type: 'newQuestion', question: run.request.question })}>Run again…</Button>
+        <ToolButton icon="refresh" label="Run again…" text="Run again…" onClick={runAgain} />
       </div>
       {applied?.runId === run.runId && (
         <Notice

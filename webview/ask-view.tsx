@@ -14,12 +14,12 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
   const workers = pool?.workers.filter((worker) => worker.enabled) ?? [];
   const firstRun = pool !== undefined && workers.length === 0;
   return (
-    <main tabIndex={-1}>
+    <>
       {!trusted && <Restricted />}
       {firstRun ? <NoWorkers /> : <Ask state={state} />}
       {pool && !firstRun && <PoolLine pool={pool} />}
       <RunsList runs={runs} />
-    </main>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { Disclosure } from './disclosure.tsx';
 import { formatTokens, plural } from './format.ts';
 import { useHost } from './host.ts';
 import { Capped } from './markdown/capped.tsx';
+import { visibleText } from './markdown/visible-text.ts';
 
 export interface SentContext {
   readonly pieces: readonly ContextPiece[];
@@ -21,13 +22,11 @@ export const ContextView = memo(function ContextView({ context, id }: {
   readonly id: string;
 }): JSX.Element {
   const { pieces, leftOut, tokens, text } = context;
-  const more = pieces.length - MAX_CHIPS;
   if (pieces.length === 0 && leftOut.length === 0) return <p class="quiet">Sent without any file of the workspace.</p>;
   return (
     <div class="context">
       <ul class="chips" aria-label="Files sent with the question">
         {pieces.slice(0, MAX_CHIPS).map((piece) => <li key={keyOf(piece)}><Chip piece={piece} /></li>)}
-        {more > 0 && <li class="chip-more">+{more} more</li>}
       </ul>
       <Disclosure
         id={`${id}/context`}
@@ -48,7 +47,7 @@ export const ContextView = memo(function ContextView({ context, id }: {
             <p class="label">Left out</p>
             <ul class="pieces">
               {leftOut.map(({ path, reason }) => (
-                <li key={`${path} ${reason}`}><bdi class="path">{path}</bdi><span class="quiet reason">{reason}</span></li>
+                <li key={`${path} ${reason}`}><bdi class="path">{visibleText(path)}</bdi><span class="quiet reason">{reason}</span></li>
               ))}
             </ul>
           </>
@@ -71,7 +70,7 @@ function Chip({ piece }: { readonly piece: ContextPiece }): JSX.Element {
       type="button" class="chip" title={`Open ${path}:${startLine}`}
       onClick={() => host.post({ type: 'openFile', path, line: startLine })}
     >
-      <bdi class="chip-name">{path.split('/').at(-1)}</bdi><span class="chip-reason">{reason}</span>
+      <bdi class="chip-name">{visibleText(path.split('/').at(-1) ?? path)}</bdi><span class="chip-reason">{reason}</span>
     </button>
   );
 }
@@ -89,7 +88,7 @@ export function FileLink({ path, startLine, endLine }: {
       type="button" class="file-link"
       onClick={() => host.post({ type: 'openFile', path, ...(startLine !== undefined && { line: startLine }) })}
     >
-      <bdi>{path}</bdi><span class="quiet">{lines}</span>
+      <bdi>{visibleText(path)}</bdi><span class="quiet">{lines}</span>
     </button>
   );
 }

@@ -58,14 +58,18 @@ export function TextArea({ label, value, placeholder, rows, onInput, onKeyDown }
   );
 }
 
+/*
+ * The toolkit's tag and badge are not used: their template holds a style attribute, which the page's security policy forbids.
+ */
+
 /** A word in a frame, such as "simulated". */
 export function Tag({ children, title }: { readonly children: string; readonly title?: string }): JSX.Element {
-  return h('vscode-tag', { ...(title && { title }) }, children);
+  return <span class="tag" title={title}>{children}</span>;
 }
 
 /** A number in a circle. */
 export function Count({ children }: { readonly children: number }): JSX.Element {
-  return h('vscode-badge', {}, String(children));
+  return <span class="count">{children}</span>;
 }
 
 export type IconName =

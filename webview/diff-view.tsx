@@ -20,7 +20,7 @@ export const DiffView = memo(function DiffView({ edit }: { readonly edit: EditSu
   return (
     <div class="diff">
       <div class="row diff-head">
-        {edit.kind === 'create' ? <bdi class="path">{edit.path}</bdi> : <FileLink path={edit.path} />}
+        {edit.kind === 'create' ? <bdi class="path">{visibleText(edit.path)}</bdi> : <FileLink path={edit.path} />}
         <span class="quiet">{KIND_WORD[edit.kind]}</span>
         <span class="figures"><span class="tone-good">+{diff.added}</span> <span class="tone-bad">−{diff.removed}</span></span>
       </div>

@@ -16,11 +16,13 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
   return (
     <>
       <Header state={state} />
-      <Backend state={state} />
-      {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
-      {state.run
-        ? <RunView key={state.run.runId} run={state.run} applied={state.applied} />
-        : <AskView state={state} />}
+      <main tabIndex={-1}>
+        <Backend state={state} />
+        {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
+        {state.run
+          ? <RunView key={state.run.runId} run={state.run} applied={state.applied} />
+          : <AskView state={state} />}
+      </main>
       <Announcer run={state.run} />
     </>
   );

@@ -42,14 +42,16 @@ export const RoundView = memo(function RoundView({ round, pool, runGoesOn, revis
         </h3>
         <span class="figures">
           {!open && `${roundSummary(round)} · `}
-          {round.steps.length > 0 && <span title="What the steps of this round cost">{formatMoney(spent)} · </span>}
+          {(spent.usd > 0 || spent.unpricedTokens > 0) && <span title="What the steps of this round cost">{formatMoney(spent)} · </span>}
           {endedAt === undefined ? <Elapsed since={startedAt} /> : formatDuration(endedAt - startedAt)}
         </span>
       </div>
       {open && (
         <>
           <Planning round={round} runGoesOn={runGoesOn} id={id} />
-          {round.steps.length > 0 && <PlanGraph steps={round.steps} pool={pool} runGoesOn={runGoesOn} id={id} />}
+          {round.steps.length > 0 && (
+            <PlanGraph steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} id={id} />
+          )}
           {round.verifying && (
             <div class="card">
               <div class="row">

@@ -24,7 +24,7 @@ export function RunView({ run, applied }: { readonly run: RunSnapshot; readonly 
   }, [host, run.runId, run.request.question]);
 
   return (
-    <main tabIndex={-1}>
+    <>
       <section aria-label="Question">
         <h2 class="question" dir="auto"><InlineCode text={run.request.question} /></h2>
         {run.context
@@ -46,7 +46,7 @@ export function RunView({ run, applied }: { readonly run: RunSnapshot; readonly 
         );
       })}
       <AnswerView run={run} applied={applied} />
-    </main>
+    </>
   );
 }
 
@@ -58,9 +58,9 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const verdict = run.state === 'completed' ? answerOf(run)?.round.verdict : undefined;
   const passes = verdict?.verified ? passesOf(verdict) : undefined;
   return (
-    <div class="status" data-tone={stage.tone}>
+    <div class="status" data-tone={stage.tone} data-live={goesOn}>
       <Icon name={stage.icon} tone={stage.tone} />
-      <strong class="status-text">{stage.text}{passes && <span class="tone-good"> ✓ {passes}</span>}</strong>
+      <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
         <span title="Spent on this run, of what it may cost at most">{formatMoney(run.spent, run.budget.runUsd)}</span> ·{' '}
         {goesOn ? <Elapsed since={run.acceptedAt} /> : formatDuration(run.updatedAt - run.acceptedAt)}

@@ -1,6 +1,4 @@
-import {
-  provideVSCodeDesignSystem, vsCodeBadge, vsCodeButton, vsCodeTag, vsCodeTextArea,
-} from '@vscode/webview-ui-toolkit';
+import { provideVSCodeDesignSystem, vsCodeButton, vsCodeTextArea } from '@vscode/webview-ui-toolkit';
 
 /*
  * The only file that knows where the controls come from: the toolkit is archived upstream. Its replacement has to register elements
@@ -9,5 +7,5 @@ import {
 
 /** Makes the custom elements known to the page; call once, before anything is rendered. */
 export function registerControls(): void {
-  provideVSCodeDesignSystem().register(vsCodeBadge(), vsCodeButton(), vsCodeTag(), vsCodeTextArea());
+  provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeTextArea());
 }

@@ -5,6 +5,7 @@ import { Icon } from './controls.tsx';
 import { Disclosure } from './disclosure.tsx';
 import { formatDuration } from './format.ts';
 import { Capped } from './markdown/capped.tsx';
+import { visibleText } from './markdown/visible-text.ts';
 import { passesOf, verdictStage } from './run-stage.ts';
 import { STATUS_WORD, verdictRows, type ChangeKind } from './verdict-rows.ts';
 
@@ -18,11 +19,15 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
   const stage = verdictStage(verdict);
   const passes = passesOf(verdict);
   const { rows, keptPassing, neverRun } = verdictRows(verdict.tests);
+  const paths = new Set(rows.map((test) => pathOf(test.id)));
+  const commonPath = paths.size === 1 ? [...paths][0] : undefined;
   return (
     <div class="card verdict">
       <div class="row verdict-head">
         <strong>{stage.text}</strong>
-        <span class={`tone-${stage.tone}`}><Icon name={stage.icon} /> {passes}{passes && !verdict.verified ? ' pass' : ''}</span>
+        <span class={`tone-${stage.tone}`}>
+          <Icon name={verdict.verified ? 'check' : stage.icon} /> {passes}{passes && !verdict.verified ? ' pass' : ''}
+        </span>
         <span class="figures">
           <code>{verdict.command}</code> ·{' '}
           {verdict.sandboxed ? 'sandboxed' : <span class="tone-caution"><Icon name="warning" /> not sandboxed</span>} ·{' '}
@@ -32,9 +37,11 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
       {!verdict.verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
       {rows.length + keptPassing + neverRun > 0 && (
         <table>
-          <thead><tr><th scope="col">Test</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+          <thead><tr><th scope="col">{commonPath ? <bdi>{visibleText(commonPath)}</bdi> : 'Test'}</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
           <tbody>
-            {rows.slice(0, MAX_ROWS).map((test) => <TestRow key={test.id} test={test} kind={test.kind} id={id} />)}
+            {rows.slice(0, MAX_ROWS).map((test) => (
+              <TestRow key={test.id} test={test} showPath={paths.size > 1} id={id} />
+            ))}
             {rows.length > MAX_ROWS && <SummaryRow label={`${rows.length - MAX_ROWS} more changed or failing`} status="…" />}
             {keptPassing > 0 && <SummaryRow label={rows.length > 0 ? `${keptPassing} others` : `All ${keptPassing}`} status="passes" />}
             {neverRun > 0 && <SummaryRow label={`${neverRun} not run`} status="skipped" />}
@@ -51,17 +58,20 @@ function explanation({ outcome, reason }: Verdict): string {
   return reason;
 }
 
-function TestRow({ test, kind, id }: { readonly test: TestChange; readonly kind: ChangeKind; readonly id: string }): JSX.Element {
+type Row = TestChange & { readonly kind: ChangeKind };
+
+function TestRow({ test, showPath, id }: { readonly test: Row; readonly showPath: boolean; readonly id: string }): JSX.Element {
+  const name = <TestName test={test} showPath={showPath} />;
   return (
-    <tr data-kind={kind}>
+    <tr data-kind={test.kind}>
       <td>
         {test.message
           ? (
-            <Disclosure id={`${id}/test/${test.id}`} title={<TestName test={test} kind={kind} />}>
+            <Disclosure id={`${id}/test/${test.id}`} title={name}>
               <pre tabIndex={0} role="region" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
             </Disclosure>
           )
-          : <TestName test={test} kind={kind} />}
+          : name}
       </td>
       <td><Status status={test.before} /></td>
       <td><Status status={test.after} /></td>
@@ -69,15 +79,20 @@ function TestRow({ test, kind, id }: { readonly test: TestChange; readonly kind:
   );
 }
 
-function TestName({ test, kind }: { readonly test: TestChange; readonly kind: ChangeKind }): JSX.Element {
-  const path = test.id.split(' > ');
+function TestName({ test, showPath }: { readonly test: Row; readonly showPath: boolean }): JSX.Element {
+  const path = pathOf(test.id);
   return (
     <span class="test-name">
-      <bdi>{path.at(-1)}</bdi>
-      {kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
-      {path.length > 1 && <bdi class="quiet test-path">{path.slice(0, -1).join(' › ')}</bdi>}
+      <bdi>{visibleText(test.id.split(' > ').at(-1) ?? test.id)}</bdi>
+      {test.kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
+      {showPath && path && <bdi class="quiet test-path">{visibleText(path)}</bdi>}
     </span>
   );
+}
+
+/** Where a test stands: its file and suites, without its name. */
+function pathOf(id: string): string {
+  return id.split(' > ').slice(0, -1).join(' › ');
 }
 
 function Status({ status }: { readonly status: TestStatus }): JSX.Element {

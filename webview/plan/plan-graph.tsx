@@ -9,10 +9,11 @@ import { StepCard } from './step-card.tsx';
 const WORKER_COLOURS = 5;
 
 /** The plan: a card a step, and at the left who reads whom. Hovering or focusing a card picks out what it touches. */
-export function PlanGraph({ steps, pool, runGoesOn, id }: {
+export function PlanGraph({ steps, pool, runGoesOn, round, id }: {
   readonly steps: readonly StepView[];
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
+  readonly round: number;
   readonly id: string;
 }): JSX.Element {
   const [active, setActive] = useState<number | undefined>(undefined);
@@ -40,7 +41,7 @@ export function PlanGraph({ steps, pool, runGoesOn, id }: {
           >
             <StepCard
               step={step} worker={workerName({ pool }, step.worker)} simulated={pool[step.worker]?.simulated ?? false}
-              runGoesOn={runGoesOn} id={id}
+              runGoesOn={runGoesOn} round={round} id={id}
             />
           </li>
         ))}

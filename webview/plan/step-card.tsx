@@ -6,7 +6,7 @@ import { Icon, Tag, ToolButton } from '../controls.tsx';
 import { formatDuration, formatStepSpent } from '../format.ts';
 import { useExpanded } from '../host.ts';
 import { Capped } from '../markdown/capped.tsx';
-import { Markdown } from '../markdown/markdown.tsx';
+import { InlineCode, Markdown } from '../markdown/markdown.tsx';
 import { excerptOf } from '../markdown/render-markdown.ts';
 import { tail } from '../markdown/visible-text.ts';
 import { list, PHASE_STAGE, phaseOf, type StepPhase } from '../run-stage.ts';
@@ -16,6 +16,8 @@ interface StepCardProps {
   readonly worker: string;
   readonly simulated: boolean;
   readonly runGoesOn: boolean;
+  /** Position of the step's round in the run. */
+  readonly round: number;
   /** Prefix of the keys under which the card remembers what was opened. */
   readonly id: string;
 }
@@ -24,7 +26,7 @@ interface StepCardProps {
 const LIVE_TAIL = 600;
 
 /** One step: who does it, how it stands, what it costs, what it was told and what it says. */
-export const StepCard = memo(function StepCard({ step, worker, simulated, runGoesOn, id }: StepCardProps): JSX.Element {
+export const StepCard = memo(function StepCard({ step, worker, simulated, runGoesOn, round, id }: StepCardProps): JSX.Element {
   const [open, setOpen] = useExpanded(`${id}/step-${step.index}`);
   const phase = phaseOf(step, runGoesOn);
   const stage = PHASE_STAGE[phase];
@@ -34,11 +36,12 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
   return (
     <>
       <div class="step-head">
-        <Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} />
-        <h4 class="worker"><bdi>{worker}</bdi></h4>
-        <span class="quiet">step {number}{readsOf(step)}</span>
-        {simulated && <Tag title="Answers from a simulator, not from a real model">simulated</Tag>}
-        <span class="figures"><Figures step={step} phase={phase} /></span>
+        <span class="step-icon"><Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} /></span>
+        <div class="step-who">
+          <h4 class="worker"><bdi>{worker}</bdi></h4>
+          <span class="quiet">step {number}{readsOf(step, round)}</span>
+          {simulated && <Tag title="Answers from a simulator, not from a real model">simulated</Tag>}
+        </div>
         {hasText && (
           <ToolButton
             icon={open ? 'chevron-down' : 'chevron-right'} expanded={open}
@@ -46,32 +49,34 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
           />
         )}
       </div>
-      <p class="subtask" dir="auto">{step.subtask}</p>
+      <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
       <StepNote step={step} phase={phase} />
       {hasText && !open && (
         // The button above does the same from the keyboard.
         <div class={streamed ? 'excerpt live' : 'excerpt'} dir="auto" onClick={() => setOpen(true)}>
-          <div>{streamed ? tail(streamed, LIVE_TAIL) : excerptOf(step.output ?? '')}{streamed && <span class="cursor" />}</div>
+          <div>{streamed ? tail(streamed, LIVE_TAIL).replace(/\n\s*\n/g, '\n') : excerptOf(step.output ?? '')}{streamed && <span class="cursor" />}</div>
         </div>
       )}
       {open && streamed && <div class="streaming" dir="auto"><Capped text={streamed} /><span class="cursor" /></div>}
       {open && step.output !== undefined && <div class="output"><Markdown text={step.output} /></div>}
+      <Figures step={step} phase={phase} />
     </>
   );
 });
 
-function readsOf({ reads, readsPreviousRound }: StepView): string {
-  const read = [...(readsPreviousRound ? ['the last round'] : []), ...reads.map((position) => position + 1)];
+function readsOf({ reads, readsPreviousRound }: StepView, round: number): string {
+  const read = [...(readsPreviousRound && round > 0 ? [`round ${round}`] : []), ...reads.map((position) => position + 1)];
   return read.length > 0 ? ` · reads ${list(read)}` : '';
 }
 
-function Figures({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element {
+function Figures({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element | null {
   const spent = formatStepSpent(step.spent);
   if (phase === 'running' && step.attempt) {
-    return <>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></>;
+    return <p class="step-figures">{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></p>;
   }
   const took = step.durationMs === undefined ? [] : [formatDuration(step.durationMs)];
-  return <>{[...spent, ...took].join(' · ')}</>;
+  const figures = [...spent, ...took];
+  return figures.length > 0 ? <p class="step-figures">{figures.join(' · ')}</p> : null;
 }
 
 /** What the state alone does not say. */

@@ -1,0 +1,578 @@
+import type { PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
+import type { ContextPiece, Purpose, RunEvent, RunText, StoredEvent } from '../../backend/protocol/run-events.ts';
+import { runRequestSchema } from '../../backend/protocol/run-request.ts';
+import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
+import type { Cost, Usage } from '../../backend/protocol/usage.ts';
+import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
+import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+
+/*
+ * Runs in every state, made the way real ones are: by folding events. `Script` is a clock and a counter, so that a list of events
+ * reads like the story of a run.
+ */
+
+/** When every story begins: 20 November 2026, 10:00 UTC. */
+export const BEGIN = Date.UTC(2026, 10, 20, 10);
+
+export function worker(id: string, change: Partial<WorkerConfig> = {}): WorkerConfig {
+  return workerConfigSchema.parse({ id, provider: 'openai-compatible', model: id, baseUrl: 'http://127.0.0.1:11434/v1', ...change });
+}
+
+const POOL = [worker('gemini-pro'), worker('claude'), worker('gpt-5')];
+
+const QUESTION = 'Why does `merge()` lose the outer interval when one contains the other?';
+
+export function usage(output: number, input = 420): Usage {
+  return { uncachedInput: input, cacheRead: 0, cacheWrite: 0, output, reasoning: 0, estimated: false };
+}
+
+interface Billed {
+  readonly ms: number;
+  readonly usd?: number;
+  readonly output?: number;
+  readonly estimated?: boolean;
+}
+
+export class Script {
+  readonly #events: StoredEvent[] = [];
+  readonly #runId: string;
+  #at = BEGIN;
+  #attempts = 0;
+  #texts: RunText[] = [];
+
+  constructor({ runId = 'run-1', question = QUESTION, pool = POOL, usd = 1, conductor = worker('conductor-7b') }: {
+    runId?: string; question?: string; pool?: readonly WorkerConfig[]; usd?: number; conductor?: WorkerConfig;
+  } = {}) {
+    this.#runId = runId;
+    this.say({
+      type: 'run.accepted',
+      kind: 'solve',
+      request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals' }),
+      pool: [...pool],
+      policy: { kind: 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1' },
+      budget: budgetSchema.parse({ runUsd: usd }),
+    });
+  }
+
+  say(event: RunEvent, afterMs = 5): this {
+    this.#at += afterMs;
+    this.#events.push({ runId: this.#runId, seq: this.#events.length + 1, at: this.#at, event });
+    return this;
+  }
+
+  context(pieces: readonly ContextPiece[] = PIECES, text = SENT_TEXT): this {
+    return this.say({
+      type: 'context.gathered',
+      pieces: [...pieces],
+      leftOut: [
+        { path: '.env', reason: 'looks like a file of secrets' },
+        { path: 'assets/logo.png', reason: 'not text' },
+      ],
+      tokens: pieces.reduce((sum, piece) => sum + piece.tokens, 0),
+      text,
+    }, 40);
+  }
+
+  /** An attempt begins; what it is for and who makes it. */
+  start(round: number, purpose: Purpose, name: string, number = 1, afterMs = 5): this {
+    this.#attempts += 1;
+    return this.say({
+      type: 'attempt.started', round, purpose, attemptId: this.#attempt, worker: name, number, reserved: { usd: 0.05, tokens: 9_000 },
+    }, afterMs);
+  }
+
+  /** Text of the attempt that began last, or `back` before it. */
+  stream(round: number, purpose: Purpose, text: string, back = 0): this {
+    this.#texts.push({ runId: this.#runId, round, purpose, attemptId: `attempt-${this.#attempts - back}`, offset: 0, text });
+    return this;
+  }
+
+  plan(round: number, { text, modelIds, subtasks, accessList }: {
+    text: string; modelIds: number[]; subtasks: string[]; accessList: Access[];
+  }, { ms, usd = 0.0007 }: Billed = { ms: 900 }): this {
+    const plan = { modelIds, subtasks, accessList: accessList.map((access) => (access === 'all' ? access : [...access])) };
+    this.start(round, { kind: 'plan' }, 'conductor-7b');
+    return this.say({
+      type: 'plan.proposed', round, attemptId: this.#attempt, text, plan,
+      steps: stepsOf(plan).map(({ worker: ordinal, subtask, reads, readsPreviousRound }) => ({
+        worker: ordinal, subtask, reads: [...reads], readsPreviousRound,
+      })),
+      ...this.#spent({ ms, usd, output: 180 }),
+    }, ms);
+  }
+
+  step(round: number, step: number, name: string, output: string, billed: Billed): this {
+    this.start(round, { kind: 'step', step }, name);
+    return this.complete(round, step, output, billed);
+  }
+
+  complete(round: number, step: number, output: string, billed: Billed): this {
+    return this.say({
+      type: 'step.completed', round, step, attemptId: this.#attempt, output, finishReason: 'stop', ...this.#spent(billed),
+    }, billed.ms);
+  }
+
+  fail(round: number, purpose: Purpose, message: string, retryInMs?: number, kind = 'overloaded'): this {
+    return this.say({
+      type: 'attempt.failed', round, purpose, attemptId: this.#attempt,
+      failure: { kind, message, retryable: retryInMs !== undefined },
+      ...(retryInMs !== undefined && { retryInMs }),
+      ...this.#spent({ ms: 800, usd: 0, output: 0 }, 0),
+    }, 800);
+  }
+
+  verdict(round: number, verdict: Verdict): this {
+    this.say({ type: 'verify.started', round, command: verdict.command, sandboxed: verdict.sandboxed });
+    return this.say({ type: 'verify.completed', round, verdict }, verdict.durationMs);
+  }
+
+  reject(round: number, reason: string, message: string, text: string): this {
+    this.start(round, { kind: 'plan' }, 'conductor-7b');
+    return this.say({
+      type: 'plan.rejected', round, attemptId: this.#attempt, text, reason, message, ...this.#spent({ ms: 700, usd: 0.0006, output: 150 }),
+    }, 700);
+  }
+
+  keep(round: number, text: string): this {
+    this.start(round, { kind: 'plan' }, 'conductor-7b');
+    return this.say({ type: 'plan.kept', round, attemptId: this.#attempt, text, ...this.#spent({ ms: 600, usd: 0.0005, output: 60 }) }, 600);
+  }
+
+  get #attempt(): string {
+    return `attempt-${this.#attempts}`;
+  }
+
+  #spent({ ms, usd, output = 240, estimated = false }: Billed, input = 420): { usage: Usage; cost: Cost; durationMs: number } {
+    return {
+      usage: { ...usage(output, input), estimated },
+      cost: { estimated, ...(usd !== undefined && { usd }) },
+      durationMs: ms,
+    };
+  }
+
+  get now(): number {
+    return this.#at;
+  }
+
+  run(): RunSnapshot {
+    return this.#texts.reduce(applyText, snapshotOf(this.#events));
+  }
+}
+
+const PIECES: readonly ContextPiece[] = [
+  { path: 'src/merge.ts', startLine: 3, endLine: 21, reason: 'selection', tokens: 212 },
+  { path: 'test/merge.test.ts', startLine: 1, endLine: 96, reason: '1 failing test', tokens: 1_110 },
+  { path: 'src/interval.ts', startLine: 1, endLine: 14, reason: 'defines Interval', tokens: 130 },
+  { path: 'src/calendar/free-slots.ts', startLine: 40, endLine: 78, reason: 'calls merge', tokens: 405 },
+  { path: 'README.md', startLine: 12, endLine: 18, reason: 'mentions merge', tokens: 61 },
+];
+
+const SENT_TEXT = `## src/merge.ts, lines 3 to 21 (selection)
+export function merge(list: Interval[]): Interval[] {
+  const sorted = [...list].sort((x, y) => x[0] - y[0]);
+  …
+}`;
+
+const DIFF = `--- a/src/merge.ts
++++ b/src/merge.ts
+@@ -8,7 +8,7 @@ export function merge(list: Interval[]): Interval[] {
+   for (const [a, b] of sorted) {
+     const last = merged.at(-1);
+-    if (last && a < last[1]) last[1] = b;
++    if (last && a <= last[1]) last[1] = Math.max(last[1], b);
+     else merged.push([a, b]);
+   }
+   return merged;
+`;
+
+const FINAL = `Both cases come from one line. When the current interval ends *before* the last one, the last end is overwritten by a smaller number.
+
+\`\`\`ts path=src/merge.ts
+export function merge(list: Interval[]): Interval[] {
+  const sorted = [...list].sort((x, y) => x[0] - y[0]);
+  const merged: Interval[] = [];
+  for (const [a, b] of sorted) {
+    const last = merged.at(-1);
+    if (last && a <= last[1]) last[1] = Math.max(last[1], b);
+    else merged.push([a, b]);
+  }
+  return merged;
+}
+\`\`\`
+
+Touching intervals such as \`[1, 2]\` and \`[2, 5]\` are merged, too.`;
+
+export const PLAN = {
+  text:
+    'The failure is in one small function, so one worker should find the broken case first, another writes the fix with that in hand, '
+    + 'and a third checks it against the edge cases.\n\nmodel_id = [0, 1, 2]\nsubtasks = [...]\naccess_list = [[], [0], "all"]',
+  modelIds: [0, 1, 2],
+  subtasks: [
+    'Find the case the loop forgets and state the invariant it should keep.',
+    'Write the corrected function and nothing else.',
+    'Check it against touching, nested and empty lists; return the final code.',
+  ],
+  accessList: [[], [0], 'all'] as Access[],
+};
+
+const FIRST_OUTPUT =
+  'When the current interval ends before the last one, the last end is overwritten by a smaller number.\n\n'
+  + '**Invariant:** the last end is the maximum of all ends so far. The comparison also has to be `<=`, or touching intervals stay apart.';
+
+const SECOND_OUTPUT = '```ts\nexport function merge(list: Interval[]) {\n  const sorted = [...list].sort((x, y) => x[0] - y[0]);\n  …\n}\n```';
+
+function others(count: number): TestChange[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `test/merge.test.ts > merge > case ${index + 1}`, before: 'passed' as const, after: 'passed' as const,
+  }));
+}
+
+export const VERIFIED: Verdict = {
+  verified: true,
+  score: 1,
+  outcome: 'verified',
+  reason: 'Two failing tests pass, and the 12 others still do.',
+  tests: [
+    ...others(12),
+    { id: 'test/merge.test.ts > merge > nested interval keeps its end', before: 'failed', after: 'passed' },
+    { id: 'test/merge.test.ts > merge > touching intervals merge', before: 'failed', after: 'passed' },
+  ],
+  command: 'node --test',
+  sandboxed: true,
+  durationMs: 812,
+};
+
+export const REGRESSED: Verdict = {
+  verified: false,
+  score: 0.42,
+  outcome: 'failed',
+  reason: 'One test still fails, and one that passed before fails now.',
+  tests: [
+    ...others(11),
+    {
+      id: 'test/merge.test.ts > merge > an empty list stays empty', before: 'passed', after: 'failed',
+      message: "TypeError: Cannot read properties of undefined (reading '1')\n    at merge (src/merge.ts:11:34)",
+    },
+    { id: 'test/merge.test.ts > merge > nested interval keeps its end', before: 'failed', after: 'passed' },
+    {
+      id: 'test/merge.test.ts > merge > touching intervals merge', before: 'failed', after: 'failed',
+      message: 'Expected values to be strictly deep-equal:\n+ [[1, 2], [2, 5]]\n- [[1, 5]]',
+    },
+    { id: 'test/merge.test.ts > merge > on a large list', before: 'skipped', after: 'skipped' },
+  ],
+  command: 'node --test',
+  sandboxed: true,
+  durationMs: 790,
+};
+
+function answered(script: Script, round = 0, step = 2): Script {
+  return script.say({ type: 'answer.ready', round, step, edits: [{ path: 'src/merge.ts', kind: 'modify', diff: DIFF }], refused: [] });
+}
+
+function threeSteps(script: Script): Script {
+  return script
+    .context()
+    .plan(0, PLAN)
+    .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+    .step(0, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0098, output: 980 })
+    .step(0, 2, 'gpt-5', FINAL, { ms: 3_200, usd: 0.0013, output: 268 });
+}
+
+export function verifiedRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, VERIFIED)
+    .say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.' })
+    .run();
+}
+
+export function planningRun(): RunSnapshot {
+  return new Script()
+    .context()
+    .start(0, { kind: 'plan' }, 'conductor-7b')
+    .stream(0, { kind: 'plan' }, 'The failure is in one small function, so one worker should find the broken case first, another writes the')
+    .run();
+}
+
+/** Two steps side by side: one streams, one waits to try again; two more wait for them. */
+export function streamingRun(): RunSnapshot {
+  const script = new Script({ question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.' })
+    .context(PIECES.slice(0, 3))
+    .plan(0, {
+      text: 'Two looks at the problem at once, then a decision.',
+      modelIds: [0, 1, 2, 1],
+      subtasks: [
+        'Measure in your head: which loop is quadratic, and for which inputs?',
+        'List what callers of `freeSlots` rely on: order, touching slots, empty days.',
+        'Write the faster version under these constraints.',
+        'Look for a case in which the two versions differ.',
+      ],
+      accessList: [[], [], [0, 1], 'all'],
+    })
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro')
+    .start(0, { kind: 'step', step: 1 }, 'claude')
+    .stream(0, { kind: 'step', step: 0 },
+      'The outer loop walks over every day. For each it filters **all** entries:\n\n'
+      + 'for (const day of days) {\n  const busy = entries.filter((entry) => overlaps(entry, day));\n\n'
+      + 'With n entries and d days that is n·d comparisons. Since entries arrive sorted by start, one pointer that', 1)
+    .fail(0, { kind: 'step', step: 1 }, 'claude is overloaded at the moment.', 3_000);
+  return script.run();
+}
+
+export function secondRoundRun(): RunSnapshot {
+  return answered(
+    answered(threeSteps(new Script()))
+      .verdict(0, REGRESSED)
+      .plan(1, {
+        text: 'The fix forgot the empty list. One worker repairs it.',
+        modelIds: [1, 2],
+        subtasks: ['Repair the function for an empty list and for touching intervals.', 'Read it once more and return the whole file.'],
+        accessList: ['all', [0]],
+      })
+      .step(1, 0, 'claude', SECOND_OUTPUT, { ms: 4_100, usd: 0.0072, output: 700 })
+      .step(1, 1, 'gpt-5', FINAL, { ms: 2_900, usd: 0.0012, output: 250 }),
+    1, 1,
+  )
+    .verdict(1, VERIFIED)
+    .say({ type: 'run.completed', outcome: 'verified', round: 1, message: 'The answer is verified.' })
+    .run();
+}
+
+export function notVerifiedRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, REGRESSED)
+    .keep(1, 'Nothing better comes to mind.\n\nmodel_id = []\nsubtasks = []\naccess_list = []')
+    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The tests do not confirm the answer: read it before you use it.' })
+    .run();
+}
+
+export function refusedRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, {
+      verified: false, score: 0, outcome: 'refused', reason: 'The answer changes test/merge.test.ts, and tests are not changed by an answer.',
+      tests: [], command: 'node --test', sandboxed: true, durationMs: 12,
+    })
+    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The answer was not accepted for checking.' })
+    .run();
+}
+
+export function infrastructureRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, {
+      verified: false, score: 0, outcome: 'infrastructure', reason: 'The tests could not start: npm is not installed.',
+      tests: [], command: 'npm test', sandboxed: false, durationMs: 95,
+    })
+    .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer could not be checked.' })
+    .run();
+}
+
+export function uncheckedRun(): RunSnapshot {
+  const estimated = { ms: 2_000, output: 610, estimated: true };
+  return new Script({ question: 'What is the difference between `merge` and `union` here?' })
+    .context([])
+    .plan(0, { text: 'One worker suffices.', modelIds: [0], subtasks: ['Explain the difference in a few sentences.'], accessList: [[]] })
+    .step(0, 0, 'gemini-pro', 'They differ in *order*:\n\n1. `merge` keeps it.\n2. `union` sorts.\n\nSee [the docs](https://example.org/docs).', estimated)
+    .say({ type: 'answer.ready', round: 0, step: 0, edits: [], refused: [] })
+    .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer changes no file, so there was nothing to test.' })
+    .run();
+}
+
+export function budgetRun(): RunSnapshot {
+  return new Script({ usd: 0.01 })
+    .context()
+    .plan(0, PLAN)
+    .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+    .step(0, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0061, output: 980 })
+    .say({ type: 'run.stopped', reason: 'budget', message: 'The next call could cost more than is left of $0.01. Raise the budget and resume.' })
+    .run();
+}
+
+export function rejectedRun(): RunSnapshot {
+  const text = 'model_id = [0, 99]\nsubtasks = ["Find it.", "Mend it."]\naccess_list = [[], "all"]';
+  const message = 'The plan names worker 99, and there are workers 0 to 2.';
+  return new Script()
+    .context()
+    .reject(0, 'unknown-worker', message, text)
+    .reject(0, 'unknown-worker', message, text)
+    .say({ type: 'run.failed', failure: { kind: 'plan-rejected', message: 'The Conductor wrote no valid plan in 2 tries. Try again, or choose another Conductor.', retryable: true } })
+    .run();
+}
+
+export function failedStepRun(): RunSnapshot {
+  return new Script()
+    .context()
+    .plan(0, PLAN)
+    .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+    .start(0, { kind: 'step', step: 1 }, 'claude')
+    .fail(0, { kind: 'step', step: 1 }, 'The key ANTHROPIC_API_KEY was refused. Store a valid one.', undefined, 'authentication')
+    .say({
+      type: 'step.failed', round: 0, step: 1,
+      failure: { kind: 'authentication', message: 'The key ANTHROPIC_API_KEY was refused. Store a valid one.', retryable: false },
+    })
+    .say({ type: 'step.skipped', round: 0, step: 2, reason: 'it reads step 2, which failed.' })
+    .say({ type: 'run.failed', failure: { kind: 'step-failed', message: 'Step 2 failed: the key ANTHROPIC_API_KEY was refused. Store a valid one and retry.', retryable: true } })
+    .run();
+}
+
+export function waitingRun(): RunSnapshot {
+  return new Script()
+    .context()
+    .plan(0, PLAN)
+    .say({ type: 'run.waiting', for: 'secret', message: 'The run needs the key OPENAI_API_KEY. Store it with "Conductor: Add a worker"; the run then goes on by itself.' })
+    .run();
+}
+
+export function cancelledRun(): RunSnapshot {
+  return new Script()
+    .context()
+    .plan(0, PLAN)
+    .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
+    .say({ type: 'run.cancelled' })
+    .run();
+}
+
+/** Five steps that read everything before them: the most edges a plan can have. */
+export function denseRun(): RunSnapshot {
+  const names = ['gemini-pro', 'claude', 'gpt-5', 'qwen', 'mistral'];
+  return new Script({ pool: names.map((name) => worker(name)) })
+    .context(PIECES.slice(0, 1))
+    .plan(0, {
+      text: 'Everybody looks at everything.',
+      modelIds: [0, 1, 2, 3, 4],
+      subtasks: ['Name the invariant.', 'Find a counterexample.', 'Write the fix.', 'Attack the fix.', 'Decide, and return the final code.'],
+      accessList: [[], 'all', 'all', 'all', 'all'],
+    })
+    .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031 })
+    .step(0, 1, 'claude', 'Take `[[1, 9], [2, 3]]`.', { ms: 2_000, usd: 0.002 })
+    .start(0, { kind: 'step', step: 2 }, 'gpt-5')
+    .run();
+}
+
+export function simulatedRun(): RunSnapshot {
+  const pool = ['scout', 'smith', 'judge'].map((name) => worker(name, { simulated: true }));
+  return answered(
+    new Script({ pool, conductor: worker('sim-conductor', { simulated: true }) })
+      .context(PIECES.slice(0, 2))
+      .plan(0, PLAN)
+      .step(0, 0, 'scout', FIRST_OUTPUT, { ms: 300, usd: 0.0003, output: 192 })
+      .step(0, 1, 'smith', SECOND_OUTPUT, { ms: 400, usd: 0.0009, output: 980 })
+      .step(0, 2, 'judge', FINAL, { ms: 350, usd: 0.0001, output: 268 }),
+  )
+    .verdict(0, VERIFIED)
+    .say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.' })
+    .run();
+}
+
+export const HOSTILE = `# <img src=x onerror=alert(1)>
+<script>alert(2)</script>
+[click me](javascript:alert(3)) [data](data:text/html,<script>alert(4)</script>) ![pixel](https://evil.example/p.png?leak=1)
+<a href="https://evil.example" onclick="alert(5)">plain</a> <https://evil.example/auto> \`<b onmouseover=alert(6)>\`
+
+| <svg onload=alert(7)> | b |
+|---|---|
+| [x](vbscript:msgbox) | <iframe src="//evil.example"></iframe> |
+
+\`\`\`js"><img src=x onerror=alert(8)>
+const admin = false; /*\u202E } \u2066if (admin)\u2069 \u2066 begin */
+${'x'.repeat(5_000)}
+\`\`\`
+
+- nested:
+  \`\`\`html
+  <script>alert(9)</script>
+  \`\`\`
+
+مرحبا بالعالم، هذا نص من اليمين إلى اليسار مع \`code()\` في وسطه.
+`;
+
+export function hostileRun(): RunSnapshot {
+  const long = `${HOSTILE}\n${'A very long line without an end, '.repeat(3_000)}`;
+  return new Script({
+    question: `${'unbroken'.repeat(30)} <img src=x onerror=alert(0)> \`<script>\` ماذا يفعل هذا؟`,
+    pool: [worker('a-worker-with-a-name-that-is-as-long-as-the-rules-allow-01234567')],
+    conductor: worker('conductor', { model: 'org/some-very-long-model-name-with-a-revision-2026-11-20-instruct-awq' }),
+  })
+    .context([
+      { path: `src/${'deep/'.repeat(12)}<img src=x>.ts`, startLine: 1, endLine: 9_999, reason: '<b>bold</b> reason', tokens: 12_345 },
+    ], HOSTILE)
+    .plan(0, { text: HOSTILE, modelIds: [0, 0], subtasks: [HOSTILE.slice(0, 200), 'Second.'], accessList: [[], [0]] })
+    .step(0, 0, 'a', long, { ms: 62_000, output: 120_000 })
+    .step(0, 1, 'a', long, { ms: 3_723_000, output: 1_200_000, usd: 12.5 })
+    .say({
+      type: 'answer.ready', round: 0, step: 1,
+      edits: [{
+        path: 'src/\u202Egnp.ts', kind: 'create',
+        diff: `--- /dev/null\n+++ b/x\n@@ -0,0 +1,3 @@\n+<script>alert(1)</script>\n+if (a) { /*\u202E*/ }\n+${'y'.repeat(9_000)}\n`,
+      }],
+      refused: [{ path: '../../etc/passwd', reason: 'It lies outside of the workspace.' }],
+    })
+    .verdict(0, {
+      ...REGRESSED,
+      reason: HOSTILE.slice(0, 120),
+      tests: [{ id: `test/${'long-'.repeat(30)}.ts > <script>`, before: 'passed', after: 'failed', message: HOSTILE }],
+      sandboxed: false,
+    })
+    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: '<script>alert(1)</script>' })
+    .run();
+}
+
+function summary(id: string, change: Partial<WorkerSummary> = {}): WorkerSummary {
+  return { id, model: id, simulated: false, enabled: true, ready: true, ...change };
+}
+
+export const POOL_SUMMARY: PoolSummary = {
+  conductor: 'conductor-7b',
+  workers: [summary('gemini-pro'), summary('claude'), summary('gpt-5', { ready: false, reason: 'The key OPENAI_API_KEY is missing.' })],
+};
+
+const RUNS: PanelState['runs'] = [
+  { runId: 'run-9', kind: 'solve', question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.',
+    state: 'running', acceptedAt: BEGIN - 20_000, updatedAt: BEGIN, usd: 0.0041, unpricedTokens: 0, simulated: false },
+  { runId: 'run-8', kind: 'solve', question: QUESTION, state: 'completed', outcome: 'verified',
+    acceptedAt: BEGIN - 8 * 60_000, updatedAt: BEGIN, usd: 0.0142, unpricedTokens: 0, simulated: false },
+  { runId: 'run-7', kind: 'solve', question: 'Why is the date off by one in `formatDay`?', state: 'completed', outcome: 'not-verified',
+    acceptedAt: BEGIN - 3 * 3_600_000, updatedAt: BEGIN, usd: 0.031, unpricedTokens: 5_200, simulated: false },
+  { runId: 'run-6', kind: 'solve', question: 'What does this module do?', state: 'completed', outcome: 'unchecked',
+    acceptedAt: BEGIN - 26 * 3_600_000, updatedAt: BEGIN, usd: 0, unpricedTokens: 3_100, simulated: true },
+  { runId: 'run-5', kind: 'solve', question: 'Port the parser to the new grammar.', state: 'stopped',
+    acceptedAt: BEGIN - 400 * 86_400_000, updatedAt: BEGIN, usd: 1, unpricedTokens: 0, simulated: false },
+];
+
+export function stateWith(change: Partial<PanelState> = {}): PanelState {
+  return { runs: RUNS, pool: POOL_SUMMARY, backend: { state: 'connected' }, trusted: true, ...change };
+}
+
+/** Every picture of the page, by name. */
+export const SCENES: Readonly<Record<string, () => PanelState>> = {
+  'planning': () => stateWith({ run: planningRun() }),
+  'streaming': () => stateWith({ run: streamingRun() }),
+  'verified': () => stateWith({ run: verifiedRun() }),
+  'applied': () => stateWith({ run: verifiedRun(), applied: { runId: 'run-1', state: 'applied', message: 'Applied to 1 file.' } }),
+  'second-round': () => stateWith({ run: secondRoundRun() }),
+  'not-verified': () => stateWith({ run: notVerifiedRun() }),
+  'refused': () => stateWith({ run: refusedRun() }),
+  'infrastructure': () => stateWith({ run: infrastructureRun() }),
+  'unchecked': () => stateWith({ run: uncheckedRun() }),
+  'budget': () => stateWith({ run: budgetRun() }),
+  'rejected': () => stateWith({ run: rejectedRun() }),
+  'failed-step': () => stateWith({ run: failedStepRun() }),
+  'waiting': () => stateWith({ run: waitingRun() }),
+  'cancelled': () => stateWith({ run: cancelledRun() }),
+  'dense': () => stateWith({ run: denseRun() }),
+  'simulated': () => stateWith({ run: simulatedRun() }),
+  'hostile': () => stateWith({ run: hostileRun() }),
+  'ask': () => stateWith(),
+  'ask-preview': () => stateWith({
+    draft: {
+      question: QUESTION,
+      preview: { pieces: [...PIECES], leftOut: [{ path: '.env', reason: 'looks like a file of secrets' }], tokens: 1_918, text: SENT_TEXT, testCommand: 'node --test' },
+    },
+  }),
+  'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
+  'no-conductor': () => stateWith({ pool: { workers: POOL_SUMMARY.workers } }),
+  'unavailable': () => stateWith({
+    pool: undefined, runs: [],
+    backend: { state: 'unavailable', message: 'The backend needs Node 22.13 or later and found 20.20. Name another Node in the setting "conductor.node".' },
+  }),
+  'restricted': () => stateWith({ trusted: false }),
+};

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import type { PanelState, StateMessage } from '../../../backend/protocol/panel-messages.ts';
+import { panelHtml } from '../../../extension/panel-html.ts';
+import type { Theme } from './themes.ts';
+
+/*
+ * The built page in a browser, as VS Code would load it: the extension's own HTML with its content security policy, the theme's
+ * variables on the root element, and a stand-in for VS Code's API that keeps what the page says.
+ */
+
+const ORIGIN = 'http://panel.test';
+const DIST = path.resolve(import.meta.dirname, '../../../dist');
+const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
+
+export interface PanelPage {
+  readonly page: Page;
+  show(state: PanelState, sentAt: number): Promise<void>;
+  /** What the page has posted so far. */
+  posted(): Promise<unknown[]>;
+  /** What went wrong in the page: errors, and violations of its policy. */
+  readonly problems: readonly string[];
+}
+
+interface FakeVsCode {
+  posted: unknown[];
+  state: unknown;
+}
+
+export async function openPanel(browser: Browser, { theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false }: {
+  theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
+}): Promise<PanelPage> {
+  const page = await browser.newPage({
+    viewport: { width, height },
+    deviceScaleFactor: 1.5,
+    reducedMotion: reducedMotion ? 'reduce' : 'no-preference',
+    ...(forcedColors && { forcedColors: 'active' as const }),
+  });
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  await page.addInitScript(({ variables, viewState }) => {
+    const fake: FakeVsCode = { posted: [], state: viewState };
+    Object.assign(window, {
+      fakeVsCode: fake,
+      acquireVsCodeApi: () => ({
+        postMessage: (message: unknown) => fake.posted.push(message),
+        getState: () => fake.state,
+        setState: (state: unknown) => { fake.state = state; },
+      }),
+    });
+    // The root element does not exist yet; VS Code, too, has set its variables before the page's scripts run.
+    new MutationObserver((_changes, observer) => {
+      if (!document.documentElement) return;
+      observer.disconnect();
+      for (const [name, value] of Object.entries(variables)) document.documentElement.style.setProperty(`--vscode-${name}`, value);
+    }).observe(document, { childList: true });
+  }, { variables: theme.variables, viewState });
+
+  await page.route(`${ORIGIN}/**`, async (route) => {
+    const file = new URL(route.request().url()).pathname;
+    if (file === '/') {
+      const html = panelHtml({
+        cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/webview.js`, styleUris: [`${ORIGIN}/webview.css`],
+        title: 'Conductor', language: 'en',
+      });
+      return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`).replace('<title>', '<meta property="csp-nonce" content="nonce"><title>') });
+    }
+    const contentType = TYPES[path.extname(file)];
+    if (!contentType) return route.fulfill({ status: 404 });
+    return route.fulfill({ contentType, body: await readFile(path.join(DIST, path.basename(file))) });
+  });
+  await page.goto(ORIGIN);
+  // What VS Code puts behind every view in the side bar.
+  await page.evaluate((colour) => { document.documentElement.style.backgroundColor = colour; }, theme.variables['sideBar-background'] ?? '');
+
+  return {
+    page,
+    problems,
+    async show(state, sentAt) {
+      const message: StateMessage = { type: 'state', sentAt, state };
+      await page.evaluate((data) => window.postMessage(data), message);
+      await page.waitForSelector('main');
+      await page.evaluate(async () => {
+        await document.fonts.ready;
+        // Two frames: the cards are laid out in one, and their edges drawn in the next.
+        for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+      });
+    },
+    posted: () => page.evaluate(() => (window as unknown as { fakeVsCode: FakeVsCode }).fakeVsCode.posted),
+  };
+}

@@ -1,0 +1,70 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AxeResults, RunOptions } from 'axe-core';
+import { chromium } from 'playwright-core';
+import { BEGIN, SCENES } from './fixtures.ts';
+import { openPanel } from './harness/panel-page.ts';
+import { THEMES } from './harness/themes.ts';
+
+/*
+ *   node with-node.mjs node test/webview/screenshots.ts [--scene a,b] [--theme dark,light] [--width 300,400]
+ * Draws every scene of the built panel into test/e2e/artifacts/panel/ and ends with 1 where the page reports an error, breaks its
+ * content security policy, is wider than its view, or axe-core finds something.
+ */
+
+const { values } = parseArgs({
+  options: {
+    scene: { type: 'string', default: Object.keys(SCENES).join(',') },
+    theme: { type: 'string', default: 'dark,light' },
+    width: { type: 'string', default: '300,400,700' },
+    'forced-colors': { type: 'boolean', default: false },
+  },
+});
+
+const out = path.resolve(import.meta.dirname, '../e2e/artifacts/panel');
+await mkdir(out, { recursive: true });
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium', headless: true, chromiumSandbox: false,
+  args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+let problems = 0;
+let pictures = 0;
+const complain = (where: string, what: string): void => {
+  problems += 1;
+  console.log(`${where}: ${what}`);
+};
+
+for (const themeName of values.theme.split(',')) {
+  const theme = THEMES[themeName];
+  if (!theme) throw new Error(`There is no theme "${themeName}": ${Object.keys(THEMES).join(', ')}.`);
+  for (const width of values.width.split(',').map(Number)) {
+    for (const scene of values.scene.split(',')) {
+      const state = SCENES[scene]?.();
+      if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
+      const where = `${scene}-${themeName}-${width}`;
+      const panel = await openPanel(browser, { theme, width, forcedColors: values['forced-colors'] });
+      // A little after the last event, so that live figures stand where a person would see them.
+      await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? 0) + 1_400);
+      await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true });
+      pictures += 1;
+      const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      if (overflow > 0) complain(where, `${overflow} px wider than its view`);
+      // Evaluated by the browser's debugger, which no content security policy stops.
+      await panel.page.evaluate(axeSource);
+      const { violations } = await panel.page.evaluate(
+        (options) => (window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
+        { resultTypes: ['violations'] } satisfies RunOptions,
+      );
+      for (const { id, help, nodes } of violations) complain(where, `${id}: ${help} (${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ''}`).join('; ')})`);
+      for (const problem of panel.problems) complain(where, problem);
+      await panel.page.close();
+    }
+  }
+}
+await browser.close();
+console.log(`${pictures} pictures in ${path.relative(process.cwd(), out)}, ${problems} problems`);
+process.exit(problems > 0 ? 1 : 0);
