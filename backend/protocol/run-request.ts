@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { budgetSchema } from './worker-config.ts';
+import { budgetOverrideSchema } from './worker-config.ts';
 
 const line = z.number().int().min(1);
 
@@ -43,7 +43,7 @@ export const runRequestSchema = z.object({
   rounds: z.number().int().min(1).max(5).default(2),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
   testCommand: z.string().min(1).max(2_000).nullable().optional(),
-  budget: budgetSchema.partial().optional(),
+  budget: budgetOverrideSchema.optional(),
   /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),
   /** Id of the worker whose model plays the Conductor, instead of the one that workers.json names. */

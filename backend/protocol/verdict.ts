@@ -24,7 +24,7 @@ export const verdictSchema = z.object({
   score: z.number().min(0).max(1),
   outcome: z.enum(['verified', 'failed', 'refused', 'infrastructure']),
   reason: z.string(),
-  tests: z.array(testChangeSchema),
+  tests: z.array(testChangeSchema).readonly(),
   command: z.string(),
   sandboxed: z.boolean(),
   durationMs: z.number().nonnegative(),

@@ -54,14 +54,20 @@ export const workerConfigSchema = z.strictObject({
 });
 export type WorkerConfig = z.infer<typeof workerConfigSchema>;
 
+const usd = z.number().positive();
+const tokens = z.number().int().positive();
+
 export const budgetSchema = z.strictObject({
   /** Dollars for one run; calls of unpriced workers are held by the tokens alone. */
-  runUsd: z.number().positive().default(1),
-  runTokens: z.number().int().positive().default(400_000),
-  dayUsd: z.number().positive().default(10),
-  dayTokens: z.number().int().positive().default(4_000_000),
+  runUsd: usd.default(1),
+  runTokens: tokens.default(400_000),
+  dayUsd: usd.default(10),
+  dayTokens: tokens.default(4_000_000),
 });
 export type Budget = z.infer<typeof budgetSchema>;
+
+/** Limits of one run instead of the file's. Not `budgetSchema.partial()`: that would fill in the defaults. */
+export const budgetOverrideSchema = z.strictObject({ runUsd: usd, runTokens: tokens, dayUsd: usd, dayTokens: tokens }).partial();
 
 /** The file `workers.json`, which VS Code and the command line both read. */
 export const workersFileSchema = z

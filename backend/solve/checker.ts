@@ -7,7 +7,8 @@ import { unifiedDiff } from '../verify/unified-diff.ts';
 export interface Checker {
   findTestCommand(workspace: string): Promise<string | undefined>;
   sandboxAvailability(): Promise<{ available: boolean; reason?: string | undefined }>;
-  parsePatch(answer: string, workspace: string): Promise<Patch>;
+  /** `shown`: paths of the files that the question was sent with, for an answer that does not say which file it is. */
+  parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;
   verify(request: {
     readonly base: string;
     readonly patch: Patch;

@@ -1,3 +1,5 @@
+import type { ClientModelCall, ClientModelReply } from '../workers/client-model.ts';
+
 /** What the backend can ask of the clients that are connected to it, seen from a run. `server` implements it on the socket. */
 export interface Clients {
   /**
@@ -21,19 +23,4 @@ export interface Confirmation {
   /** Label of the button that accepts. */
   readonly accept: string;
   readonly workspace?: string | undefined;
-}
-
-export interface ClientModelCall {
-  readonly model: string;
-  readonly messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
-  readonly maxOutputTokens: number;
-  readonly signal: AbortSignal;
-  readonly onText: (text: string) => void;
-}
-
-export interface ClientModelReply {
-  readonly text: string;
-  /** Counted by the client: VS Code's models report no usage, so the figures are estimates. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
 }

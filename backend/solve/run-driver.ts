@@ -49,6 +49,11 @@ export function contextRequestOf({ request }: Pick<RunSnapshot, 'request'>, sign
   return { question, workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
 }
 
+/** The files that the question was sent with. */
+export function shownFiles({ context }: Pick<RunSnapshot, 'context'>): string[] {
+  return [...new Set(context?.pieces.map(({ path }) => path))];
+}
+
 /**
  * Drives one run from wherever its journal says it stands to its end: context, then rounds of plan, execution and verdict. Everything
  * that is decided is read from the snapshot, so that a run that was killed goes on as if it had not been.
@@ -118,12 +123,12 @@ export class RunDriver {
 
   async #plan(): Promise<void> {
     for (let tries = 1; !this.#view.plan && !this.#view.kept; tries += 1) {
-      const { request, context, pool } = this.#run;
+      const { request, context, pool, policy } = this.#run;
       const rejection = this.#view.rejections.at(-1);
       if (tries > MAX_PLAN_TRIES && rejection) {
         throw new RunError(
           'plan-rejected',
-          `The Conductor (${this.#run.policy.model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
+          `The Conductor (${policy.model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
             'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
         );
       }
@@ -134,7 +139,7 @@ export class RunDriver {
         rounds: this.#run.rounds.slice(0, this.#round).map(pastRound),
         rejection,
         n: 1,
-        sampling: { maxTokens: MAX_PLAN_TOKENS },
+        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, policy.worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
         signal: this.#options.signal,
         onText: () => {},
       });
@@ -181,7 +186,8 @@ export class RunDriver {
     if (!result.ok) throw result.error;
 
     const { workspace } = this.#run.request;
-    const patch = workspace === undefined ? undefined : await this.#options.checker.parsePatch(result.answer, workspace);
+    const { parsePatch } = this.#options.checker;
+    const patch = workspace === undefined ? undefined : await parsePatch(result.answer, workspace, shownFiles(this.#run));
     this.#record({
       type: 'answer.ready',
       round: this.#round,
@@ -232,7 +238,7 @@ export class RunDriver {
     const { workspace } = this.#run.request;
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const patch = await checker.parsePatch(text, workspace);
+    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run));
     if (patch.edits.length === 0) return;
     const command = await this.#testCommand(workspace);
     if (command === undefined) return;

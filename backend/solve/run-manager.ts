@@ -16,7 +16,7 @@ import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { failureOf, RunError } from './failure.ts';
 import { lostAttempts } from './lost-attempts.ts';
-import { contextRequestOf, RunDriver, type RunCall } from './run-driver.ts';
+import { contextRequestOf, RunDriver, shownFiles, type RunCall } from './run-driver.ts';
 import { RunKeys } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, type Cast } from './run-pool.ts';
@@ -97,7 +97,9 @@ export class RunManager implements RunService {
 
   async resume(runId: string): Promise<void> {
     const run = this.snapshot(runId);
-    if (this.#active.has(runId)) throw new RunRefusedError(`Run "${runId}" is under way already.`);
+    const active = this.#active.get(runId);
+    if (active && !isOver(run.state)) throw new RunRefusedError(`Run "${runId}" is under way already.`);
+    await active?.done;
     if (run.state === 'completed') throw new RunRefusedError(`Run "${runId}" has ended with an answer: ask again for another one.`);
     if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
     const budget = { ...(await this.#options.loadWorkers()).budget, ...run.request.budget };
@@ -141,7 +143,7 @@ export class RunManager implements RunService {
     const answer = answerOf(run);
     if (!answer) throw new RunRefusedError(`Run "${runId}" has no answer yet.`);
     if (run.request.workspace === undefined) return { edits: [], refused: [] };
-    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace);
+    const { edits, refused } = await this.#options.checker.parsePatch(answer.text, run.request.workspace, shownFiles(run));
     return { edits: [...edits], refused: [...refused] };
   }
 

@@ -1,0 +1,90 @@
+import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
+import { backendCommand } from './cli/backend-command.ts';
+import type { Command, CommandContext } from './cli/command.ts';
+import { demoCommand } from './cli/demo-command.ts';
+import { EXIT } from './cli/exit-codes.ts';
+import { runsCommand } from './cli/runs-command.ts';
+import { solveCommand } from './cli/solve-command.ts';
+import { styleFor, type Terminal } from './cli/terminal.ts';
+import { UsageError } from './cli/usage-error.ts';
+import { workerCommand } from './cli/worker-command.ts';
+import { conductorHome } from './protocol/client/discovery.ts';
+import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
+import { VERSION } from './protocol/product-version.ts';
+
+/* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
+};
+
+const USAGE = `conductor solve "question" [--workspace DIR] [--file PATH[:FROM-TO]]... [--worker ID]... [--conductor ID] [--rounds N]
+                [--test-command CMD | --no-tests] [--max-usd N] [--require-verified] [--yes] [--json]
+conductor runs [list|show RUN|resume RUN|cancel RUN|export RUN] [--json]
+conductor worker [list|add ID --provider P --model M [--base-url URL] [--key NAME]|try ID|remove ID]
+conductor backend [status|stop]
+conductor demo [--seed N] [--keep]
+
+Keys are read from the environment, under the names that the workers give them; they are never stored.
+Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget, 130 cancelled.`;
+
+const terminal: Terminal = {
+  result: (text) => void process.stdout.write(`${text}\n`),
+  say: (text) => void process.stderr.write(`${text}\n`),
+  style: styleFor(process.stderr),
+  ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
+};
+
+async function askOnTerminal(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** The first Ctrl+C asks the run to end; a second one ends the program, and the run goes on in the backend. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  process.on('SIGINT', () => {
+    if (controller.signal.aborted) process.exit(EXIT.cancelled);
+    terminal.say('Cancelling; press Ctrl+C again to leave at once.');
+    controller.abort();
+  });
+  return controller.signal;
+}
+
+const context: CommandContext = {
+  terminal,
+  environment: process.env,
+  currentFolder: process.cwd(),
+  interrupted: interruption(),
+  stopBackend: (home) => stopBackend(home ?? conductorHome()),
+  connect: ({ home, confirm } = {}) => connectBackend({
+    home: home ?? conductorHome(),
+    backendScript: fileURLToPath(new URL('./backend.mjs', import.meta.url)),
+    client: { kind: 'cli', version: VERSION },
+    capabilities: ['secret', 'confirm'],
+    workspaces: [],
+    handlers: {
+      'client/secret': async ({ name }) => ({ value: process.env[name] || null }),
+      'client/confirm': async ({ title, detail }) => ({
+        accepted: confirm ?? (await terminal.ask?.(`${title}\n${detail}\n`)) ?? false,
+      }),
+    },
+  }),
+};
+
+const [name, ...args] = process.argv.slice(2);
+try {
+  const command = name === undefined ? undefined : COMMANDS[name];
+  if (name === '--version') terminal.result(VERSION);
+  else if (name === '--help' || name === 'help') terminal.result(USAGE);
+  else if (command) process.exitCode = await command(args, context);
+  else throw new UsageError(name === undefined ? `Say what to do:\n${USAGE}` : `There is no command "${name}".\n${USAGE}`);
+} catch (error) {
+  terminal.say(error instanceof Error ? error.message : String(error));
+  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}

@@ -1,0 +1,73 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import path from 'node:path';
+import { runRequestSchema, type FileRange, type RunRequest } from '../protocol/run-request.ts';
+import { UsageError } from './usage-error.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Options and the words that are none. @throws UsageError for an option that the command does not have. */
+export function readArguments<O extends Options>(args: readonly string[], options: O) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export const SOLVE_OPTIONS = {
+  workspace: { type: 'string', short: 'w' },
+  file: { type: 'string', short: 'f', multiple: true },
+  worker: { type: 'string', multiple: true },
+  conductor: { type: 'string' },
+  rounds: { type: 'string' },
+  'test-command': { type: 'string' },
+  'no-tests': { type: 'boolean' },
+  'max-usd': { type: 'string' },
+  'require-verified': { type: 'boolean' },
+  json: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+} as const satisfies Options;
+
+/** `conductor solve` as a request to the backend. Relative paths are meant from `currentFolder`. */
+export function solveRequest(args: readonly string[], currentFolder: string) {
+  const { values, positionals } = readArguments(args, SOLVE_OPTIONS);
+  const [question, ...rest] = positionals;
+  if (question === undefined) throw new UsageError('Name the question: conductor solve "why does …"');
+  if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
+  if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
+
+  const workspace = path.resolve(currentFolder, values.workspace ?? '.');
+  const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
+  const parsed = runRequestSchema.safeParse({
+    question,
+    workspace,
+    focus: { files: (values.file ?? []).map((file) => fileRange(file, workspace, currentFolder)) },
+    ...(values.rounds !== undefined && { rounds: positive(values.rounds, '--rounds') }),
+    ...(values['no-tests'] ? { testCommand: null } : { testCommand: values['test-command'] }),
+    ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
+    workers: values.worker,
+    conductor: values.conductor,
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new UsageError(`${issue?.path.join('.') ?? 'request'}: ${issue?.message ?? 'not valid'}`);
+  }
+  const request: RunRequest = parsed.data;
+  return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false };
+}
+
+function positive(text: string, option: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new UsageError(`${option} takes a number above 0, not "${text}".`);
+  return value;
+}
+
+/** `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, from where the user stands to a path in the workspace. */
+function fileRange(text: string, workspace: string, currentFolder: string): FileRange {
+  const [, name = text, start, end] = /^(.+?)(?::(\d+)(?:-(\d+))?)?$/s.exec(text) ?? [];
+  const relative = path.relative(workspace, path.resolve(currentFolder, name)).split(path.sep).join('/');
+  return {
+    path: relative,
+    ...(start !== undefined && { startLine: Number(start), endLine: Number(end ?? start) }),
+  };
+}

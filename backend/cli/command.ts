@@ -1,0 +1,25 @@
+import type { BackendClient } from '../protocol/client/backend-client.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ConnectChoices {
+  /** Answer to questions that would be asked on the terminal; absent where they are to be asked. */
+  readonly confirm?: boolean | undefined;
+  /** Folder of Conductor's files, instead of the user's own. */
+  readonly home?: string | undefined;
+}
+
+/** What a command is given by the composition root. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly currentFolder: string;
+  /** Connects to the user's backend and starts it where none runs. */
+  readonly connect: (choices?: ConnectChoices) => Promise<BackendClient>;
+  /** @returns false when no backend ran. */
+  readonly stopBackend: (home?: string) => Promise<boolean>;
+  /** Aborts at the first Ctrl+C. */
+  readonly interrupted: AbortSignal;
+}
+
+/** @returns the exit code. @throws UsageError, or any error with a sentence for people. */
+export type Command = (args: readonly string[], context: CommandContext) => Promise<number>;

@@ -1,0 +1,58 @@
+import { mkdtemp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { runRequestSchema } from '../protocol/run-request.ts';
+import { workersFileSchema } from '../protocol/worker-config.ts';
+import { writeSampleProject } from '../simulator/sample-project.ts';
+import { SimulatorServer } from '../simulator/server.ts';
+import { readArguments } from './arguments.ts';
+import type { Command } from './command.ts';
+import { exitCodeOf } from './exit-codes.ts';
+import { followRun } from './follow-run.ts';
+import { RunPrinter } from './run-printer.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Shown when no seed is given: a bug that takes more than one step and, with these workers, ends verified. */
+const DEFAULT_SEED = 1;
+
+/**
+ * `conductor demo`: the main job without a key or a network. Simulated workers behind a real server, and from there on everything real:
+ * the backend in a process of its own, the wire, the plan, the journal, the sandbox and the tests of a sample project with a bug.
+ */
+export const demoCommand: Command = async (args, { terminal, connect, stopBackend, interrupted }) => {
+  const { values, positionals } = readArguments(args, { seed: { type: 'string' }, keep: { type: 'boolean' } });
+  const seed = Number(values.seed ?? DEFAULT_SEED);
+  if (positionals.length > 0 || !Number.isSafeInteger(seed) || seed < 0) {
+    throw new UsageError('The demo takes a whole number: npm run demo -- --seed 7');
+  }
+
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-demo-')));
+  const home = path.join(folder, 'home');
+  const workspace = path.join(folder, 'project');
+  const simulator = await SimulatorServer.start({ seed });
+  try {
+    await mkdir(home, { mode: 0o700 });
+    const project = await writeSampleProject(workspace, { seed });
+    const workers = workersFileSchema.parse(simulator.workersFile());
+    await writeFile(path.join(home, 'workers.json'), JSON.stringify(workers, undefined, 2));
+
+    terminal.say(terminal.style('bold', `Conductor demo, seed ${seed}: a bug in ${project.path} of a sample project`));
+    terminal.say(`Project   ${workspace}`);
+    // The demo runs only code that the simulator on this machine wrote, so it may run without a sandbox; the lines below say when it did.
+    const client = await connect({ home, confirm: true });
+    const { sandbox } = await client.request('backend/health', {});
+    if (!sandbox.available) terminal.say(terminal.style('yellow', `Sandbox   not tried: ${sandbox.reason ?? 'none can be had here'}`));
+    const request = runRequestSchema.parse({ question: project.question, workspace });
+    const { runId } = await client.request('run/start', { request });
+    const printer = new RunPrinter(terminal);
+    const run = await followRun({ runId, client, printer, interrupted });
+    printer.end(run);
+    client.close();
+    return exitCodeOf(run);
+  } finally {
+    await stopBackend(home).catch(() => false);
+    await simulator.close();
+    if (values.keep) terminal.say(`Kept      ${folder}`);
+    else await rm(folder, { recursive: true, force: true });
+  }
+};

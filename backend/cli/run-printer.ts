@@ -1,0 +1,166 @@
+import { formatDuration, formatMoney, formatStepSpent, formatTokens, plural } from '../protocol/figures.ts';
+import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import type { TestChange, Verdict } from '../protocol/verdict.ts';
+import { oneLine, printable, type Terminal } from './terminal.ts';
+
+const WIDTH = 100;
+const LABEL_WIDTH = 10;
+
+/** Tells a run as it happens, a line an event, for people who watch a terminal or read a log. */
+export class RunPrinter {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** What a person who just came in has to know: the question and who takes part. */
+  begin(run: RunSnapshot): void {
+    const { style } = this.#terminal;
+    this.#line('Question', style('bold', oneLine(run.request.question, 400)));
+    if (run.pool.some(({ simulated }) => simulated)) {
+      this.#line('', style('yellow', 'SIMULATED: the workers of this run are a simulation on this machine; nothing they say comes from a real model.'));
+    }
+    if (run.pool.length === 0) return;
+    this.#line('Conductor', nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated));
+    run.pool.forEach((worker, ordinal) => {
+      const price = worker.price ? '' : style('yellow', ' unpriced: held by the token budget alone');
+      this.#line(ordinal === 0 ? 'Pool' : '', `${ordinal} ${nameOf(worker.id, worker.simulated)}${price}`);
+    });
+  }
+
+  onEvent({ event }: StoredEvent, run: RunSnapshot): void {
+    const { style } = this.#terminal;
+    switch (event.type) {
+      case 'run.resumed':
+        return this.#line('Resumed', event.reason === 'restart' ? 'after the backend ended' : '');
+      case 'run.waiting':
+        return this.#line('Waiting', style('yellow', event.message));
+      case 'context.gathered':
+        return this.#context(event);
+      case 'attempt.failed':
+        return this.#attemptFailed(event);
+      case 'plan.proposed':
+        return this.#plan(event, run);
+      case 'plan.rejected':
+        return this.#line('Rejected', style('yellow', `${event.message} (${event.reason})`));
+      case 'plan.kept':
+        return this.#line(`Round ${event.round + 1}`, 'the Conductor keeps the answer as it is');
+      case 'step.completed':
+        return this.#stepCompleted(event, run);
+      case 'step.failed':
+        return this.#line('', style('red', `✗ step ${event.step + 1}: ${event.failure.message}`));
+      case 'step.skipped':
+        return this.#line('', style('dim', `– step ${event.step + 1} skipped: ${event.reason}`));
+      case 'answer.ready':
+        for (const { path, reason } of event.refused) this.#line('Refused', style('yellow', `${oneLine(path, 80)}: ${reason}`));
+        return;
+      case 'verify.started':
+        return this.#line('Tests', `${oneLine(event.command, 80)}${event.sandboxed ? '' : style('yellow', ' (without a sandbox)')}`);
+      case 'verify.completed':
+        return this.#verdict(event.verdict);
+      case 'run.accepted':
+      case 'attempt.started':
+      case 'run.stopped':
+      case 'run.completed':
+      case 'run.failed':
+      case 'run.cancelled':
+        return;
+    }
+  }
+
+  /** How the run ended, what it cost, and the answer on standard output. */
+  end(run: RunSnapshot): void {
+    const { style } = this.#terminal;
+    const answer = answerOf(run);
+    this.#line(...outcomeLine(run, style));
+    this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
+    if (!answer) return;
+    this.#terminal.say('');
+    for (const { diff } of answer.round.answer?.edits ?? []) this.#terminal.say(colouredDiff(printable(diff), style));
+    this.#terminal.result(printable(answer.text));
+  }
+
+  #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
+    this.#line('Context', `${plural(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens leave this machine`);
+    for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
+    for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
+  }
+
+  #plan({ round, steps, durationMs }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
+    this.#line(`Round ${round + 1}`, `planned in ${formatDuration(durationMs)}, ${plural(steps.length, 'step')}`);
+    steps.forEach(({ worker, subtask, reads }, index) => {
+      const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
+      const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';
+      this.#line('', `${index + 1} ${this.#terminal.style('cyan', nameOf(id, simulated))}${reading}  ${oneLine(subtask, WIDTH)}`);
+    });
+  }
+
+  #attemptFailed({ failure, retryInMs, purpose }: RunEventOf<'attempt.failed'>): void {
+    if (retryInMs === undefined) return;
+    const who = purpose.kind === 'plan' ? 'the Conductor' : `step ${purpose.step + 1}`;
+    this.#line('', this.#terminal.style('yellow', `↻ ${who}: ${failure.message} Trying again in ${formatDuration(retryInMs)}.`));
+  }
+
+  #stepCompleted({ round, step, durationMs }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
+    const view = run.rounds[round]?.steps[step] as StepView;
+    const figures = [...formatStepSpent(view.spent), formatDuration(durationMs)].join(' · ');
+    const tick = this.#terminal.style('green', '✓');
+    this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
+  }
+
+  #verdict(verdict: Verdict): void {
+    const { style } = this.#terminal;
+    const changed = verdict.tests.filter(({ before, after }) => before !== 'passed' || after !== 'passed');
+    const others = verdict.tests.length - changed.length;
+    for (const test of changed) this.#line('', testLine(test, style));
+    if (others > 0) this.#line('', this.#dim(`${column(plural(others, 'other'))}  passed  → passed`));
+    for (const { id, message } of changed.filter((test) => test.after !== 'passed' && test.message)) {
+      this.#line('', this.#dim(`${oneLine(id, 60)}: ${oneLine(message ?? '', WIDTH)}`));
+    }
+  }
+
+  #dim(text: string): string {
+    return this.#terminal.style('dim', text);
+  }
+
+  #line(label: string, text: string): void {
+    this.#terminal.say(`${this.#terminal.style('dim', label.padEnd(LABEL_WIDTH))}${text}`);
+  }
+}
+
+const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (simulated)` : id);
+
+const column = (text: string): string => oneLine(text, 64).padEnd(64);
+
+function testLine({ id, before, after }: TestChange, style: Terminal['style']): string {
+  const colour = after === 'passed' ? 'green' : 'red';
+  return `${column(id)}  ${style(before === 'passed' ? 'green' : 'red', before.padEnd(7))} → ${style(colour, after)}`;
+}
+
+function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string, text: string] {
+  const message = run.message ?? '';
+  switch (run.state) {
+    case 'completed':
+      if (run.outcome === 'verified') return ['Verified', style('green', `✓ ${message}`)];
+      if (run.outcome === 'unchecked') return ['Unchecked', style('yellow', message)];
+      return ['Red', style('red', `✗ Not verified: ${message}`)];
+    case 'stopped':
+      return ['Stopped', style('yellow', message)];
+    case 'cancelled':
+      return ['Cancelled', `nothing more is paid for; "conductor runs resume ${run.runId}" goes on`];
+    case 'failed':
+      return ['Failed', style('red', message)];
+    case 'running':
+    case 'waiting':
+      return ['Going on', message];
+  }
+}
+
+function colouredDiff(diff: string, style: Terminal['style']): string {
+  return diff
+    .split('\n')
+    .map((line) => (/^\+(?!\+\+)/.test(line) ? style('green', line) : /^-(?!--)/.test(line) ? style('red', line) : style('dim', line)))
+    .join('\n');
+}

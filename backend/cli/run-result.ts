@@ -1,0 +1,60 @@
+import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+
+/**
+ * What `--json` prints of a run. Users' scripts rely on it: fields are added, never renamed or removed. `schema` grows when a field
+ * changes its meaning.
+ */
+export function runResult(run: RunSnapshot) {
+  const answer = answerOf(run);
+  return {
+    schema: 1,
+    runId: run.runId,
+    question: run.request.question,
+    workspace: run.request.workspace ?? null,
+    state: run.state,
+    outcome: run.outcome ?? null,
+    verified: run.outcome === 'verified',
+    message: run.message ?? null,
+    failure: run.failure?.kind ?? null,
+    /** True when any worker of the pool is a simulation. */
+    simulated: run.pool.some(({ simulated }) => simulated),
+    conductor: run.policy.model,
+    answer: answer ? { round: answer.round.index, text: answer.text, edits: answer.round.answer?.edits ?? [] } : null,
+    verdict: answer?.round.verdict ?? null,
+    context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,
+    rounds: run.rounds.map((round) => roundResult(run, round)),
+    spent: {
+      usd: run.spent.usd,
+      estimated: run.spent.estimated,
+      unpricedTokens: run.spent.unpricedTokens,
+      tokens: {
+        uncachedInput: run.spent.usage.uncachedInput,
+        cacheRead: run.spent.usage.cacheRead,
+        cacheWrite: run.spent.usage.cacheWrite,
+        output: run.spent.usage.output,
+        reasoning: run.spent.usage.reasoning,
+      },
+    },
+    acceptedAt: new Date(run.acceptedAt).toISOString(),
+    updatedAt: new Date(run.updatedAt).toISOString(),
+  };
+}
+
+function roundResult(run: RunSnapshot, round: RoundView) {
+  return {
+    plan: round.plan ?? null,
+    kept: round.kept,
+    rejections: round.rejections.map(({ reason, message }) => ({ reason, message })),
+    steps: round.steps.map((step) => ({
+      worker: run.pool[step.worker]?.id ?? null,
+      subtask: step.subtask,
+      reads: step.reads,
+      state: step.state,
+      output: step.output ?? null,
+      usd: step.spent.usd,
+      durationMs: step.durationMs ?? null,
+      failure: step.failure?.message ?? null,
+    })),
+    verdict: round.verdict ?? null,
+  };
+}

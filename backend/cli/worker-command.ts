@@ -1,0 +1,96 @@
+import { formatDuration } from '../protocol/figures.ts';
+import type { Pool } from '../protocol/methods.ts';
+import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { readArguments } from './arguments.ts';
+import type { Command } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { printable, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const OPTIONS = {
+  provider: { type: 'string' },
+  model: { type: 'string' },
+  'base-url': { type: 'string' },
+  key: { type: 'string' },
+  description: { type: 'string' },
+  conductor: { type: 'boolean' },
+  'no-try': { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
+/** `conductor worker [list|add|try|remove]`: the pool in workers.json. Keys are named there and stay in the environment. */
+export const workerCommand: Command = async (args, { terminal, connect }) => {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  const [action = 'list', id, ...rest] = positionals;
+  if (!['list', 'add', 'try', 'remove'].includes(action)) throw new UsageError(`There is no "worker ${action}"; there are list, add, try, remove.`);
+  if (rest.length > 0 || (action === 'list') !== (id === undefined)) {
+    throw new UsageError(action === 'list' ? '"worker list" takes no worker.' : `Name one worker: conductor worker ${action} ID`);
+  }
+  const added = action === 'add' ? workerFrom(id ?? '', values) : undefined;
+  const client = await connect();
+  try {
+    const pool = await client.request('pool/get', {});
+    const print = (shown: Pool): void => printPool(shown, terminal, values.json ?? false);
+    const known = (): WorkerConfig => {
+      const status = pool.workers.find(({ worker }) => worker.id === id);
+      if (!status) throw new UsageError(`There is no worker "${id}".`);
+      return status.worker;
+    };
+    const tryOut = async (worker: WorkerConfig): Promise<boolean> => {
+      const { ok, message, durationMs } = await client.request('worker/try', { worker });
+      terminal.say(ok ? `✓ "${worker.id}" answered in ${formatDuration(durationMs)}.` : `✗ ${message}`);
+      return ok;
+    };
+    switch (action) {
+      case 'add': {
+        const worker = added as WorkerConfig;
+        if (!values['no-try'] && !(await tryOut(worker))) {
+          terminal.say('It was not added. Add it all the same with --no-try.');
+          return EXIT.failed;
+        }
+        print(await client.request('worker/save', { worker, conductor: values.conductor ?? pool.conductor === undefined }));
+        return EXIT.ok;
+      }
+      case 'try':
+        return (await tryOut(known())) ? EXIT.ok : EXIT.failed;
+      case 'remove':
+        print(await client.request('worker/remove', { id: known().id }));
+        return EXIT.ok;
+      default:
+        print(pool);
+        return EXIT.ok;
+    }
+  } finally {
+    client.close();
+  }
+};
+
+function workerFrom(id: string, values: Values): WorkerConfig {
+  const parsed = workerConfigSchema.safeParse({
+    id, provider: values.provider, model: values.model, baseUrl: values['base-url'], key: values.key, description: values.description,
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(`--${String(issue?.path[0] ?? 'worker').replace('baseUrl', 'base-url')}: ${issue?.message ?? 'not valid'}`);
+}
+
+function printPool({ file, conductor, workers }: Pool, terminal: Terminal, json: boolean): void {
+  if (json) {
+    terminal.result(JSON.stringify({ file, conductor: conductor ?? null, workers }, undefined, 2));
+    return;
+  }
+  if (workers.length === 0) {
+    terminal.say('No worker yet: conductor worker add ID --provider openai --model MODEL --key OPENAI_API_KEY');
+    return;
+  }
+  for (const { worker, ready, reason, priced } of workers) {
+    const marks = [worker.id === conductor && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.simulated && 'simulated'];
+    terminal.result([
+      terminal.style(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
+      worker.id.padEnd(16), worker.provider.padEnd(18), printable(worker.model).padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',
+    ].join(' ').trimEnd());
+  }
+  terminal.say(file);
+}

@@ -1,0 +1,105 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { ContextGatherer } from './context/gather-context.ts';
+import { Journal } from './journal/journal.ts';
+import { holderName } from './journal/leases.ts';
+import { conductorHome } from './protocol/client/discovery.ts';
+import { VERSION } from './protocol/product-version.ts';
+import type { WorkersFile } from './protocol/worker-config.ts';
+import type { ClientRegistry } from './server/client-registry.ts';
+import { explainError } from './server/explain-error.ts';
+import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
+import { hostBackend, type BackendParts } from './server/host-backend.ts';
+import { RunKeys } from './solve/run-keys.ts';
+import { RunManager } from './solve/run-manager.ts';
+import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
+import { findTestCommand } from './verify/find-tests.ts';
+import { parsePatch } from './verify/parse-patch.ts';
+import { RunFolders } from './verify/run-folder.ts';
+import { Sandbox } from './verify/sandbox.ts';
+import { Verifier } from './verify/verify.ts';
+import { WorkerCaller } from './workers/call-worker.ts';
+import { loadPrices } from './workers/prices.ts';
+import { ProviderLimits } from './workers/provider-limits.ts';
+import { tryWorker } from './workers/try-worker.ts';
+import { loadWorkersFile, saveWorkersFile } from './workers/workers-file.ts';
+
+/* Composition root of the backend process: the only place where its parts are made and wired together. */
+
+const home = conductorHome();
+const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+
+async function compose(clients: ClientRegistry): Promise<BackendParts> {
+  const workersPath = path.join(home, 'workers.json');
+  const prices = await loadPrices(path.join(home, 'prices.json'));
+  const limits = new ProviderLimits();
+  const caller = new WorkerCaller({ limits, prices });
+  const loadWorkers = async (): Promise<WorkersFile> => {
+    const file = await loadWorkersFile(workersPath);
+    limits.setWorkers(file.workers);
+    return file;
+  };
+
+  const folders = new RunFolders(path.join(home, 'verify'));
+  await folders.sweep();
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
+  const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });
+  const context = new ContextGatherer({ ripgrepPath: rgPath });
+
+  const journal = Journal.open(path.join(home, 'journal.sqlite'));
+  const runs = new RunManager({
+    journal,
+    clients,
+    caller,
+    checker: {
+      findTestCommand: async (workspace) => (await findTestCommand(workspace))?.command,
+      sandboxAvailability: () => sandbox.availability(),
+      parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
+      verify: (request) => verifier.verify(request),
+    },
+    gatherContext: (request) => context.gather(request),
+    loadWorkers,
+    priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+    holder: holderName(),
+    log,
+  });
+
+  return {
+    runs,
+    workers: {
+      file: workersPath,
+      load: loadWorkers,
+      save: (file) => saveWorkersFile(workersPath, file),
+      tryWorker: (worker, signal) => tryWorker(worker, {
+        caller,
+        keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => {} }),
+        clientModel: (call) => clients.model(call),
+        signal,
+      }),
+      isPriced: (worker) => prices.of(worker) !== undefined,
+    },
+    health: new BackendHealth({
+      backendVersion: VERSION,
+      problems: [onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) })],
+      sandbox: sandbox.availability(),
+    }),
+    resume: () => runs.resumeUnfinished(),
+    close: async () => {
+      await runs.close();
+      journal.close();
+    },
+  };
+}
+
+const problem = nodeProblem();
+if (problem) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
+process.on('uncaughtException', (error) => {
+  log(`The backend ends because of an error nobody caught: ${error.stack ?? String(error)}`);
+  process.exit(1);
+});
+await hostBackend({ home, version: VERSION, compose, explain: explainError, log });
+process.exit(0);

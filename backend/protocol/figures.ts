@@ -1,0 +1,93 @@
+import type { Spent } from './run-snapshot.ts';
+import { totalTokens } from './usage.ts';
+
+/*
+ * Figures as people read them. A live figure has no decimals, so that it does not flicker; a final one has.
+ */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Dollars: cents from one dollar up, four decimals at most below it. */
+export function formatUsd(usd: number): string {
+  if (usd === 0) return '$0';
+  if (usd < 0.000_05) return '<$0.0001';
+  if (usd >= 0.999_95) return `$${usd.toFixed(2)}`;
+  return `$${usd.toFixed(4).replace(/0{1,2}$/, '')}`;
+}
+
+/** A number of tokens, such as `612`, `1.4k`, `38k` or `1.2M`. */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1_000) return String(tokens);
+  if (tokens < 9_950) return `${(tokens / 1_000).toFixed(1)}k`;
+  if (tokens < 999_500) return `${Math.round(tokens / 1_000)}k`;
+  return `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+/** How long something took. */
+export function formatDuration(ms: number): string {
+  if (ms < MINUTE - 50) return `${(ms / SECOND).toFixed(1)} s`;
+  return formatElapsed(ms);
+}
+
+/** How long something has been going on. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / SECOND));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${pad(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** When something happened, as seen at `now`; both in milliseconds since 1970. */
+export function formatWhen(at: number, now: number): string {
+  const ago = now - at;
+  if (ago < MINUTE) return 'just now';
+  if (ago < HOUR) return `${Math.floor(ago / MINUTE)} min ago`;
+  if (ago < DAY) return `${Math.floor(ago / HOUR)} h ago`;
+  const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }) }).format(at);
+}
+
+export interface Money {
+  readonly usd: number;
+  readonly unpricedTokens: number;
+  readonly estimated?: boolean;
+}
+
+/**
+ * What was spent: dollars where prices are known, tokens where they are not. `~` marks what is partly an estimate. Unpriced is not
+ * free, so `$0` stands only where nothing at all was used.
+ */
+export function formatMoney({ usd, unpricedTokens, estimated = false }: Money, ofUsd?: number): string {
+  const about = estimated ? '~' : '';
+  const unpriced = unpricedTokens > 0 ? `${about}${formatTokens(unpricedTokens)} tokens unpriced` : undefined;
+  if (usd === 0 && unpriced) return unpriced;
+  const dollars = `${usd > 0 ? about : ''}${formatUsd(usd)}${ofUsd === undefined ? '' : ` of ${formatBudget(ofUsd)}`}`;
+  return unpriced ? `${dollars} + ${unpriced}` : dollars;
+}
+
+function formatBudget(usd: number): string {
+  return usd >= 0.01 ? `$${usd.toFixed(2)}` : formatUsd(usd);
+}
+
+/** Tokens and money of one step, such as `1.4k tok · $0.0098`. */
+export function formatStepSpent(spent: Spent): string[] {
+  const tokens = totalTokens(spent.usage);
+  if (tokens === 0 && spent.usd === 0) return [];
+  const about = spent.estimated ? '~' : '';
+  const count = `${about}${formatTokens(tokens)} tok`;
+  if (spent.unpricedTokens >= tokens) return [count, 'unpriced'];
+  return [count, formatMoney(spent)];
+}
+
+/** `1 test`, `2 tests`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { solveRequest } from '../../backend/cli/arguments.ts';
+import { UsageError } from '../../backend/cli/usage-error.ts';
+
+const at = '/home/ada/project/src';
+
+describe('conductor solve', () => {
+  it('reads relative paths from where the user stands', () => {
+    const { request } = solveRequest(['why?', '--workspace', '..', '--file', 'a.js:10-20', '-f', '../b.js:7', '-f', 'c d.js'], at);
+    expect(request.workspace).toBe('/home/ada/project');
+    expect(request.focus.files).toEqual([
+      { path: 'src/a.js', startLine: 10, endLine: 20 }, { path: 'b.js', startLine: 7, endLine: 7 }, { path: 'src/c d.js' },
+    ]);
+  });
+
+  it('leaves finding the tests to the backend unless told otherwise', () => {
+    expect(solveRequest(['why?'], at).request.testCommand).toBeUndefined();
+    expect(solveRequest(['why?', '--no-tests'], at).request.testCommand).toBeNull();
+    expect(solveRequest(['why?', '--test-command', 'node --test'], at).request.testCommand).toBe('node --test');
+  });
+
+  it('accepts an empty question, which becomes a run that fails with a sentence', () => {
+    expect(solveRequest([' '], at).request.question).toBe('');
+  });
+
+  it.each([
+    [[]], [['two', 'words']], [['why?', '--unknown']], [['why?', '--rounds', '0']], [['why?', '--rounds', '9']], [['why?', '--max-usd', 'x']],
+    [['why?', '--no-tests', '--test-command', 'x']], [['why?', '--file']],
+  ])('%j is a mistake that is named', (args) => expect(() => solveRequest(args, at)).toThrow(UsageError));
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { RoundView } from '../../backend/protocol/run-snapshot.ts';
+import type { Verdict } from '../../backend/protocol/verdict.ts';
+import { NOTHING_SPENT } from '../../backend/protocol/run-snapshot.ts';
+import { bestRound, conclusionOf, feedbackOf, worthAnotherRound } from '../../backend/solve/round.ts';
+
+const step = { index: 0, worker: 0, subtask: 'Mend it.', reads: [], readsPreviousRound: false, state: 'completed', output: 'code', spent: NOTHING_SPENT } as const;
+const edit = { path: 'src/a.js', kind: 'modify', diff: '' } as const;
+
+function round(verdict?: Partial<Verdict>, { index = 0, edits = [edit], refused = [] as { path: string; reason: string }[] } = {}): RoundView {
+  return {
+    index, rejections: [], kept: false, steps: [step], planText: 'plan', answer: { step: 0, edits, refused },
+    ...(verdict && {
+      verdict: {
+        verified: false, score: 0, outcome: 'failed', reason: 'because', tests: [], command: 'node --test', sandboxed: true, durationMs: 1, ...verdict,
+      },
+    }),
+  };
+}
+const fails = { id: 'a.test.js > nested', before: 'failed', after: 'failed', message: 'expected 1\nto be 2' } as const;
+const breaks = { id: 'a.test.js > empty', before: 'passed', after: 'missing' } as const;
+
+describe('whether another round is worth it', () => {
+  it.each([
+    ['a verified answer', round({ verified: true, outcome: 'verified' }), false],
+    ['an answer that leaves a test red', round({ tests: [fails] }), true],
+    ['an answer that breaks a test', round({ tests: [breaks] }), true],
+    ['tests that could not be run', round({ outcome: 'infrastructure' }), false],
+    ['nothing to prove', round({ outcome: 'refused' }), false],
+    ['a refused edit', round({ outcome: 'refused' }, { refused: [{ path: 'test/a.test.js', reason: 'it is a test' }] }), true],
+    ['an answer nobody judged', round(), true],
+  ])('%s: %s', (_name, view, expected) => expect(worthAnotherRound(view)).toBe(expected));
+});
+
+describe('how a run ends', () => {
+  it('is verified with a green run only', () => {
+    expect(conclusionOf(round({ verified: true, outcome: 'verified' })).outcome).toBe('verified');
+    expect(conclusionOf(round({ score: 1, tests: [fails] })).outcome).toBe('not-verified');
+    expect(conclusionOf(round({ outcome: 'infrastructure' })).outcome).toBe('unchecked');
+    expect(conclusionOf(round({ outcome: 'refused' })).outcome).toBe('unchecked');
+    expect(conclusionOf(round(undefined, { edits: [] })).outcome).toBe('unchecked');
+    const refused = round(undefined, { edits: [], refused: [{ path: 'package.json', reason: 'it decides which tests run' }] });
+    expect(conclusionOf(refused)).toMatchObject({ outcome: 'not-verified', message: expect.stringContaining('package.json') });
+  });
+
+  it('offers the answer the tests like best, the later of equals', () => {
+    const worse = round({ score: 0.2 }, { index: 1 });
+    expect(bestRound([round({ score: 0.5 }), worse])?.index).toBe(0);
+    expect(bestRound([round({ score: 0.2 }), worse])?.index).toBe(1);
+    expect(bestRound([round({ verified: true, outcome: 'verified', score: 1 }), worse])?.index).toBe(0);
+    expect(bestRound([])).toBeUndefined();
+  });
+});
+
+describe('what the next round is told', () => {
+  it('names broken tests first, with what they said', () => {
+    const text = feedbackOf(round({ tests: [fails, breaks] }));
+    expect(text.indexOf(breaks.id)).toBeLessThan(text.indexOf(fails.id));
+    expect(text).toContain('failed before, failed after\n  expected 1\n  to be 2');
+  });
+  it('names refused edits', () => {
+    const refused = [{ path: 'test/a.test.js', reason: 'it is a test' }];
+    expect(feedbackOf(round({ outcome: 'refused' }, { refused }))).toContain('Refused: test/a.test.js: it is a test');
+    expect(feedbackOf(round(undefined, { refused }))).toContain('Refused: test/a.test.js');
+  });
+});

@@ -1,0 +1,386 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import { holderName } from '../../backend/journal/leases.ts';
+import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
+import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { Verdict } from '../../backend/protocol/verdict.ts';
+import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import type { Checker } from '../../backend/solve/checker.ts';
+import type { Clients } from '../../backend/solve/clients.ts';
+import { RunManager } from '../../backend/solve/run-manager.ts';
+import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+
+/*
+ * Runs against real workers' wire, a real journal and real patches. Only the verdicts are scripted: what they are made of is tested in
+ * test/verify, and here the question is what follows from them.
+ */
+
+const PLAN = 'model_id = [0, 1]\nsubtasks = ["Look.", "Mend it."]\naccess_list = [[], ["all"]]';
+const ANSWER = 'Here:\n```js src/a.js\nexport const a = 2;\n```';
+
+/** Clients as the backend would have them: keys that may come later, and a person who agrees or not. */
+class TestClients implements Clients {
+  keys = new Map<string, string>();
+  /** Whether anybody is connected who could be asked. */
+  connected = true;
+  agrees: boolean | undefined = true;
+  readonly questions: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  async secret(name: string): Promise<string | null | undefined> {
+    return this.keys.get(name) ?? (this.connected ? null : undefined);
+  }
+  forgetSecret(): void {}
+  async confirm({ detail }: { detail: string }): Promise<boolean | undefined> {
+    this.questions.push(detail);
+    return this.connected ? this.agrees : undefined;
+  }
+  async model(): Promise<never> {
+    throw new Error('no client offers models');
+  }
+  changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(resolve);
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  }
+  change(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+}
+
+let folder: string;
+let clients: TestClients;
+let server: ScriptedServer;
+let script: (request: ScriptedRequest) => ScriptedAnswer;
+let verdicts: Partial<Verdict>[];
+let sandbox: Awaited<ReturnType<Checker['sandboxAvailability']>>;
+let workers: WorkersFile;
+const managers: { manager: RunManager; journal: Journal }[] = [];
+const problems: string[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-solve-'));
+  clients = new TestClients();
+  script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' ? 'It is the constant.' : ANSWER);
+  server = await ScriptedServer.start((request) => script(request));
+  verdicts = [{ verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
+  sandbox = { available: true };
+  const worker = { provider: 'openai-compatible', baseUrl: server.baseUrl, price: { inputPerMillion: 1, outputPerMillion: 1 } };
+  workers = workersFileSchema.parse({
+    version: 1,
+    conductor: 'planner',
+    workers: [
+      { ...worker, id: 'first', model: 'first', maxOutputTokens: 1_000 },
+      { ...worker, id: 'second', model: 'second', maxOutputTokens: 1_000 },
+      { ...worker, id: 'planner', model: 'planner', maxOutputTokens: 1_000, enabled: false },
+    ],
+  });
+});
+
+afterEach(async () => {
+  for (const { manager, journal } of managers.splice(0)) {
+    await manager.close();
+    journal.close();
+  }
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+  expect(problems.splice(0)).toEqual([]);
+});
+
+function manager({ now = Date.now } = {}): RunManager {
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'), { now });
+  const made = new RunManager({
+    journal,
+    clients,
+    caller: new WorkerCaller({ limits: new ProviderLimits(), prices, delay: async () => {} }),
+    checker: {
+      findTestCommand: async () => 'node --test',
+      sandboxAvailability: async () => sandbox,
+      parsePatch: (answer, workspace, candidates) => parsePatch(answer, workspace, { candidates }),
+      verify: async ({ command, sandboxed }) => ({
+        verified: false, score: 0, outcome: 'failed', reason: '', tests: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
+      }),
+    },
+    gatherContext: async ({ files }) => ({
+      pieces: [], leftOut: files.map((file) => ({ path: file.path, reason: 'it is not text' })), tokens: 3, text: 'src/a.js: a = 1',
+    }),
+    loadWorkers: async () => workers,
+    priced: (worker) => worker,
+    holder: holderName(),
+    log: (problem) => problems.push(problem),
+  });
+  managers.push({ manager: made, journal });
+  return made;
+}
+const prices = await loadPrices();
+
+const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'Why is a wrong?', workspace: folder, ...input });
+
+/** The run's snapshot once it satisfies the condition; told by the run's own events. */
+function when(runs: RunManager, runId: string, condition: (run: RunSnapshot) => boolean): Promise<RunSnapshot> {
+  return new Promise((resolve) => {
+    let done = false;
+    const look = (): void => {
+      if (done) return;
+      const run = runs.snapshot(runId);
+      if (!condition(run)) return;
+      done = true;
+      stop();
+      resolve(run);
+    };
+    // After the event has reached the snapshot.
+    const stop = runs.listen({ onEvent: () => queueMicrotask(look), onText: () => queueMicrotask(look), onChanged: () => {} });
+    look();
+  });
+}
+const over = (runs: RunManager, runId: string) => when(runs, runId, ({ state }) => isOver(state));
+const solve = async (input: Partial<RunRequestInput> = {}): Promise<RunSnapshot> => {
+  const runs = manager();
+  return over(runs, await runs.start(request(input)));
+};
+
+describe('a run', () => {
+  it('goes from the question to a verified answer', async () => {
+    const run = await solve();
+    expect(run).toMatchObject({ state: 'completed', outcome: 'verified', message: 'All tests pass.', answerRound: 0 });
+    expect(answerOf(run)?.text).toBe(ANSWER);
+    expect(run.rounds[0]?.answer?.edits).toMatchObject([{ path: 'src/a.js', kind: 'create' }]);
+    expect(server.of('second')[0]?.text).toContain('It is the constant.');
+    expect(server.of('first')[0]?.text).toContain('src/a.js: a = 1');
+    // Three calls of 120 tokens at a dollar a million.
+    expect(run.spent.usd).toBeCloseTo(360e-6, 9);
+  });
+
+  it('shows the next round what the tests said, and its workers the round before', async () => {
+    const tests = [{ id: 'a.test.js > is two', before: 'failed', after: 'failed' }] as const;
+    verdicts = [{ tests, reason: '1 of 1 fails.' }, { verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
+    const run = await solve();
+    expect(run).toMatchObject({ outcome: 'verified', answerRound: 1 });
+    expect(server.of('planner')[1]?.text).toContain('a.test.js > is two: failed before, failed after');
+    expect(server.of('second')[1]?.text).toContain('<previous_round>');
+    expect(server.of('second')[1]?.text).toContain('a.test.js > is two');
+    expect(server.of('first')[1]?.text).not.toContain('<previous_round>');
+  });
+
+  it('ends honestly when the last round is red', async () => {
+    const tests = [{ id: 'a.test.js > is two', before: 'failed', after: 'failed' }] as const;
+    verdicts = [{ tests, reason: 'red' }, { tests, reason: 'still red' }];
+    expect(await solve()).toMatchObject({ state: 'completed', outcome: 'not-verified', message: 'still red', answerRound: 1 });
+  });
+
+  it('lets the Conductor keep an answer that nobody could judge', async () => {
+    script = ({ model, text }) => {
+      if (model !== 'planner') return 'No file needs to change.';
+      return text.includes('TEST FEEDBACK') ? 'model_id = []\nsubtasks = []\naccess_list = []' : PLAN;
+    };
+    const run = await solve();
+    expect(run).toMatchObject({ state: 'completed', outcome: 'unchecked', answerRound: 0 });
+    expect(run.rounds[1]?.kept).toBe(true);
+  });
+
+  it('asks again for a plan that breaks a rule, says which, and pays no worker for it', async () => {
+    script = ({ model, text }) =>
+      model !== 'planner' ? ANSWER : text.includes('not a valid plan') ? PLAN : PLAN.replace('[0, 1]', '[0, 99]');
+    const run = await solve();
+    expect(run.outcome).toBe('verified');
+    expect(run.rounds[0]?.rejections).toMatchObject([{ reason: 'unknown-worker' }]);
+    expect(server.of('planner')[1]?.text).toContain('worker 99');
+  });
+
+  it('fails with a sentence when no text is a plan', async () => {
+    script = () => 'I would ask somebody.';
+    const run = await solve();
+    expect(run).toMatchObject({ state: 'failed', failure: { kind: 'plan-rejected' } });
+    expect(run.message).toContain('lacks model_id');
+    expect(server.of('planner')).toHaveLength(3);
+    expect(server.of('first')).toHaveLength(0);
+  });
+});
+
+describe('what cannot work is told in one sentence, and the run is in the journal', () => {
+  const cases: [name: string, kind: string, says: RegExp, prepare: () => Partial<RunRequestInput> | void][] = [
+    ['an empty question', 'empty-question', /empty/, () => ({ question: ' ' })],
+    ['an untrusted workspace', 'untrusted-workspace', /trust it/, () => ({ trusted: false })],
+    ['a workspace that is no folder', 'workspace', /not a folder/, () => ({ workspace: path.join(folder, 'nowhere') })],
+    ['no worker at all', 'no-worker', /Add Worker/, () => void (workers = { ...workers, conductor: undefined, workers: [] })],
+    ['an unknown worker', 'unknown-worker', /"gtp"/, () => ({ workers: ['gtp'] })],
+    ['a file that is not text', 'context', /logo\.png/, () => ({ focus: { files: [{ path: 'logo.png' }] } })],
+    ['a wrong key', 'authentication', /key/, () => {
+      clients.keys.set('PLANNER_KEY', 'wrong');
+      workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, key: 'PLANNER_KEY' })) };
+      script = () => ({ status: 401 });
+    }],
+    ['a missing key', 'no-conductor', /PLANNER_KEY/, () => {
+      workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, key: 'PLANNER_KEY' })) };
+      return { workers: ['first'] };
+    }],
+    ['a server that is down', 'network', /127\.0\.0\.1/, () => {
+      workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, baseUrl: 'http://127.0.0.1:9/v1' })) };
+    }],
+    ['a plan that names worker 99', 'plan-rejected', /worker 99/, () => void (script = () => PLAN.replace('[0, 1]', '[99, 1]'))],
+    ['a ten megabyte answer', 'too-large', /.+/, () => {
+      script = ({ model }) => (model === 'planner' ? PLAN : 'x'.repeat(10_000_000));
+    }],
+  ];
+  it.each(cases)('%s', async (_name, kind, says, prepare) => {
+    const run = await solve(prepare() ?? {});
+    expect(run).toMatchObject({ state: 'failed', failure: { kind } });
+    expect(run.message).toMatch(says);
+    expect(run.message?.trim().split(/[.!?]\s+(?=[A-Z])/).length).toBeLessThanOrEqual(3);
+    const { journal } = managers[0] as (typeof managers)[0];
+    expect(journal.list({ limit: 10 })).toMatchObject([{ runId: run.runId, state: 'failed' }]);
+  });
+});
+
+describe('money', () => {
+  it('stops a run before a call that its budget does not hold, and goes on with a raised one without paying again', async () => {
+    workers = {
+      ...workers,
+      budget: { ...workers.budget, runTokens: 4_000 },
+      workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, maxOutputTokens: 5_000 } : worker)),
+    };
+    const runs = manager();
+    const runId = await runs.start(request());
+    const stopped = await over(runs, runId);
+    expect(stopped).toMatchObject({ state: 'stopped', message: expect.stringContaining('runTokens') });
+    expect(stopped.rounds[0]?.steps[0]?.state).toBe('completed');
+    expect(server.of('second')).toHaveLength(0);
+
+    workers = { ...workers, budget: { ...workers.budget, runTokens: 100_000 } };
+    await runs.resume(runId);
+    expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified' });
+    expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second']);
+  });
+});
+
+describe('cancelling', () => {
+  it('reaches the socket, and the run ends as cancelled', async () => {
+    script = ({ model }) => (model === 'planner' ? PLAN : { begin: 'It is', rest: new Promise(() => {}) });
+    const runs = manager();
+    const runId = await runs.start(request());
+    await when(runs, runId, (run) => run.rounds[0]?.steps[0]?.attempt?.text === 'It is');
+    runs.cancel(runId);
+    const run = await over(runs, runId);
+    expect(run.state).toBe('cancelled');
+    await server.of('first')[0]?.abandoned;
+    expect(run.spent.estimated).toBe(true);
+  });
+
+  it('can be taken back: the run resumes where it stood', async () => {
+    let hold = true;
+    script = ({ model }) => {
+      if (model === 'planner') return PLAN;
+      if (model === 'first') return 'It is the constant.';
+      return hold ? { begin: 'Here', rest: new Promise(() => {}) } : ANSWER;
+    };
+    const runs = manager();
+    const runId = await runs.start(request());
+    await when(runs, runId, (run) => run.rounds[0]?.steps[1]?.attempt?.text === 'Here');
+    runs.cancel(runId);
+    await over(runs, runId);
+    hold = false;
+    await runs.resume(runId);
+    expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified' });
+    expect(server.of('planner')).toHaveLength(1);
+    expect(server.of('first')).toHaveLength(1);
+    expect(server.of('second')).toHaveLength(2);
+  });
+});
+
+describe('a run that an ended backend left', () => {
+  it('goes on by itself and pays for no finished step again', async () => {
+    let hold = true;
+    script = ({ model }) => {
+      if (model === 'planner') return PLAN;
+      if (model === 'first') return 'It is the constant.';
+      return hold ? { begin: 'Here', rest: new Promise(() => {}) } : ANSWER;
+    };
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.steps[1]?.attempt?.text === 'Here');
+    await before.close();
+    hold = false;
+    const after = manager();
+    after.resumeUnfinished();
+    expect(await over(after, runId)).toMatchObject({ state: 'completed', outcome: 'verified' });
+    expect(server.of('first')).toHaveLength(1);
+  });
+
+  it('waits for a client with its key, says so, and then goes on', async () => {
+    clients.keys.set('SECOND_KEY', 'one');
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    let hold = true;
+    script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' && hold ? { begin: 'It', rest: new Promise(() => {}) } : ANSWER);
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.steps[0]?.attempt?.text === 'It');
+    await before.close();
+
+    hold = false;
+    clients.keys.clear();
+    clients.connected = false;
+    const after = manager();
+    after.resumeUnfinished();
+    const waiting = await when(after, runId, ({ state }) => state === 'waiting');
+    expect(waiting.message).toContain('SECOND_KEY');
+    expect(after.activeRuns).toBe(0);
+    clients.keys.set('SECOND_KEY', 'one');
+    clients.change();
+    expect(await over(after, runId)).toMatchObject({ outcome: 'verified' });
+    expect(server.of('second')[0]?.authorization).toBe('Bearer one');
+  });
+
+  it('is left alone by a process that does not hold it', async () => {
+    script = ({ model }) => (model === 'planner' ? { begin: 'model', rest: new Promise(() => {}) } : ANSWER);
+    const holder = manager();
+    const runId = await holder.start(request());
+    await when(holder, runId, (run) => run.rounds[0]?.planAttempt?.text === 'model');
+    const other = manager();
+    await expect(other.resume(runId)).rejects.toThrow('another process');
+    other.resumeUnfinished();
+    expect(problems.splice(0)).toHaveLength(1);
+    expect(other.activeRuns).toBe(0);
+  });
+});
+
+describe('without a sandbox', () => {
+  beforeEach(() => void (sandbox = { available: false, reason: 'bubblewrap is missing' }));
+
+  it('the tests run only after somebody agreed', async () => {
+    expect(await solve()).toMatchObject({ outcome: 'verified' });
+    expect(clients.questions[0]).toContain('bubblewrap is missing');
+    expect(clients.questions[0]).toContain('node --test');
+  });
+
+  it('a refusal leaves the answer unchecked, never verified', async () => {
+    clients.agrees = false;
+    const run = await solve();
+    expect(run).toMatchObject({ state: 'completed', outcome: 'unchecked' });
+    expect(run.rounds[0]?.verdict).toMatchObject({ outcome: 'infrastructure', sandboxed: false });
+  });
+
+  it('the run waits when nobody is there to ask', async () => {
+    clients.connected = false;
+    const runs = manager();
+    const runId = await runs.start(request());
+    await when(runs, runId, ({ state }) => state === 'waiting');
+    clients.connected = true;
+    clients.change();
+    expect(await over(runs, runId)).toMatchObject({ outcome: 'verified' });
+  });
+});
+
+it('writes nothing into the workspace', async () => {
+  await writeFile(path.join(folder, 'keep.txt'), 'as it was');
+  await solve();
+  const { readdir } = await import('node:fs/promises');
+  expect((await readdir(folder)).filter((name) => !name.startsWith('journal.sqlite'))).toEqual(['keep.txt']);
+});
