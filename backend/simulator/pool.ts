@@ -8,15 +8,20 @@ export interface Latency {
   readonly tokensPerSecond: number;
 }
 
-export interface SimulatedWorker {
-  /** The model's name; it begins with `sim-`, so that nobody takes it for a real one. */
+/** A simulated model as the outside sees it. */
+export interface SimulatedEndpoint {
+  /** Begins with `sim-`, so that nobody takes it for a real one. */
   readonly name: string;
   readonly wire: Wire;
-  /** What the Conductor is told: true, and not all of the truth. */
+  /** True, and not all of the truth. */
   readonly description: string;
-  readonly skills: Skills;
   readonly latency: Latency;
+  /** Dollars for a million tokens, in the range of real models. */
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
+}
+
+export interface SimulatedWorker extends SimulatedEndpoint {
+  readonly skills: Skills;
 }
 
 /** The pool of the demo: an expensive one that thinks, specialists, and a cheap one; nobody is best at everything. */
@@ -63,6 +68,11 @@ export const WORKERS: readonly SimulatedWorker[] = [
   },
 ];
 
-export const CONDUCTOR_NAME = 'sim-conductor';
-export const CONDUCTOR_LATENCY: Latency = { firstTokenMs: 200, tokensPerSecond: 260 };
-export const CONDUCTOR_PRICE = { inputPerMillion: 0.2, outputPerMillion: 0.8 };
+/** Plays the Conductor; it stands in no pool. */
+export const CONDUCTOR: SimulatedEndpoint = {
+  name: 'sim-conductor',
+  wire: 'openai-chat',
+  description: 'Plans by rules which simulated worker does what.',
+  latency: { firstTokenMs: 200, tokensPerSecond: 260 },
+  price: { inputPerMillion: 0.2, outputPerMillion: 0.8 },
+};

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ZodError } from 'zod';
+import { answerAsConductor } from './conductor-model.ts';
+import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
+import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
+import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type Wire } from './pool.ts';
+import { countTokens, type AnswerRule } from './simulated-model.ts';
+import { answerAsWorker } from './worker-model.ts';
+import { chatCompletions } from './wires/chat-completions.ts';
+import { messages } from './wires/messages.ts';
+import { responses } from './wires/responses.ts';
+import type { Answer, ErrorKind, WireFormat, WireRequest } from './wires/wire-format.ts';
+
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** Name under which clients keep the key, where the server wants one. */
+const KEY_NAME = 'CONDUCTOR_SIMULATOR_KEY';
+
+export interface SimulatorOptions {
+  /** A whole number that all randomness is keyed by. */
+  readonly seed: number;
+  /** Multiplies all waiting: 1 is lifelike and the default, 0 answers at once. */
+  readonly latency?: number;
+  /** Where given, requests without it are refused. */
+  readonly key?: string;
+}
+
+/** A simulated model in the form of an entry of `workers.json`. */
+export interface SimulatedWorkerConfig {
+  readonly id: string;
+  readonly provider: 'openai' | 'openai-compatible' | 'anthropic';
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly key?: string;
+  readonly description: string;
+  readonly maxOutputTokens: number;
+  readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
+  readonly simulated: true;
+}
+
+interface ServedModel {
+  readonly wire: Wire;
+  readonly latency: Latency;
+  readonly rule: AnswerRule;
+}
+
+interface Route {
+  readonly format: WireFormat;
+  /** Models that are served here. */
+  readonly wires: readonly Wire[];
+}
+
+/** A server of OpenAI's serves both of its formats for every model. */
+const OPENAI_WIRES: readonly Wire[] = ['openai-chat', 'openai-responses'];
+const ROUTES: Readonly<Record<string, Route>> = {
+  '/v1/chat/completions': { format: chatCompletions, wires: OPENAI_WIRES },
+  '/v1/responses': { format: responses, wires: OPENAI_WIRES },
+  '/v1/messages': { format: messages, wires: ['anthropic'] },
+};
+
+const STATUS: Readonly<Record<ErrorKind, number>> = {
+  'invalid-request': 400,
+  unauthorized: 401,
+  'not-found': 404,
+  'too-large': 413,
+  internal: 500,
+};
+
+class RequestError extends Error {
+  override readonly name = 'RequestError';
+  readonly kind: ErrorKind;
+
+  constructor(kind: ErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/**
+ * Simulated models behind the wire formats of OpenAI and Anthropic, on 127.0.0.1 only. Every response says so in the header
+ * `x-conductor-simulated`, and every answer in its first line.
+ */
+export class SimulatorServer {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #models: ReadonlyMap<string, ServedModel>;
+  readonly #latency: number;
+  readonly #key: string | undefined;
+  readonly #open = new Set<Promise<void>>();
+
+  private constructor(server: Server, { seed, latency = 1, key }: SimulatorOptions) {
+    this.#server = server;
+    this.#latency = latency;
+    this.#key = key;
+    this.#models = new Map<string, ServedModel>([
+      ...WORKERS.map(({ name, skills, ...model }): [string, ServedModel] => [
+        name,
+        { ...model, rule: (request) => answerAsWorker({ name, skills, seed }, request) },
+      ]),
+      [CONDUCTOR.name, { ...CONDUCTOR, rule: (request) => answerAsConductor({ name: CONDUCTOR.name, seed }, request) }],
+    ]);
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => this.#accept(request, response));
+  }
+
+  /** Starts on a free port. */
+  static async start(options: SimulatorOptions): Promise<SimulatorServer> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new SimulatorServer(server, options);
+  }
+
+  /** The pool, as entries of `workers.json`. */
+  workers(): SimulatedWorkerConfig[] {
+    return WORKERS.map((worker) => this.#configOf(worker));
+  }
+
+  /** The model that plays the Conductor, as an entry of `workers.json`. */
+  conductor(): SimulatedWorkerConfig {
+    return this.#configOf(CONDUCTOR);
+  }
+
+  /** How many requests are being answered. */
+  get answering(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves once no answer is being given. */
+  async idle(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  /** Breaks off what is being answered and frees the port. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+    await this.idle();
+  }
+
+  #configOf({ name, wire, description, price }: SimulatedEndpoint): SimulatedWorkerConfig {
+    const openAiProvider = wire === 'openai-responses' ? 'openai' : 'openai-compatible';
+    return {
+      id: name,
+      provider: wire === 'anthropic' ? 'anthropic' : openAiProvider,
+      model: name,
+      baseUrl: wire === 'anthropic' ? this.url : `${this.url}/v1`,
+      ...(this.#key !== undefined && { key: KEY_NAME }),
+      description,
+      maxOutputTokens: 4_096,
+      price,
+      simulated: true,
+    };
+  }
+
+  #accept(request: IncomingMessage, response: ServerResponse): void {
+    const answering = this.#handle(request, response).finally(() => this.#open.delete(answering));
+    this.#open.add(answering);
+  }
+
+  /** Never rejects: what goes wrong is answered in the shape that the client expects, as long as there is a client. */
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    response.setHeader('x-conductor-simulated', 'true');
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    const route = ROUTES[path];
+    const format = route?.format ?? (request.headers['anthropic-version'] === undefined ? chatCompletions : messages);
+    try {
+      const body = await readBody(request, MAX_BODY_BYTES);
+      this.#checkKey(request);
+      if (request.method === 'GET' && path === '/v1/models') sendJson(response, 200, this.#listModels(format === messages));
+      else if (request.method === 'POST' && route) await this.#answer(route, body, response, gone.signal);
+      else throw new RequestError('not-found', `The simulator has no ${request.method} ${path}.`);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      const { kind, message } = explain(error);
+      if (response.headersSent) response.destroy();
+      else sendJson(response, STATUS[kind], format.error(kind, message));
+    }
+  }
+
+  async #answer({ format, wires }: Route, body: string, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const request = format.read(JSON.parse(body));
+    const model = this.#models.get(request.model);
+    if (!model || !wires.includes(model.wire)) {
+      throw new RequestError('not-found', `The simulator has no model "${request.model}" here; GET /v1/models lists them.`);
+    }
+    const answer = answerOf(request, model.rule);
+    await waitForFirstToken(model.latency, this.#latency, signal);
+    if (!request.stream) {
+      await waitForText(answer.text, model.latency, this.#latency, signal);
+      sendJson(response, 200, format.reply(answer));
+      return;
+    }
+    const stream = format.stream(answer);
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+    await writeEvents(response, stream.opening(), signal);
+    for (const piece of piecesOf(answer.text)) {
+      await waitForText(piece, model.latency, this.#latency, signal);
+      await writeEvents(response, stream.piece(piece), signal);
+    }
+    await writeEvents(response, stream.closing(), signal);
+    response.end();
+  }
+
+  #checkKey({ headers }: IncomingMessage): void {
+    if (this.#key === undefined) return;
+    if (headers['x-api-key'] === this.#key || headers.authorization === `Bearer ${this.#key}`) return;
+    throw new RequestError('unauthorized', 'The key is missing or wrong.');
+  }
+
+  /** Each provider lists the models of its own format, in its own shape. */
+  #listModels(anthropic: boolean): unknown {
+    const names = [...this.#models].filter(([, { wire }]) => (wire === 'anthropic') === anthropic).map(([name]) => name);
+    if (!anthropic) {
+      return { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: 'conductor-simulator' })) };
+    }
+    const data = names.map((id) => ({ id, type: 'model', display_name: `${id} (simulated)`, created_at: '1970-01-01T00:00:00Z' }));
+    return { data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null };
+  }
+}
+
+/** The text is cut at the limit of the request, as a real model's is. */
+function answerOf({ model, messages: asked, sample, maxOutputTokens, streamUsage }: WireRequest, rule: AnswerRule): Answer {
+  const whole = rule({ messages: asked, sample });
+  const isCut = maxOutputTokens !== undefined && countTokens(whole) > maxOutputTokens;
+  const text = isCut ? whole.slice(0, maxOutputTokens * 4) : whole;
+  return {
+    id: randomUUID(),
+    model,
+    createdAt: new Date(),
+    text,
+    finish: isCut ? 'length' : 'stop',
+    inputTokens: asked.reduce((sum, { content }) => sum + countTokens(content), 0),
+    outputTokens: countTokens(text),
+    streamUsage,
+  };
+}
+
+function explain(error: unknown): { kind: ErrorKind; message: string } {
+  if (error instanceof RequestError) return error;
+  if (error instanceof BodyTooLargeError) return { kind: 'too-large', message: error.message };
+  if (error instanceof SyntaxError) return { kind: 'invalid-request', message: 'The request is not valid JSON.' };
+  if (error instanceof ZodError) {
+    const issue = error.issues[0];
+    return { kind: 'invalid-request', message: `${issue?.path.join('.') || 'The request'}: ${issue?.message ?? 'is not valid'}` };
+  }
+  return { kind: 'internal', message: 'The simulator failed; this is a fault of the simulator.' };
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
