@@ -23,6 +23,8 @@ interface Review {
   readonly refused: readonly Obstacle[];
   readonly title: string;
   readonly documents: readonly vscode.Uri[];
+  /** Cancelled when the review ends, and with it the list that asks. */
+  readonly ended: vscode.CancellationTokenSource;
 }
 
 export interface AnswerReviewOptions {
@@ -65,7 +67,8 @@ export class AnswerReview {
     const title = vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗ ({0})', placed.length);
     const resources = placed.map((edit) => this.#sidesOf(run.runId, edit));
     const documents = resources.flatMap(([, before, after]) => [before, after]);
-    this.#review = { runId: run.runId, folder, edits: placed, refused: allRefused, title, documents };
+    const ended = new vscode.CancellationTokenSource();
+    this.#review = { runId: run.runId, folder, edits: placed, refused: allRefused, title, documents, ended };
     await vscode.commands.executeCommand('vscode.changes', title, resources);
     this.#options.contextKeys.set('reviewing', true);
     await this.#ask(run);
@@ -123,8 +126,7 @@ export class AnswerReview {
       accept,
       reject,
       ...(left.length > 0 ? [{ label: vscode.l10n.t('Not applied'), kind: vscode.QuickPickItemKind.Separator }, ...left] : []),
-    ], { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') });
-    if (this.#review !== review) return;
+    ], { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') }, review.ended.token);
     if (chosen === accept) await this.accept();
     if (chosen === reject) await this.reject();
   }
@@ -154,8 +156,11 @@ export class AnswerReview {
   }
 
   #end(): void {
-    for (const uri of this.#review?.documents ?? []) this.#options.documents.remove(uri);
+    const review = this.#review;
     this.#review = undefined;
+    review?.ended.cancel();
+    review?.ended.dispose();
+    for (const uri of review?.documents ?? []) this.#options.documents.remove(uri);
     this.#options.contextKeys.set('reviewing', false);
   }
 

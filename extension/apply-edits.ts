@@ -90,15 +90,45 @@ function reasonOf(current: string | undefined, before: string | null): string {
   return current === undefined ? vscode.l10n.t('The file is gone.') : vscode.l10n.t('The file has other text by now.');
 }
 
-/** The normalized text of the file as VS Code has it; undefined where there is no such file. */
+/** How long VS Code may take to notice that a file has changed on disk; usually it does within a second. */
+const NOTICE_LIMIT_MS = 5_000;
+
+/**
+ * The normalized text of the file: what is typed and not saved where there is such, otherwise what is on disk. VS Code keeps the text
+ * of files it has once opened and notices later that one has changed, so it is given the time.
+ * @returns undefined where there is no such file.
+ */
 async function currentText(uri: vscode.Uri): Promise<string | undefined> {
+  let bytes: Uint8Array;
   try {
-    await vscode.workspace.fs.stat(uri);
+    bytes = await vscode.workspace.fs.readFile(uri);
   } catch (error) {
     if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return undefined;
     throw error;
   }
-  return normalized((await vscode.workspace.openTextDocument(uri)).getText());
+  const document = await vscode.workspace.openTextDocument(uri);
+  const onDisk = normalized(await vscode.workspace.decode(bytes, { uri }));
+  if (!(await isUpToDate(document, onDisk))) {
+    throw new Error(vscode.l10n.t('{0} has changed on disk, and VS Code still shows its older text: close it and try again.', uri.fsPath));
+  }
+  return normalized(document.getText());
+}
+
+/** Whether the document shows what is on disk or has unsaved changes, as soon as it does, or once VS Code has had its time. */
+async function isUpToDate(document: vscode.TextDocument, onDisk: string): Promise<boolean> {
+  const holds = (): boolean => document.isDirty || normalized(document.getText()) === onDisk;
+  if (holds()) return true;
+  return new Promise((resolve) => {
+    const end = (upToDate: boolean): void => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve(upToDate);
+    };
+    const timer = setTimeout(() => end(false), NOTICE_LIMIT_MS);
+    const subscription = vscode.workspace.onDidChangeTextDocument(() => {
+      if (holds()) end(true);
+    });
+  });
 }
 
 /** A whole new file gets exactly the bytes of `to`; in a file that stays, the line ends are the document's. */
@@ -120,8 +150,7 @@ async function commit(workspaceEdit: vscode.WorkspaceEdit, edits: readonly Place
   if (!(await vscode.workspace.applyEdit(workspaceEdit))) {
     throw new EditConflictError(vscode.l10n.t('VS Code refused the edits; nothing was changed. Try again.'), []);
   }
-  const touched = new Set(edits.map(({ uri }) => uri.toString()));
-  await Promise.all(vscode.workspace.textDocuments
-    .filter((document) => document.isDirty && touched.has(document.uri.toString()))
-    .map((document) => document.save()));
+  // Whether a document counts as changed reaches this process a little later than the change does, so all of them are saved.
+  const kept = edits.filter(({ before, after }) => before !== null && after !== null);
+  await Promise.all(kept.map(async ({ uri }) => (await vscode.workspace.openTextDocument(uri)).save()));
 }

@@ -6,7 +6,7 @@ import { connectBackend, stopBackend } from '../backend/protocol/client/start-ba
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { AddWorkerCommand } from './add-worker.ts';
 import { AnswerReview } from './answer-review.ts';
-import { BackendConnection, messageOf } from './backend-connection.ts';
+import { BackendConnection, messageOf, type ConnectionState } from './backend-connection.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
@@ -30,6 +30,13 @@ export interface ConductorApi {
   /** The open run as of now. */
   readonly run: () => RunSnapshot | undefined;
   readonly onDidChangeRun: vscode.Event<RunSnapshot | undefined>;
+  /** Only while VS Code tests the extension: no other extension may ever reach the keys. */
+  readonly test?: TestParts;
+}
+
+export interface TestParts {
+  readonly keys: KeyStore;
+  readonly connectionState: () => ConnectionState['kind'];
 }
 
 /** Composition root: wires the parts together and starts nothing. The backend is started by the first thing that needs it. */
@@ -183,7 +190,12 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       }
     })),
   );
-  return { run: () => runs.run, onDidChangeRun: runChanged.event };
+  const test = { keys, connectionState: () => connection.state.kind };
+  return {
+    run: () => runs.run,
+    onDidChangeRun: runChanged.event,
+    ...(context.extensionMode === vscode.ExtensionMode.Test && { test }),
+  };
 }
 
 function folders(): string[] {
