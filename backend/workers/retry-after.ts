@@ -8,6 +8,7 @@ export function parseRetryAfter(headers: Headers | undefined, now: number): numb
   const value = headers?.get('retry-after')?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000);
-  const date = Date.parse(value);
+  // Date.parse takes almost anything for a date; HTTP's begins with a weekday.
+  const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

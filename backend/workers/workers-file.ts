@@ -28,7 +28,7 @@ export async function saveWorkersFile(path: string, file: WorkersFile): Promise<
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new ConfigFileError(path, `${path} could not be written (${code}): check the folder and its permissions.`, error);
   }

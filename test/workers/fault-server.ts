@@ -142,7 +142,9 @@ export const faults = {
 async function pour(response: ServerResponse, first: string, again: string): Promise<void> {
   stream(response, first);
   while (!response.destroyed) {
-    if (!response.write(again)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (response.write(again)) continue;
+    const done = new AbortController();
+    await Promise.race([once(response, 'drain', done), once(response, 'close', done)]).finally(() => done.abort());
   }
 }
 
@@ -154,9 +156,6 @@ export interface SeenRequest {
 
 export class FaultServer {
   readonly requests: SeenRequest[] = [];
-  /** Calls open at this moment, and the most there were at once. */
-  open = 0;
-  mostOpen = 0;
   readonly #server: Server;
   #script: Fault[] = [];
 
@@ -187,9 +186,6 @@ export class FaultServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.open += 1;
-    this.mostOpen = Math.max(this.mostOpen, this.open);
-    response.on('close', () => (this.open -= 1));
     const body = (await request.toArray()).join('');
     const path = request.url ?? '';
     this.requests.push({ path, headers: request.headers, body: JSON.parse(body || '{}') as Record<string, unknown> });

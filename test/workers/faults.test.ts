@@ -1,24 +1,34 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NO_USAGE } from '../../backend/protocol/usage.ts';
-import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import type { Provider, WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../../backend/workers/errors.ts';
 import { FaultServer, faults, type Fault } from './fault-server.ts';
 import { HELLO, KEY, rejection, setUp, workersAt } from './harness.ts';
 
 /*
- * What a call does when a server goes wrong. For every wire format: the kind of error, the number of requests the server saw, and what
- * the log and the ledger were told. Whatever happens, every reservation is settled and every attempt ends.
+ * What a call does when a server goes wrong. For every wire format: the kind of error, the number of requests the server saw, and
+ * what the log and the ledger were told. Whatever happens, every reservation is settled and every attempt ends.
  */
 
 let server: FaultServer;
 let other: FaultServer;
-let fast: WorkerConfig[];
+let workers: WorkerConfig[];
 
 beforeAll(async () => {
   [server, other] = await Promise.all([FaultServer.start(), FaultServer.start()]);
-  fast = workersAt(server.url, { firstTokenTimeoutMs: 150, idleTimeoutMs: 150 });
+  workers = workersAt(server.url);
 });
 afterAll(() => Promise.all([server.stop(), other.stop()]));
+
+/** Only the timer that a case is about is short, so that a busy machine changes no outcome. */
+const IMPATIENCE: Partial<Record<WorkerErrorKind, Partial<WorkerConfig>>> = {
+  'first-token-timeout': { firstTokenTimeoutMs: 150 },
+  'idle-timeout': { idleTimeoutMs: 150 },
+};
+
+function workerFor(provider: Provider, fields: Partial<WorkerConfig> = {}): WorkerConfig {
+  return { ...workers.find((worker) => worker.provider === provider)!, ...fields };
+}
 
 interface Case {
   readonly name: string;
@@ -28,8 +38,6 @@ interface Case {
   /** Nothing is charged for what was refused; the rest is estimated. */
   readonly charged: boolean;
   readonly waits?: readonly number[];
-  /** The fault needs some time to show: the timers must not be quicker. */
-  readonly patient?: boolean;
 }
 
 const CASES: readonly Case[] = [
@@ -74,8 +82,8 @@ const CASES: readonly Case[] = [
     fault: () => faults.invalidJson,
     kind: 'invalid-response', requests: 2, charged: true,
   },
-  { name: 'an endless answer', fault: () => faults.endless, kind: 'too-large', requests: 1, charged: true, patient: true },
-  { name: 'an endless line', fault: () => faults.endlessLine, kind: 'too-large', requests: 1, charged: true, patient: true },
+  { name: 'an endless answer', fault: () => faults.endless, kind: 'too-large', requests: 1, charged: true },
+  { name: 'an endless line', fault: () => faults.endlessLine, kind: 'too-large', requests: 1, charged: true },
   { name: 'a web page', fault: () => faults.page, kind: 'not-found', requests: 1, charged: true },
   {
     name: 'a refusal whose body never ends',
@@ -150,11 +158,10 @@ const CASES: readonly Case[] = [
 ];
 
 describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (provider) => {
-  test.each(CASES)('$name ends as $kind', async ({ fault, kind, requests, charged, waits, patient }) => {
+  test.each(CASES)('$name ends as $kind', async ({ fault, kind, requests, charged, waits }) => {
     server.script(fault());
     other.script(faults.answer('stolen'));
-    const pool = patient ? workersAt(server.url) : fast;
-    const worker = pool.find((candidate) => candidate.provider === provider)!;
+    const worker = workerFor(provider, IMPATIENCE[kind]);
     const { caller, books, options, waits: waited } = await setUp();
 
     const error = await rejection(caller.call(worker, HELLO, options));
@@ -181,7 +188,7 @@ describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (prov
 
   test('a slow answer is taken as long as its pauses are shorter than the idle timeout', async () => {
     server.script(faults.slow(300, 'slow', ' and', ' steady', ' wins', ' the', ' race'));
-    const worker = workersAt(server.url, { idleTimeoutMs: 1_500 }).find((candidate) => candidate.provider === provider)!;
+    const worker = workerFor(provider, { idleTimeoutMs: 1_500 });
     const { caller, options } = await setUp();
     const { reply } = await caller.call(worker, HELLO, options);
     expect(reply.text).toBe('slow and steady wins the race');
@@ -189,7 +196,7 @@ describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (prov
 
   test('a retry begins from scratch and the reply holds only its own text', async () => {
     server.script(faults.reset, faults.refuse(500, {}), faults.answer('whole', ' answer'));
-    const worker = fast.find((candidate) => candidate.provider === provider)!;
+    const worker = workerFor(provider);
     const { caller, books, options } = await setUp();
     const byAttempt: string[] = [];
     const { reply, attempt } = await caller.call(worker, HELLO, {
@@ -200,13 +207,15 @@ describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (prov
     expect(reply.usage).toMatchObject({ uncachedInput: 20, output: 7, estimated: false });
     expect(attempt.number).toBe(3);
     expect(byAttempt[3]).toBe('whole answer');
-    expect(books.events).toEqual(['reserved', 'started', 'failed', 'reserved', 'started', 'failed', 'reserved', 'started', 'succeeded']);
+    expect(books.events.filter((event) => event !== 'reserved')).toEqual([
+      'started', 'failed', 'started', 'failed', 'started', 'succeeded',
+    ]);
     expect(books.open.size).toBe(0);
   });
 
   test('a cancelled stream ends at once, is not tried again, and is paid for as far as it came', async () => {
     server.script(faults.stallMidStream);
-    const worker = workersAt(server.url).find((candidate) => candidate.provider === provider)!;
+    const worker = workerFor(provider);
     const { caller, books, options, controller } = await setUp();
     const error = await rejection(caller.call(worker, HELLO, { ...options, onText: () => controller.abort() }));
     expect((error as WorkerError).kind).toBe('cancelled');
@@ -237,7 +246,7 @@ test('nothing listening is said so, with the address', async () => {
 test('a redirect names where it leads and sends no key there', async () => {
   server.script(faults.redirect(`${other.url}/v1/chat/completions`));
   other.script(faults.answer('stolen'));
-  for (const worker of fast) {
+  for (const worker of workers) {
     const { caller, options } = await setUp();
     const error = await rejection(caller.call(worker, HELLO, options));
     expect((error as WorkerError).message).toContain(other.url);
@@ -248,24 +257,24 @@ test('a redirect names where it leads and sends no key there', async () => {
 test('a key that a server echoes is not repeated, nor is the prompt', async () => {
   const { caller, options } = await setUp();
   server.script(faults.refuse(401, { error: { message: `Incorrect API key provided: ${KEY}.` } }));
-  const refused = await rejection(caller.call(fast[1]!, HELLO, options));
+  const refused = await rejection(caller.call(workers[1]!, HELLO, options));
   expect((refused as WorkerError).message).toContain('Incorrect API key provided: [key]');
   server.script(faults.refuse(400, { error: { message: `cannot parse: ${HELLO.messages[0].content}` } }));
-  const echoed = await rejection(caller.call(fast[1]!, HELLO, options));
+  const echoed = await rejection(caller.call(workers[1]!, HELLO, options));
   expect((echoed as WorkerError).message).not.toContain('fox');
 });
 
 test('a key that is refused is forgotten', async () => {
   server.script(faults.refuse(401, {}));
   const { caller, keys, options } = await setUp();
-  await rejection(caller.call(fast[0]!, HELLO, options));
+  await rejection(caller.call(workers[0]!, HELLO, options));
   expect(keys.forgotten).toEqual(['TEST_KEY']);
 });
 
 test('a refusal for want of a key says that the worker names none', async () => {
   server.script(faults.refuse(401, {}));
   const { caller, options } = await setUp();
-  const { key: _key, ...keyless } = fast[1]!;
+  const { key: _key, ...keyless } = workers[1]!;
   const error = await rejection(caller.call(keyless, HELLO, options));
   expect((error as WorkerError).kind).toBe('missing-key');
 });

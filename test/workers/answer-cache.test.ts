@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { NO_USAGE } from '../../backend/protocol/usage.ts';
+import { AnswerCache, answerKey, type AnswerQuestion } from '../../backend/workers/answer-cache.ts';
+import { workerOf } from './harness.ts';
+
+const question: AnswerQuestion = {
+  worker: workerOf({ provider: 'openai' }),
+  request: { messages: [{ role: 'user', content: 'Why?' }], maxOutputTokens: 10, temperature: 1 },
+  sampleIndex: 0,
+  scope: 'training',
+};
+const reply = { text: 'Because.', finishReason: 'stop', usage: NO_USAGE, model: 'served' } as const;
+
+test('an answer is found again by an equal question, whatever the order of its fields', () => {
+  const cache = new AnswerCache(new Map<string, string>());
+  expect(cache.get(question)).toBeUndefined();
+  cache.set(question, reply);
+  const { messages, ...parameters } = question.request;
+  expect(cache.get({ ...question, request: { ...Object.fromEntries(Object.entries(parameters).reverse()), messages } as never })).toEqual(reply);
+});
+
+test.each<[string, Partial<AnswerQuestion>]>([
+  ['worker', { worker: { ...question.worker, id: 'other' } }],
+  ['model', { worker: { ...question.worker, model: 'other' } }],
+  ['server', { worker: { ...question.worker, baseUrl: 'https://example.com' } }],
+  ['parameters', { request: { ...question.request, temperature: 0 } }],
+  ['messages', { request: { ...question.request, messages: [{ role: 'user', content: 'Why not?' }] } }],
+  ['role', { request: { ...question.request, messages: [{ role: 'system', content: 'Why?' }] } }],
+  ['sample', { sampleIndex: 1 }],
+  ['scope', { scope: 'evaluation' }],
+])('another %s is another question', (_name, change) => {
+  expect(answerKey({ ...question, ...change })).not.toBe(answerKey(question));
+});
+
+test('where the shared part of a message ends is no part of the question', () => {
+  const messages = [{ role: 'user', content: 'Why?', sharedPrefix: 2 }] as const;
+  expect(answerKey({ ...question, request: { ...question.request, messages } })).toBe(answerKey(question));
+});
+
+test.each(['{', '{"text":1}'])('a stored value that cannot be read (%s) is no answer', (value) => {
+  expect(new AnswerCache({ get: () => value, set: () => undefined }).get(question)).toBeUndefined();
+});

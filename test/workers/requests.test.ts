@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { FaultServer, faults } from './fault-server.ts';
+import { HELLO, KEY, rejection, setUp, workerOf, workersAt } from './harness.ts';
+
+/* What leaves the machine: headers, parameters, and nothing the environment slipped in. */
+
+let server: FaultServer;
+
+beforeAll(async () => {
+  server = await FaultServer.start();
+});
+afterAll(() => server.stop());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+test('no key, address or header is taken from the environment', async () => {
+  for (const name of ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']) {
+    vi.stubEnv(name, 'from-environment');
+  }
+  vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1');
+  vi.stubEnv('ANTHROPIC_BASE_URL', 'http://127.0.0.1:9');
+  vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-extra: from-environment');
+  vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'x-extra: from-environment');
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  for (const { key: _key, ...worker } of workersAt(server.url)) await caller.call(worker, HELLO, options);
+  expect(server.requests).toHaveLength(3);
+  for (const { headers } of server.requests) {
+    expect(JSON.stringify(headers)).not.toContain('from-environment');
+    expect(headers).not.toHaveProperty('authorization');
+    expect(headers).not.toHaveProperty('x-api-key');
+  }
+});
+
+test('an OpenAI-style server gets the key as a bearer token, an Anthropic-compatible one in its own header', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  for (const worker of workersAt(server.url)) await caller.call(worker, HELLO, options);
+  const [responses, chat, messages] = server.requests.map(({ headers }) => headers);
+  expect(responses?.authorization).toBe(`Bearer ${KEY}`);
+  expect(chat?.authorization).toBe(`Bearer ${KEY}`);
+  expect(messages).toMatchObject({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
+  expect(messages).not.toHaveProperty('authorization');
+});
+
+test('Anthropic\'s own API gets the new version, and the old one only for a worker that samples, which the new one refuses', async () => {
+  // The one server that no test can stand in for on a socket: its address is the absence of one.
+  const sent: { url: string; headers: Headers }[] = [];
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    sent.push({ url, headers: new Headers(init.headers) });
+    return Promise.resolve(new Response('{}', { status: 400 }));
+  });
+  const { caller, options } = await setUp();
+  for (const fields of [{}, { temperature: 0.5 }]) {
+    await rejection(caller.call(workerOf({ provider: 'anthropic', ...fields }), HELLO, options));
+  }
+  expect(sent.map(({ url }) => url)).toEqual(Array(2).fill('https://api.anthropic.com/v1/messages'));
+  expect(sent.map(({ headers }) => headers.get('anthropic-version'))).toEqual(['2026-10-21', '2023-06-01']);
+  expect(sent.map(({ headers }) => headers.get('authorization'))).toEqual(Array(2).fill(`Bearer ${KEY}`));
+});
+
+test('sampling parameters and effort are sent only when somebody gave them', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  for (const worker of workersAt(server.url)) await caller.call(worker, HELLO, options);
+  for (const { body } of server.requests) {
+    for (const name of ['temperature', 'top_p', 'seed', 'reasoning', 'reasoning_effort', 'thinking', 'output_config']) {
+      expect(body).not.toHaveProperty(name);
+    }
+  }
+  const given = { temperature: 0.2, topP: 0.9, reasoningEffort: 'minimal' } as const;
+  for (const worker of workersAt(server.url, given)) await caller.call(worker, { ...HELLO, seed: 7 }, options);
+  const [responses, chat, messages] = server.requests.slice(3).map(({ body }) => body);
+  expect(responses).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning: { effort: 'minimal' } });
+  expect(chat).toMatchObject({ temperature: 0.2, top_p: 0.9, reasoning_effort: 'minimal', seed: 7 });
+  expect(messages).toMatchObject({ temperature: 0.2, top_p: 0.9, output_config: { effort: 'low' } });
+});
+
+test('a request overrides what the worker is set to', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const [, worker] = workersAt(server.url, { temperature: 1, maxOutputTokens: 500 });
+  await caller.call(worker!, { ...HELLO, temperature: 0, maxOutputTokens: 50 }, options);
+  expect(server.requests[0]?.body).toMatchObject({ temperature: 0, max_tokens: 50 });
+});
+
+test('OpenAI is asked to keep nothing', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  await caller.call(workersAt(server.url)[0]!, HELLO, options);
+  expect(server.requests[0]?.body).toMatchObject({ store: false, stream: true });
+});
+
+test('a server that refuses stream_options is asked without, and remembered', async () => {
+  server.script(
+    faults.refuse(400, { error: { message: 'Unrecognized request argument supplied: stream_options' } }),
+    faults.answer('fine'),
+  );
+  const { caller, books, options } = await setUp();
+  const worker = workerOf({ provider: 'openai-compatible', baseUrl: `${server.url}/v1` });
+  await caller.call(worker, HELLO, options);
+  await caller.call(worker, HELLO, options);
+  expect(server.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
+  expect(books.events).toEqual(['reserved', 'started', 'succeeded', 'reserved', 'started', 'succeeded']);
+});
+
+test('a server that wants max_completion_tokens gets it', async () => {
+  server.script(
+    faults.refuse(400, { error: { message: "Use 'max_completion_tokens' instead.", param: 'max_tokens', code: 'unsupported_parameter' } }),
+    faults.answer('fine'),
+  );
+  const { caller, options } = await setUp();
+  await caller.call(workerOf({ provider: 'openai-compatible', baseUrl: `${server.url}/v1` }), HELLO, options);
+  expect(server.requests.map(({ body }) => Object.keys(body).filter((name) => name.startsWith('max_')))).toEqual([
+    ['max_tokens'], ['max_completion_tokens'],
+  ]);
+});
+
+test('what calls share is marked for Anthropic to cache, and the words stay the same', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const content = 'the question and its context | the subtask';
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content, sharedPrefix: 30 },
+  ] as const;
+  await caller.call(workersAt(server.url)[2]!, { messages }, options);
+  const cache_control = { type: 'ephemeral' };
+  expect(server.requests[0]?.body).toMatchObject({
+    system: [{ type: 'text', text: 'Be brief.', cache_control }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: content.slice(0, 30), cache_control }, { type: 'text', text: content.slice(30) }] },
+    ],
+  });
+});
+
+test('a system message is a message to OpenAI and the system prompt to Anthropic', async () => {
+  server.script(faults.answer('fine'));
+  const { caller, options } = await setUp();
+  const messages = [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Why?' }] as const;
+  for (const worker of workersAt(server.url)) await caller.call(worker, { messages }, options);
+  const [responses, chat, anthropic] = server.requests.map(({ body }) => body);
+  expect(responses?.['input']).toEqual(messages);
+  expect(chat?.['messages']).toEqual(messages);
+  expect(anthropic?.['messages']).toEqual([{ role: 'user', content: 'Why?' }]);
+});

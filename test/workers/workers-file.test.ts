@@ -1,0 +1,62 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ConfigFileError } from '../../backend/workers/read-json-file.ts';
+import { loadWorkersFile, saveWorkersFile } from '../../backend/workers/workers-file.ts';
+import { rejection, workerOf } from './harness.ts';
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workers-'));
+  path = join(folder, 'conductor', 'workers.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function refusal(text: string): Promise<string> {
+  const file = join(folder, 'workers.json');
+  await writeFile(file, text);
+  const error = await rejection(loadWorkersFile(file));
+  expect(error).toBeInstanceOf(ConfigFileError);
+  return (error as ConfigFileError).message.replace(file, 'FILE');
+}
+
+test('no file is an empty pool with the usual budget', async () => {
+  expect(await loadWorkersFile(path)).toMatchObject({ workers: [], budget: { runUsd: 1 } });
+});
+
+test('what was saved is what is loaded, readable by the owner alone, with nothing left beside it', async () => {
+  const file = { ...(await loadWorkersFile(path)), conductor: 'ada', workers: [workerOf({ provider: 'openai' })] };
+  await saveWorkersFile(path, file);
+  expect(await loadWorkersFile(path)).toEqual(file);
+  if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(join(path, '..'))).toEqual(['workers.json']);
+});
+
+test('a pool that is not valid is not saved and the old file stays', async () => {
+  const file = await loadWorkersFile(path);
+  await saveWorkersFile(path, file);
+  const before = await readFile(path, 'utf8');
+  const twice = { ...file, workers: [workerOf({ provider: 'openai' }), workerOf({ provider: 'anthropic' })] };
+  expect((await rejection(saveWorkersFile(path, twice)) as Error).message).toBe('Not saved: two workers are called "ada".');
+  expect(await readFile(path, 'utf8')).toBe(before);
+});
+
+test('every mistake is one sentence with the place', async () => {
+  expect(await refusal('{"version": 1,\n "workers": [,]}')).toMatch(/^FILE is not valid JSON.*: mend it/);
+  expect(await refusal('[]')).toMatch(/^FILE: /);
+  expect(await refusal('{"version": 2, "workers": []}')).toContain('FILE: version:');
+  const remote = { id: 'a', provider: 'openai-compatible', model: 'm', baseUrl: 'http://example.com/v1' };
+  expect(await refusal(JSON.stringify({ version: 1, workers: [remote] }))).toBe(
+    'FILE: workers[0].baseUrl: baseUrl must use https, except on this machine (127.0.0.1, localhost).',
+  );
+  expect(await refusal('x'.repeat(1_100_000))).toContain('larger than 1 MiB');
+});
+
+test('a file that cannot be read or written says so', async () => {
+  const file = await loadWorkersFile(path);
+  expect((await rejection(loadWorkersFile(folder)) as Error).message).toContain(`${folder} could not be read (EISDIR)`);
+  await writeFile(join(folder, 'conductor'), 'a file where a folder should be');
+  expect((await rejection(saveWorkersFile(path, file)) as Error).message).toContain('could not be written');
+});
