@@ -1,5 +1,5 @@
 import 'vscode-jsonrpc/node';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -30,6 +30,7 @@ export class BackendServer {
   readonly #options: BackendServerOptions;
   readonly #http: Server;
   readonly #sockets: WebSocketServer;
+  #closing = false;
 
   constructor(options: BackendServerOptions) {
     this.#options = options;
@@ -52,8 +53,9 @@ export class BackendServer {
     return { port: (this.#http.address() as AddressInfo).port };
   }
 
-  /** Ends every connection with a reason and resolves when all are gone. */
+  /** Lets nobody in any more, ends every connection with a reason, and resolves when all are gone. */
   async close(reason = 'The backend is ending.'): Promise<void> {
+    this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     for (const socket of this.#sockets.clients) socket.close(CLOSE_CODES.goingAway, closeReason(reason));
     const cut = setTimeout(() => {
@@ -67,10 +69,8 @@ export class BackendServer {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const refusal = refuseUpgrade(request, this.#options.token);
-    if (refusal) {
-      refuse(socket, refusal.status, refusal.message);
-      return;
-    }
+    if (refusal) return refuse(socket, refusal.status, refusal.message);
+    if (this.#closing) return refuse(socket, 503, 'The backend is ending: try again.');
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const { limits, ...dependencies } = this.#options;
       new ClientSession(webSocket, { ...dependencies, limits: { ...DEFAULT_LIMITS, ...limits } });
@@ -82,7 +82,7 @@ function refuse(socket: Duplex, status: number, message: string): void {
   socket.on('error', () => undefined);
   const body = JSON.stringify({ error: message });
   socket.end([
-    `HTTP/1.1 ${status} ${status === 401 ? 'Unauthorized' : 'Forbidden'}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,

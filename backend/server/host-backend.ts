@@ -36,18 +36,16 @@ export interface HostOptions {
 }
 
 const DEFAULT_IDLE_MS = 5 * 60 * 1000;
-/** How long a backend that finds another one starting or ending waits for it. */
-const CLAIM_TIMEOUT_MS = 15_000;
 
 /**
  * The life of a backend process: becomes the one backend of its home folder, serves, and ends when nobody needs it any more.
  * Journal and runs are opened after the lock is held and closed before it is given back, so that two backends never share them.
- * @returns why it ended: `another` when another backend runs already.
+ * @returns why it ended: `another` when another backend runs already. @throws InstanceHeldError, UnsafeHomeError
  */
 export async function hostBackend(options: HostOptions): Promise<'another' | 'idle' | 'stopped'> {
   const { home, version, log = () => {} } = options;
   await prepareHome(home);
-  const claim = await claimInstance(home, AbortSignal.timeout(CLAIM_TIMEOUT_MS));
+  const claim = await claimInstance(home);
   if (!claim.mine) return 'another';
 
   const ending = Promise.withResolvers<'idle' | 'stopped'>();
@@ -61,7 +59,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS, runs, clientCount: () => clients.size, onIdle: () => ending.resolve('idle'),
   });
   const stopListening = runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: (run) => idle.runChanged(run) });
-  clients.onCountChanged(() => idle.touch());
+  const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
     runs, pool: new PoolEditor(workers, clients), clients, health, token, stop, log,
@@ -79,11 +77,13 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   options.signal?.addEventListener('abort', stop, { once: true });
   const why = await ending.promise;
 
-  // First the record, so that nobody new comes; last the lock, so that a successor finds everything closed.
-  idle.stop();
+  // First the door, so that nobody new comes in; last the lock, so that a successor finds everything closed.
+  stopCounting();
   stopListening();
+  idle.stop();
+  const closed = server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
   await removeRecord(home, token);
-  await server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
+  await closed;
   await parts.close();
   claim.instance.release();
   process.off('SIGTERM', stop);

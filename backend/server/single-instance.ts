@@ -18,23 +18,34 @@ export type Claim =
   /** Another backend runs, and this is how to reach it. */
   | { readonly mine: false; readonly record: BackendRecord };
 
+/** Another backend holds the lock, and in all this time it neither said how to reach it nor let go. */
+export class InstanceHeldError extends Error {
+  override readonly name = 'InstanceHeldError';
+
+  constructor(home: string) {
+    super(`Another backend holds ${home} and does not answer: end it, then try again.`);
+  }
+}
+
 const POLL_MS = 50;
+/** Starting and ending both take well under a second. */
+const WAIT_MS = 15_000;
 /** SQLite's result code for "somebody else holds the lock". */
 const SQLITE_BUSY = 5;
 
 /**
  * Becomes the one backend of the home folder, or finds the record of the one that is. While the other is still starting, or already
  * ending, this waits for whichever comes first: its record, or its lock.
- * @throws the signal's reason.
+ * @throws InstanceHeldError
  */
-export async function claimInstance(home: string, signal: AbortSignal): Promise<Claim> {
-  for (;;) {
-    signal.throwIfAborted();
+export async function claimInstance(home: string, waitMs = WAIT_MS): Promise<Claim> {
+  for (const deadline = Date.now() + waitMs; ;) {
     const instance = await tryClaim(home);
     if (instance) return { mine: true, instance };
     const record = await readRecord(home);
     if (record && isAlive(record.pid)) return { mine: false, record };
-    await delay(POLL_MS, undefined, { signal });
+    if (Date.now() > deadline) throw new InstanceHeldError(home);
+    await delay(POLL_MS);
   }
 }
 

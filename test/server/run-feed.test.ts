@@ -12,7 +12,8 @@ const macrotask = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** What happens in a script: an event of the run, a subscription of the client, or time that passes. */
 const actions = fc.array(
-  fc.constantFrom('event', 'event', 'subscribe', 'unsubscribe', 'event during the snapshot', 'microtask', 'macrotask'), { maxLength: 40 },
+  fc.constantFrom('event', 'subscribe', 'unsubscribe', 'event before the snapshot', 'event after the snapshot', 'microtask', 'macrotask'),
+  { maxLength: 40 },
 );
 
 describe('run/subscribe', () => {
@@ -42,12 +43,13 @@ describe('run/subscribe', () => {
           if (action === 'event') emit();
           else if (action === 'subscribe') answers.push(subscribe());
           else if (action === 'unsubscribe') answers.push(client.request('run/unsubscribe', { runId }));
-          else if (action === 'event during the snapshot') runs.whileSnapshot = () => { runs.whileSnapshot = () => {}; emit(); };
+          else if (action === 'event before the snapshot') runs.aroundSnapshot.before = emit;
+          else if (action === 'event after the snapshot') runs.aroundSnapshot.after = emit;
           else if (action === 'microtask') await Promise.resolve();
           else await macrotask();
         }
         await Promise.all(answers);
-        runs.whileSnapshot = () => {};
+        runs.aroundSnapshot = {};
         // The last subscription; then events until one arrives: everything before it has arrived as well.
         await subscribe();
         const last = emit();

@@ -12,8 +12,8 @@ export class MemoryRuns implements RunService {
   /** What `previewContext` does; a test replaces it. */
   preview: (signal: AbortSignal) => Promise<ContextPreview> = () =>
     Promise.resolve({ pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null });
-  /** Called while a snapshot is being taken. */
-  whileSnapshot: () => void = () => {};
+  /** Called once, before and after the next snapshot is read. */
+  aroundSnapshot: { before?: () => void; after?: () => void } = {};
   activeRuns = 0;
   readonly #events = new Map<string, StoredEvent[]>();
   readonly #listeners = new Set<RunListener>();
@@ -65,8 +65,11 @@ export class MemoryRuns implements RunService {
   }
 
   snapshot(runId: string): RunSnapshot {
+    const { before, after } = this.aroundSnapshot;
+    this.aroundSnapshot = {};
+    before?.();
     const snapshot = snapshotOf(this.events(runId, 0));
-    this.whileSnapshot();
+    after?.();
     return snapshot;
   }
 

@@ -1,0 +1,98 @@
+import { chmod, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  conductorHome, isAlive, prepareHome, readRecord, recordPath, removeRecord, UnsafeHomeError, writeRecord, type BackendRecord,
+} from '../../backend/protocol/client/discovery.ts';
+
+let home: string;
+beforeEach(async () => { home = await mkdtemp(path.join(tmpdir(), 'conductor-home-')); });
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const record: BackendRecord = {
+  port: 4_711, pid: 42, version: '1.2.3', protocol: { major: 1, minor: 0 }, token: 'x'.repeat(43), startedAt: 1_700_000_000_000,
+};
+const posix = process.getuid !== undefined;
+
+describe('the home folder', () => {
+  test('is CONDUCTOR_HOME, or .conductor in the user\'s own', () => {
+    expect(conductorHome({ CONDUCTOR_HOME: '/somewhere/else' })).toBe(path.resolve('/somewhere/else'));
+    expect(conductorHome({ CONDUCTOR_HOME: '' })).toBe(path.join(homedir(), '.conductor'));
+    expect(conductorHome({})).toBe(path.join(homedir(), '.conductor'));
+  });
+
+  test.runIf(posix)('is made for its owner alone, and an open one is narrowed', async () => {
+    const fresh = path.join(home, 'a', 'b');
+    await prepareHome(fresh);
+    expect((await stat(fresh)).mode & 0o777).toBe(0o700);
+    await chmod(fresh, 0o755);
+    await prepareHome(fresh);
+    expect((await stat(fresh)).mode & 0o777).toBe(0o700);
+  });
+
+  test.runIf(process.getuid?.() === 0)('that belongs to somebody else is refused', async () => {
+    const { chown } = await import('node:fs/promises');
+    await chown(home, 12_345, 12_345);
+    await expect(prepareHome(home)).rejects.toThrow(UnsafeHomeError);
+    await chown(home, 0, 0);
+  });
+});
+
+describe('the record', () => {
+  test('is read as it was written, by its owner alone, and leaves nothing beside it', async () => {
+    await writeRecord(home, { ...record, port: 1 });
+    await writeRecord(home, record);
+    expect(await readRecord(home)).toEqual(record);
+    expect(await readdir(home)).toEqual(['backend.json']);
+    if (posix) expect((await stat(recordPath(home))).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['half of one', '{"port": 4711, "pid":'],
+    ['another thing', '[]'],
+    ['a port that is none', JSON.stringify({ ...record, port: 70_000 })],
+    ['a port that is text', JSON.stringify({ ...record, port: '4711/../' })],
+    ['a pid that is a process group', JSON.stringify({ ...record, pid: -1 })],
+    ['a token that is too short to be one', JSON.stringify({ ...record, token: 'x' })],
+    ['something huge', JSON.stringify({ ...record, more: 'x'.repeat(20_000) })],
+  ])('of %s is no record', async (_what, content) => {
+    if (content !== undefined) await writeFile(recordPath(home), content, { mode: 0o600 });
+    expect(await readRecord(home)).toBeUndefined();
+  });
+
+  test.runIf(posix).each([0o604, 0o640, 0o602, 0o620])('that others could touch (%o) is refused', async (mode) => {
+    await writeRecord(home, record);
+    await chmod(recordPath(home), mode);
+    await expect(readRecord(home)).rejects.toMatchObject({ name: 'UnsafeHomeError', message: expect.stringContaining('delete it') });
+  });
+
+  test.runIf(posix)('that is a link is not followed', async () => {
+    await writeRecord(home, record);
+    await rename(recordPath(home), path.join(home, 'real.json'));
+    await symlink('real.json', recordPath(home));
+    await expect(readRecord(home)).rejects.toThrow(UnsafeHomeError);
+  });
+
+  test.runIf(process.getuid?.() === 0)('of another user is refused', async () => {
+    const { chown } = await import('node:fs/promises');
+    await writeRecord(home, record);
+    await chown(recordPath(home), 12_345, 12_345);
+    await expect(readRecord(home)).rejects.toThrow(UnsafeHomeError);
+  });
+
+  test('is removed by the backend it is of, and not by its predecessor', async () => {
+    await writeRecord(home, record);
+    await removeRecord(home, 'y'.repeat(43));
+    expect(await readRecord(home)).toEqual(record);
+    await removeRecord(home, record.token);
+    expect(await readRecord(home)).toBeUndefined();
+    await removeRecord(home, record.token);
+  });
+});
+
+test('a process is alive while it exists', () => {
+  expect(isAlive(process.pid)).toBe(true);
+  expect(isAlive(2 ** 30)).toBe(false);
+});

@@ -1,0 +1,37 @@
+// A whole backend process with runs that a test steers: `run/start` with the question "keep" begins a run that goes on for ever,
+// "wait" one that waits for a person. Configured by the environment, as nothing else is passed on.
+import path from 'node:path';
+import { conductorHome } from '../../../backend/protocol/client/discovery.ts';
+import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
+import { hostBackend } from '../../../backend/server/host-backend.ts';
+import { MemoryRuns } from '../support/memory-runs.ts';
+
+class SteeredRuns extends MemoryRuns {
+  override async start(...[request]: Parameters<MemoryRuns['start']>): Promise<string> {
+    const runId = await super.start(request);
+    this.activeRuns += 1;
+    if (request.question === 'wait') this.change(runId, 'waiting');
+    return runId;
+  }
+}
+
+const home = conductorHome();
+const { TEST_VERSION = '1.0.0', TEST_IDLE_MS = '60000', TEST_OLD_NODE } = process.env;
+const problem = nodeProblem(TEST_OLD_NODE ? { version: TEST_OLD_NODE, hasBuiltin: () => false } : undefined);
+if (problem) {
+  console.error(problem);
+  process.exit(78);
+}
+const ended = await hostBackend({
+  home,
+  version: TEST_VERSION,
+  idleMs: Number(TEST_IDLE_MS),
+  log: (line) => console.log(line),
+  compose: () => Promise.resolve({
+    runs: new SteeredRuns(),
+    workers: { file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false },
+    health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
+    close: () => Promise.resolve(),
+  }),
+});
+console.log(`ended: ${ended}`);
