@@ -1,4 +1,4 @@
-// Makes conductor-<version>-<platform>.vsix, for this machine or for the platforms named, and says what is inside.
+// Makes conductor-<version>-<platform>.vsix, for this machine or for the platforms named; vsce prints what is inside.
 //   node package-vsix.mjs [PLATFORM …]
 // A VSIX holds the binaries of one platform, which must be installed (build.mjs says how when they are not). Make those for Linux and
 // macOS on Linux or macOS: Windows loses the executable bits.
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { buildAll, PLATFORMS, thisPlatform } from './build.mjs';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
-const { createVSIX, listFiles, PackageManager } = createRequire(import.meta.url)('@vscode/vsce');
+const { createVSIX } = createRequire(import.meta.url)('@vscode/vsce');
 
 /** A VSIX that grew past this carries something that does not belong there, such as Node (189 MB) or another platform's binaries. */
 const SIZE_LIMIT_BYTES = 25 * 1024 * 1024;
@@ -32,10 +32,6 @@ async function packageFor(platform) {
     rewriteRelativeLinks: false,
   });
   const { size } = await stat(unfinished);
-  for (const file of await listFiles({ cwd: root, packageManager: PackageManager.None })) {
-    const { size: bytes } = await stat(path.join(root, file));
-    console.log(`${(bytes / 1024).toFixed(0).padStart(7)} kB  ${file}`);
-  }
   if (size > SIZE_LIMIT_BYTES) {
     throw new Error(`${unfinished} is ${megabytes(size)}, and ${megabytes(SIZE_LIMIT_BYTES)} is the limit: see the list above for what got in.`);
   }

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Workbench } from '../harness/workbench.ts';
+
+describe('a workspace in Restricted Mode', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({ workspaceTrust: true });
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  it('is told so by the panel, which starts nothing', async () => {
+    const { window, panel } = workbench;
+    await window.runCommand('Conductor: Show Panel');
+    await panel.frame.getByText('Restricted Mode').waitFor();
+    await panel.ask.fill(workbench.bug.question);
+    expect(await panel.button('Solve').isDisabled()).toBe(true);
+  });
+
+  it('gets its answers checked once it is trusted', async () => {
+    const { window, panel } = workbench;
+    await window.trustWorkspace();
+    await panel.frame.getByText('Restricted Mode').waitFor({ state: 'detached' });
+    await workbench.solve();
+    await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toContain('Verified');
+  });
+});

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
+
+/** Slow enough to see a step's text arrive piece by piece. */
+const LATENCY = 4;
+
+describe('a question asked in the palette', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({ latency: LATENCY, settings: { 'workbench.colorTheme': 'Dark Modern' } });
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  it('shows what would be sent, with reasons, before anything leaves the machine', async () => {
+    const { window, bug } = workbench;
+    await window.runCommand('Conductor: Solve');
+    await window.answerInput(bug.question);
+    await window.quickPickRow(bug.path).waitFor();
+    expect(await workbench.runs()).toEqual([]);
+    expect(workbench.simulator.answering).toBe(0);
+    await window.quickPickRow('Send the question').click();
+  });
+
+  it('shows the plan as a graph and streams the steps', async () => {
+    const { panel } = workbench;
+    await panel.question.getByText(workbench.bug.question.slice(0, 20)).waitFor();
+    await panel.plan().waitFor();
+    const live = panel.plan().locator('.live').first();
+    const early = await live.innerText();
+    await expect.poll(() => live.innerText(), { timeout: 30_000 }).not.toBe(early);
+    await workbench.window.screenshot(path.join(ARTIFACTS, 'screens', 'streaming-dark.png'));
+  });
+
+  it('checks the answer with the project\'s tests', async () => {
+    const { panel } = workbench;
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    await expect.poll(() => panel.status.innerText()).toContain('Verified');
+    await panel.changesIn(workbench.bug.path).waitFor();
+    await workbench.window.screenshot(path.join(ARTIFACTS, 'screens', 'verified-dark.png'));
+  });
+
+  it('changes the files once the diff is accepted, and not before', async () => {
+    const { panel, window, project, bug } = workbench;
+    const file = path.join(project, bug.path);
+    const before = await readFile(file, 'utf8');
+    await panel.button('Review and apply').click();
+    await window.tab(/Conductor’s answer/).waitFor();
+    expect(await readFile(file, 'utf8')).toBe(before);
+    await window.quickPickRow('Accept').click();
+    await panel.answer.getByText(`Applied to ${bug.path}`).waitFor();
+    expect(await readFile(file, 'utf8')).not.toBe(before);
+  });
+
+  it('reads well in a light theme, too', async () => {
+    const { window, server } = workbench;
+    await server.changeSettings({ 'workbench.colorTheme': 'Light Modern' });
+    await window.page.locator('.monaco-workbench.vs').waitFor();
+    await window.screenshot(path.join(ARTIFACTS, 'screens', 'verified-light.png'));
+  });
+});

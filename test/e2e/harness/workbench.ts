@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import type { RunSummary } from '../../../backend/protocol/methods.ts';
+import { readRecord, type BackendRecord } from '../../../backend/protocol/client/discovery.ts';
+import { openClient } from '../../../backend/protocol/client/open-client.ts';
+import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
+import { writeSampleProject } from '../../../backend/simulator/sample-project.ts';
+import { SimulatorServer } from '../../../backend/simulator/server.ts';
+import { launchBrowser } from './browser.ts';
+import { writeSimulatedHome } from './simulated-home.ts';
+import { VsCodeServer } from './vscode-server.ts';
+import { VsCodeWindow, type WindowOptions } from './vscode-window.ts';
+import { WorkflowPanel } from './workflow-panel.ts';
+
+export const ARTIFACTS = path.join(import.meta.dirname, '..', 'artifacts');
+const repository = path.join(import.meta.dirname, '..', '..', '..');
+
+/** The VSIX that `npm run package` makes on this machine. */
+export function packedVsix(): string {
+  const { version } = JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8')) as { version: string };
+  return path.join(repository, `conductor-${version}-${process.platform}-${process.arch}.vsix`);
+}
+
+export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height' | 'scale'> {
+  /** Which bug of the simulator's the project has. */
+  readonly seed?: number;
+  /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
+  readonly latency?: number;
+  readonly workspaceTrust?: boolean;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Everything a flow needs, as a user has it: a VS Code with the packed extension, open on a project with a bug, and simulated workers
+ * behind a real server. Nothing of it is shared with another flow or with the person whose machine it is.
+ */
+export class Workbench {
+  readonly simulator: SimulatorServer;
+  readonly server: VsCodeServer;
+  readonly window: VsCodeWindow;
+  readonly panel: WorkflowPanel;
+  /** The open folder. */
+  readonly project: string;
+  /** The file with the bug, relative to the project, and the question that reports it. */
+  readonly bug: { readonly path: string; readonly question: string };
+  /** Conductor's home: workers, journal, discovery record. */
+  readonly home: string;
+  readonly #folder: string;
+  readonly #browser: Browser;
+
+  private constructor(parts: Pick<Workbench, 'simulator' | 'server' | 'window' | 'panel' | 'project' | 'bug' | 'home'>, folder: string, browser: Browser) {
+    this.simulator = parts.simulator;
+    this.server = parts.server;
+    this.window = parts.window;
+    this.panel = parts.panel;
+    this.project = parts.project;
+    this.bug = parts.bug;
+    this.home = parts.home;
+    this.#folder = folder;
+    this.#browser = browser;
+  }
+
+  static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
+    const { seed = 1, latency = 1, workspaceTrust = false, settings = {}, ...windowOptions } = options;
+    const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
+    const home = path.join(folder, 'home');
+    const project = path.join(folder, 'project');
+    await mkdir(home, { mode: 0o700 });
+    const bug = await writeSampleProject(project, { seed });
+    const simulator = await SimulatorServer.start({ seed, latency });
+    await writeSimulatedHome(home, simulator);
+    const server = await VsCodeServer.start({
+      vsix: [packedVsix()], workspaceTrust, settings, environment: { CONDUCTOR_HOME: home },
+    });
+    const browser = await launchBrowser();
+    const window = await VsCodeWindow.open(browser, server, project, windowOptions);
+    const panel = new WorkflowPanel(window.webview());
+    return new Workbench({ simulator, server, window, panel, project, bug, home }, folder, browser);
+  }
+
+  /** The question, from the palette to the moment it is sent. */
+  async solve(question = this.bug.question): Promise<void> {
+    await this.window.runCommand('Conductor: Solve');
+    await this.window.answerInput(question);
+    await this.window.quickPickRow('Send the question').click();
+  }
+
+  /** The backend's own record of itself. */
+  async backend(): Promise<BackendRecord> {
+    const record = await readRecord(this.home);
+    if (!record) throw new Error(`No backend runs for ${this.home}.`);
+    return record;
+  }
+
+  /** What the journal holds, asked of the backend past VS Code. */
+  async runs(): Promise<readonly RunSummary[]> {
+    const client = await openClient(await this.backend(), {
+      client: { kind: 'test', version: '0.0.0' }, capabilities: [], workspaces: [], handlers: {},
+    });
+    try {
+      return (await client.request('run/list', {})).runs;
+    } finally {
+      client.close();
+    }
+  }
+
+  /** Leaves a screenshot, the page's console and all logs under `test/e2e/artifacts`. */
+  async keep(name: string): Promise<void> {
+    const target = path.join(ARTIFACTS, name.replace(/[^\w-]+/g, '-'));
+    await this.window.screenshot(path.join(target, 'window.png'));
+    await writeFile(path.join(target, 'console.log'), this.window.console.join('\n'));
+    await this.server.keepLogs(target);
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+    await this.server.stop();
+    await stopBackend(this.home);
+    await this.simulator.close();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
