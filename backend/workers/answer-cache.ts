@@ -28,8 +28,8 @@ const replySchema: z.ZodType<ModelReply> = z.object({
 });
 
 /**
- * Answers of workers for training and evaluation, where the same step is asked many times and money is the limit. Solve does without:
- * people who ask again want another answer.
+ * Answers of workers for training and evaluation, where the same step is asked many times and money is the limit. Solve does
+ * without: people who ask again want another answer.
  */
 export class AnswerCache {
   readonly #store: AnswerStore;

@@ -37,6 +37,6 @@ export class AnswerText {
 export function answerTooLarge(worker: WorkerConfig): WorkerError {
   return new WorkerError({
     kind: 'too-large',
-    message: `Worker "${worker.id}" answered more than ${MAX_ANSWER_BYTES / 1_048_576} MiB and was stopped: ask for less in one step.`,
+    message: `Worker "${worker.id}" answered more than 1 MiB and was stopped; ask for less in one step.`,
   });
 }

@@ -16,7 +16,9 @@ import { baseUrlOf } from './server-of.ts';
 /** The version every Anthropic-compatible server speaks, and the last in which Anthropic's own API takes sampling parameters. */
 const OLD_VERSION = '2023-06-01';
 
-/** Anthropic's Messages format. A worker with a baseUrl is a compatible server, which knows the old version and its key header. */
+/**
+ * Anthropic's Messages format. A worker with a baseUrl is a compatible server, which knows the old version and its key header.
+ */
 export class AnthropicAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #key: string | undefined;
@@ -115,8 +117,9 @@ function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
 }
 
 /**
- * A block after which the provider keeps the prompt for five minutes: read again at a tenth of the price or less, written at one and a
- * quarter (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Too short a prompt is not kept and costs nothing more.
+ * A block after which the provider keeps the prompt for five minutes: read again at a tenth of the price or less, written at
+ * one and a quarter (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Too short a prompt is not kept and
+ * costs nothing more.
  */
 function cached(text: string): TextBlockParam {
   return { type: 'text', text, cache_control: { type: 'ephemeral' } };

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { ChatDialects } from './chat-dialect.ts';
-import { classifyError } from './classify-error.ts';
+import { abortError, classifyError } from './classify-error.ts';
 import type { ClientModel } from './client-model.ts';
 import { createAdapter } from './create-adapter.ts';
 import { delay as realDelay, type Delay } from './delay.ts';
 import { WorkerError } from './errors.ts';
 import { estimateUsage } from './estimate-tokens.ts';
-import { failureSentence } from './failure-sentences.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
 import type { Message, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
@@ -78,7 +77,8 @@ export class WorkerCaller {
   }
 
   /**
-   * @throws WorkerError when no attempt succeeded, `cancelled` when the signal aborted; every attempt that was begun is settled by then.
+   * @throws WorkerError when no attempt succeeded, `cancelled` when the signal aborted; every attempt that was begun is
+   * settled by then.
    * @throws BudgetSpentError, from the ledger, before anything is sent.
    */
   async call(worker: WorkerConfig, workerRequest: WorkerRequest, options: CallOptions): Promise<CallResult> {
@@ -175,7 +175,7 @@ export class WorkerCaller {
   }
 
   #throwIfCancelled(worker: WorkerConfig, signal: AbortSignal): void {
-    if (signal.aborted) throw new WorkerError({ kind: 'cancelled', message: failureSentence('cancelled', worker), cause: signal.reason });
+    if (signal.aborted) throw abortError({ worker, signal });
   }
 }
 

@@ -30,13 +30,13 @@ function keyOf(worker: WorkerConfig): string {
 }
 
 /**
- * The dialect to try next when a server refused a request for one of the parameters a dialect decides, otherwise `undefined`. Servers
- * name the parameter in `param` or only in their sentence.
+ * The dialect to try next when a server refused a request for one of the parameters a dialect decides, otherwise `undefined`.
+ * Servers name the parameter in `param` or only in their sentence.
  */
 export function dialectAfter(error: unknown, dialect: ChatDialect): ChatDialect | undefined {
   if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
   const complaint = `${error.param ?? ''} ${error.message}`;
   if (dialect.asksForUsage && /stream_options|include_usage/.test(complaint)) return { ...dialect, asksForUsage: false };
-  if (dialect.limit === 'max_tokens' && /max_completion_tokens/.test(complaint)) return { ...dialect, limit: 'max_completion_tokens' };
-  return undefined;
+  const wantsNewerName = dialect.limit === 'max_tokens' && /max_completion_tokens/.test(complaint);
+  return wantsNewerName ? { ...dialect, limit: 'max_completion_tokens' } : undefined;
 }

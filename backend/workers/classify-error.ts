@@ -31,7 +31,7 @@ export function classifyError(error: unknown, context: CallContext): WorkerError
 }
 
 /** The error an aborted attempt ends with: the reason of whoever aborted it, such as a timer, otherwise `cancelled`. */
-export function abortError({ signal, worker, usage }: Pick<CallContext, 'signal' | 'worker' | 'usage'>): WorkerError {
+export function abortError({ signal, worker, usage }: Omit<CallContext, 'messages' | 'key'>): WorkerError {
   const reason: unknown = signal.reason;
   const kind = reason instanceof WorkerError ? reason.kind : 'cancelled';
   return new WorkerError({ kind, message: failureSentence(kind, worker), usage, cause: reason });

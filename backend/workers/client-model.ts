@@ -18,12 +18,15 @@ export interface ClientModelReply {
   readonly outputTokens: number;
 }
 
-/** A call of a model that only a client can reach, such as VS Code's own. @throws WorkerError `not-found` when no client offers models. */
+/**
+ * A call of a model that only a client can reach, such as VS Code's own. @throws WorkerError `not-found` when no client offers
+ * models.
+ */
 export type ClientModel = (call: ClientModelCall) => Promise<ClientModelReply>;
 
 /**
- * A model of VS Code, reached through a connected client. VS Code takes no sampling parameters and reports neither usage nor why an
- * answer ended, so the usage is an estimate.
+ * A model of VS Code, reached through a connected client. VS Code takes no sampling parameters and reports neither usage nor
+ * why an answer ended, so the usage is an estimate.
  */
 export class ClientModelAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;

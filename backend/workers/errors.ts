@@ -33,8 +33,8 @@ export interface WorkerErrorData {
   /** What the server asked us to wait, from Retry-After or its relatives. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * What the attempt used, as far as the provider said or as it is certain: nothing, for a request that was refused or never sent.
-   * Absent where nobody knows; it is then estimated.
+   * What the attempt used, as far as the provider said or as it is certain: nothing, for a request that was refused or never
+   * sent. Absent where nobody knows; it is then estimated.
    */
   readonly usage?: Usage | undefined;
   readonly cause?: unknown;

@@ -2,10 +2,10 @@ import type { Usage } from '../protocol/usage.ts';
 import type { Message } from './model.ts';
 
 /**
- * Bytes of UTF-8 for a token, on the low side so that the estimate is on the high side. English and code have about four bytes a token,
- * Chinese and Japanese three (one character); OpenAI's rule of thumb is four characters
- * (https://help.openai.com/en/articles/4936856). Long runs of digits or rare scripts can still exceed the estimate: it is settled
- * against what the provider reports.
+ * Bytes of UTF-8 for a token, on the low side so that the estimate is on the high side. English and code have about four bytes
+ * a token, Chinese and Japanese three (one character); OpenAI's rule of thumb is four characters
+ * (https://help.openai.com/en/articles/4936856). Long runs of digits or rare scripts can still exceed the estimate: it is
+ * settled against what the provider reports.
  */
 const BYTES_PER_TOKEN = 3;
 

@@ -35,17 +35,17 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} does not allow this call${said}; check what the key and the account may use.`;
     case 'not-found':
       if (details.redirectTarget !== undefined) {
-        return `${name}: ${server} redirects to ${details.redirectTarget}, which is not followed; set baseUrl to the final address.`;
+        return `${name}: ${server} redirects to ${details.redirectTarget}, which is not followed; set baseUrl to that address.`;
       }
       if (details.contentType !== undefined) {
         return `${name}: ${server} answered with a web page instead of a model's answer; check baseUrl, which often ends in /v1.`;
       }
-      if (worker.provider === 'vscode') return `${name}: VS Code does not offer the model "${worker.model}"${said}; choose another.`;
+      if (worker.provider === 'vscode') return `${name}: VS Code does not offer the model "${worker.model}"; choose another.`;
       return `${name}: ${server} does not have the model "${worker.model}" or the address${said}; check model and baseUrl.`;
     case 'invalid-request':
       return `${name}: ${server} refused the request${said}; check the worker's settings.`;
     case 'context-overflow':
-      return `${name}: the prompt is too long for "${worker.model}"${said}; send less context or use a worker with a larger window.`;
+      return `${name}: the prompt is too long for "${worker.model}"${said}; send less or use a worker with a larger window.`;
     case 'rate-limit':
       return `${name}: ${server} allows no more calls for the moment${said}; wait, or lower the worker's concurrency.`;
     case 'overloaded':
@@ -62,7 +62,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
         'try again, or raise firstTokenTimeoutMs if the model thinks long.'
       );
     case 'idle-timeout':
-      return `${name} fell silent for ${seconds(worker.idleTimeoutMs)} in the middle of its answer; try again or raise idleTimeoutMs.`;
+      return `${name} fell silent for ${seconds(worker.idleTimeoutMs)} in mid-answer; try again or raise idleTimeoutMs.`;
     case 'incomplete':
       return `${name}: ${server} ended the answer before it was complete; try again.`;
     case 'invalid-response':

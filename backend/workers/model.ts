@@ -1,16 +1,16 @@
 import type { Usage } from '../protocol/usage.ts';
 
 /*
- * What every model looks like from here, whoever serves it. An adapter speaks one wire format; retries, timers, limits and money are
- * the business of `call-worker.ts`, once for all adapters.
+ * What every model looks like from here, whoever serves it. An adapter speaks one wire format; retries, timers, limits and
+ * money are the business of `call-worker.ts`, once for all adapters.
  */
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
   /**
-   * Characters at the start of `content` that other calls send again, byte for byte. Providers that cache prompts only on request are
-   * told to cache up to there.
+   * Characters at the start of `content` that other calls send again, byte for byte. Providers that cache prompts only on
+   * request are told to cache up to there.
    */
   readonly sharedPrefix?: number;
 }
@@ -49,7 +49,8 @@ export interface StreamOptions {
 export interface ModelAdapter {
   /**
    * One attempt, streamed. Resolves only after the wire format's terminal event.
-   * @throws WorkerError, classified; never the SDK's own error. When the signal aborts with a WorkerError as its reason, that one.
+   * @throws WorkerError, classified; never the SDK's own error. When the signal aborts with a WorkerError as its reason, that
+   * one.
    */
   stream(request: ModelRequest, options: StreamOptions): Promise<ModelReply>;
 }

@@ -63,7 +63,10 @@ export class OpenAiChatAdapter implements ModelAdapter {
     };
   }
 
-  /** Opens the stream, again in another dialect where the server does not understand the first. A refused request costs nothing. */
+  /**
+   * Opens the stream, again in another dialect where the server does not understand the first. A refused request costs
+   * nothing.
+   */
   async #open(client: OpenAI, request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ChatCompletionChunk>> {
     for (let dialect = this.#dialects.of(this.#worker); ;) {
       try {

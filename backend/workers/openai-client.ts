@@ -7,8 +7,8 @@ import { baseUrlOf } from './server-of.ts';
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 /**
- * OpenAI's SDK for one attempt, without what it does on its own account: retries, logging, and reading keys, organisations, addresses
- * and headers from environment variables. Without a key no `Authorization` header is sent.
+ * OpenAI's SDK for one attempt, without what it does on its own account: retries, logging, and reading keys, organisations,
+ * addresses and headers from environment variables. Without a key no `Authorization` header is sent.
  */
 export function openAiClient(worker: WorkerConfig, key: string | undefined, onActivity: () => void): OpenAI {
   return new OpenAI({

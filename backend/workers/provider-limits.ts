@@ -28,8 +28,8 @@ export interface ProviderLimitsOptions {
 }
 
 /**
- * How many calls each server (provider and origin) has at once, all runs together: as many as the lowest `concurrency` of its workers.
- * Callers come in the order they asked. After a refusal for load, a cooldown holds all of them back.
+ * How many calls each server (provider and origin) has at once, all runs together: as many as the lowest `concurrency` of its
+ * workers. Callers come in the order they asked. After a refusal for load, a cooldown holds all of them back.
  */
 export class ProviderLimits {
   readonly #servers = new Map<string, Server>();

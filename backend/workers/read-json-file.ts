@@ -35,7 +35,8 @@ export async function readJsonFile<T extends z.ZodType>(path: string, schema: T)
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new ConfigFileError(path, `${path} is not valid JSON${placeOf(error, text)}: mend it, or move it away to begin anew.`, error);
+    const message = `${path} is not valid JSON${placeOf(error, text)}: mend it, or move it away to begin anew.`;
+    throw new ConfigFileError(path, message, error);
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -11,8 +11,8 @@ export interface Secrets {
 }
 
 /**
- * A server's own words, fit to be shown and stored: one line, without the key or anything that looks like one, and cut short. Servers
- * echo requests in their errors; words that repeat the prompt are not quoted at all.
+ * A server's own words, fit to be shown and stored: one line, without the key or anything that looks like one, and cut short.
+ * Servers echo requests in their errors; words that repeat the prompt are not quoted at all.
  * @returns `undefined` when nothing quotable is left.
  */
 export function quotable(text: string, { key, prompts }: Secrets): string | undefined {

@@ -1,8 +1,8 @@
 import type { Usage } from '../protocol/usage.ts';
 
 /*
- * Usage as the wire formats report it, turned into counts that never overlap. OpenAI's input contains the cached tokens, Anthropic's
- * excludes them; both contain the reasoning in the output. Servers are not trusted: what is no count becomes 0.
+ * Usage as the wire formats report it, turned into counts that never overlap. OpenAI's input contains the cached tokens,
+ * Anthropic's excludes them; both contain the reasoning in the output. Servers are not trusted: what is no count becomes 0.
  */
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -43,8 +43,8 @@ function disjoint(counts: InclusiveCounts): Usage {
 }
 
 /**
- * `usage` of Chat Completions. Some compatible servers leave the reasoning out of `completion_tokens` and show it in `total_tokens`
- * alone; DeepSeek names its cache hits differently.
+ * `usage` of Chat Completions. Some compatible servers leave the reasoning out of `completion_tokens` and show it in
+ * `total_tokens` alone; DeepSeek names its cache hits differently.
  */
 export function chatUsage(value: unknown): Usage | undefined {
   const usage = raw(value);
@@ -78,8 +78,8 @@ export function responsesUsage(value: unknown): Usage | undefined {
 }
 
 /**
- * `usage` of the Messages API. It comes twice, in `message_start` and, cumulative, in `message_delta`; compatible servers fill in one
- * or the other, so the later of two counts wins where it says more.
+ * `usage` of the Messages API. It comes twice, in `message_start` and, cumulative, in `message_delta`; compatible servers fill
+ * in one or the other, so the later of two counts wins where it says more.
  */
 export function messagesUsage(start: unknown, delta: unknown): Usage | undefined {
   const [first, last] = [raw(start), raw(delta)];

@@ -1,5 +1,6 @@
 /**
- * How long a refusal asks us to wait, in milliseconds: `retry-after-ms`, or `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
+ * How long a refusal asks us to wait, in milliseconds: `retry-after-ms`, or `Retry-After` as seconds or as a date (RFC 9110
+ * §10.2.3).
  * @returns `undefined` where the server does not say, or says nonsense.
  */
 export function parseRetryAfter(headers: Headers | undefined, now: number): number | undefined {

@@ -31,8 +31,9 @@ export type RetryDecision =
   | { readonly retry: false; readonly waitTooLong: boolean };
 
 /**
- * Whether a failed attempt is followed by another, and after how long. Retry-After is obeyed where a server sends one; otherwise the
- * delay is exponential with full jitter (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+ * Whether a failed attempt is followed by another, and after how long. Retry-After is obeyed where a server sends one;
+ * otherwise the delay is exponential with full jitter
+ * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
  */
 export function decideRetry({ attempt, error, random, maxAttempts = MAX_ATTEMPTS }: FailedAttempt): RetryDecision {
   const allowed = Math.min(maxAttempts, MAX_ATTEMPTS_BY_KIND[error.kind] ?? MAX_ATTEMPTS);

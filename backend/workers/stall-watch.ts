@@ -3,8 +3,8 @@ import { WorkerError } from './errors.ts';
 import { failureSentence } from './failure-sentences.ts';
 
 /**
- * Watches one attempt for silence. Until the model's first token only tokens count, so that a server's keep-alives do not keep a dead
- * model waiting; from then on any sign of life does.
+ * Watches one attempt for silence. Until the model's first token only tokens count, so that a server's keep-alives do not keep
+ * a dead model waiting; from then on any sign of life does.
  */
 export class StallWatch {
   readonly #worker: WorkerConfig;

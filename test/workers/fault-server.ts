@@ -23,8 +23,8 @@ function unnamed(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-function chunk(delta: object, finishReason: string | null = null): object {
-  return { id: '1', object: 'chat.completion.chunk', model: 'served', choices: [{ index: 0, delta, finish_reason: finishReason }] };
+function chunk(delta: object, finish_reason: string | null = null): object {
+  return { id: '1', object: 'chat.completion.chunk', model: 'served', choices: [{ index: 0, delta, finish_reason }] };
 }
 
 const chat: Wire = {

@@ -57,23 +57,27 @@ describe('reported usage', () => {
     expect(chatUsage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 40 })).toEqual(
       usage({ uncachedInput: 10, output: 5, reasoning: 25 }),
     );
-    expect(
-      chatUsage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 40, completion_tokens_details: { reasoning_tokens: 25 } }),
-    ).toEqual(usage({ uncachedInput: 10, output: 5, reasoning: 25 }));
+    const completion_tokens_details = { reasoning_tokens: 25 };
+    expect(chatUsage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 40, completion_tokens_details })).toEqual(
+      usage({ uncachedInput: 10, output: 5, reasoning: 25 }),
+    );
   });
 
   test('DeepSeek\'s name for cache hits is understood', () => {
-    expect(chatUsage({ prompt_tokens: 10, prompt_cache_hit_tokens: 4, completion_tokens: 1 })).toMatchObject({ uncachedInput: 6, cacheRead: 4 });
+    const reported = chatUsage({ prompt_tokens: 10, prompt_cache_hit_tokens: 4, completion_tokens: 1 });
+    expect(reported).toMatchObject({ uncachedInput: 6, cacheRead: 4 });
   });
 
   test('whatever a server reports, counts are whole, not negative, and add up to its totals', () => {
     const number = fc.oneof(fc.integer({ min: -5, max: 100_000 }), fc.double(), fc.constant(null), fc.string());
+    const report = fc.record({ input: number, cached: number, written: number, output: number, reasoning: number, total: number });
     fc.assert(
-      fc.property(fc.record({ input: number, cached: number, written: number, output: number, reasoning: number, total: number }), (given) => {
+      fc.property(report, (given) => {
         const all = [
           chatUsage({
             prompt_tokens: given.input, prompt_tokens_details: { cached_tokens: given.cached, cache_write_tokens: given.written },
-            completion_tokens: given.output, completion_tokens_details: { reasoning_tokens: given.reasoning }, total_tokens: given.total,
+            completion_tokens: given.output, completion_tokens_details: { reasoning_tokens: given.reasoning },
+            total_tokens: given.total,
           }),
           responsesUsage({
             input_tokens: given.input, input_tokens_details: { cached_tokens: given.cached, cache_write_tokens: given.written },
@@ -109,7 +113,7 @@ describe('reported usage', () => {
 describe('cost', () => {
   test('prices every kind of token once; reasoning is output', async () => {
     const prices = await loadPrices();
-    const all = usage({ uncachedInput: 1_000_000, cacheRead: 1_000_000, cacheWrite: 1_000_000, output: 1_000_000, reasoning: 1_000_000 });
+    const all = usage({ uncachedInput: 1e6, cacheRead: 1e6, cacheWrite: 1e6, output: 1e6, reasoning: 1e6 });
     expect(costOf(priced, all, prices)).toEqual({ usd: 10 + 1 + 12 + 100 + 100, estimated: false });
   });
 
@@ -136,17 +140,19 @@ describe('cost', () => {
   test('a long prompt has its own price for the whole request', async () => {
     const prices = await loadPrices();
     const haiku = workerOf({ provider: 'anthropic', model: 'claude-haiku-5-5' });
-    expect(costOf(haiku, usage({ uncachedInput: 60_000, cacheRead: 40_000 }), prices).usd).toBeCloseTo((60_000 * 0.1 + 40_000 * 0.01) / 1e6, 12);
-    expect(costOf(haiku, usage({ uncachedInput: 60_001, cacheRead: 40_000 }), prices).usd).toBeCloseTo((60_001 * 0.5 + 40_000 * 0.05) / 1e6, 12);
+    const usdFor = (uncachedInput: number) => costOf(haiku, usage({ uncachedInput, cacheRead: 40_000 }), prices).usd;
+    expect(usdFor(60_000)).toBeCloseTo((60_000 * 0.1 + 40_000 * 0.01) / 1e6, 12);
+    expect(usdFor(60_001)).toBeCloseTo((60_001 * 0.5 + 40_000 * 0.05) / 1e6, 12);
   });
 
   test('the upper bound is never below what a call within its limits costs', async () => {
     const prices = await loadPrices();
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
-      fc.property(fc.string({ maxLength: 2_000 }), fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (content, maxOutputTokens, share) => {
+      fc.property(fc.string({ maxLength: 2_000 }), fc.integer({ min: 1, max: 10_000 }), share, (content, maxOutputTokens, shareRead) => {
         const bound = upperBound(priced, { messages: [{ role: 'user', content }], maxOutputTokens }, prices);
         const input = bound.tokens - maxOutputTokens;
-        const read = Math.floor(input * share);
+        const read = Math.floor(input * shareRead);
         const most = usage({ cacheRead: read, cacheWrite: input - read, output: maxOutputTokens });
         expect(bound.usd).toBeGreaterThanOrEqual(costOf(priced, most, prices).usd! - 1e-12);
       }),
@@ -156,10 +162,12 @@ describe('cost', () => {
 
 describe('the override file', () => {
   const path = () => join(folder, 'prices.json');
-  const file = (models: object, host = 'api.openai.com') => JSON.stringify({ version: 1, asOf: '2026-12-01', servers: { [host]: { models } } });
+  const file = (models: object, host = 'api.openai.com') =>
+    JSON.stringify({ version: 1, asOf: '2026-12-01', servers: { [host]: { models } } });
 
   test('goes before the built-in prices and behind the worker\'s own', async () => {
-    await writeFile(path(), file({ 'gpt-5.5': { inputPerMillion: 1, outputPerMillion: 2 }, mine: { inputPerMillion: 3, outputPerMillion: 4 } }));
+    const cheap = { inputPerMillion: 1, outputPerMillion: 2 };
+    await writeFile(path(), file({ 'gpt-5.5': cheap, mine: { ...cheap, inputPerMillion: 3 } }));
     const prices = await loadPrices(path());
     expect(prices.of(workerOf({ provider: 'openai', model: 'gpt-5.5' }))?.inputPerMillion).toBe(1);
     expect(prices.of(workerOf({ provider: 'openai', model: 'mine' }))?.inputPerMillion).toBe(3);

@@ -8,7 +8,8 @@ const RETRYABLE: WorkerErrorKind[] = [
   'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response',
 ];
 const FINAL: WorkerErrorKind[] = [
-  'authentication', 'missing-key', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'too-large', 'cancelled',
+  'authentication', 'missing-key', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'too-large',
+  'cancelled',
 ];
 const errorOf = (kind: WorkerErrorKind, retryAfterMs?: number) => new WorkerError({ kind, message: 'x', retryAfterMs });
 
@@ -31,7 +32,9 @@ test('there are at most four attempts, two where a failure is slow or unlikely t
 test('delays lie between nothing and a ceiling that doubles up to half a minute', () => {
   fc.assert(
     fc.property(
-      fc.constantFrom(...RETRYABLE), fc.integer({ min: 1, max: 20 }), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      fc.constantFrom(...RETRYABLE),
+      fc.integer({ min: 1, max: 20 }),
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       (kind, attempt, random) => {
         const decision = decideRetry({ attempt, error: errorOf(kind), random });
         if (attempt >= MAX_ATTEMPTS) expect(decision.retry).toBe(false);

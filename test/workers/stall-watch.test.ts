@@ -3,8 +3,8 @@ import { StallWatch } from '../../backend/workers/stall-watch.ts';
 import { workerOf } from './harness.ts';
 
 /*
- * Before the first token only a token counts; after it, any sign of life. Whatever ends the watch, it aborts at most once and leaves no
- * timer behind.
+ * Before the first token only a token counts; after it, any sign of life. Whatever ends the watch, it aborts at most once and
+ * leaves no timer behind.
  */
 
 beforeEach(() => vi.useFakeTimers());

@@ -89,7 +89,8 @@ describe('Responses', () => {
   const delta = named('response.output_text.delta', { delta: 'half' });
   test.each([['max_output_tokens', 'length'], ['content_filter', 'content-filter']] as const)(
     'incomplete for %s is %s', async (reason, finishReason) => {
-      const response = { model: 'served', status: 'incomplete', incomplete_details: { reason }, usage: { input_tokens: 5, output_tokens: 2 } };
+      const usage = { input_tokens: 5, output_tokens: 2 };
+      const response = { model: 'served', status: 'incomplete', incomplete_details: { reason }, usage };
       const reply = await answerOf(workers[0], delta, named('response.incomplete', { response }));
       expect(reply).toMatchObject({ text: 'half', finishReason, usage: { uncachedInput: 5, output: 2, estimated: false } });
     });
@@ -105,19 +106,19 @@ describe('Responses', () => {
 describe('Messages', () => {
   const start = named('message_start', { message: { model: 'served', usage: { input_tokens: 5, output_tokens: 1 } } });
   const delta = (fields: object) => named('content_block_delta', { index: 0, delta: fields });
-  const end = (stop_reason: string) => named('message_delta', { delta: { stop_reason }, usage: { output_tokens: 9 } }) + named('message_stop', {});
+  const said = delta({ type: 'text_delta', text: 'fine' });
+  const end = (stop_reason: string) =>
+    named('message_delta', { delta: { stop_reason }, usage: { output_tokens: 9 } }) + named('message_stop', {});
 
   test.each([
     ['end_turn', 'stop'], ['max_tokens', 'length'], ['model_context_window_exceeded', 'length'], ['refusal', 'content-filter'],
-  ] as const)('stop reason %s is %s', async (said, finishReason) => {
-    expect(await answerOf(workers[2], start, delta({ type: 'text_delta', text: 'x' }), end(said))).toMatchObject({ finishReason });
+  ] as const)('stop reason %s is %s', async (reason, finishReason) => {
+    expect(await answerOf(workers[2], start, said, end(reason))).toMatchObject({ text: 'fine', finishReason });
   });
 
   test('thinking is thought and not said, and pings are nothing', async () => {
     const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
     const thought = delta({ type: 'thinking_delta', thinking: 'hm' });
-    expect(await signsOf(workers[2], start, ping, thought, delta({ type: 'text_delta', text: 'fine' }), end('end_turn'))).toEqual([
-      '(thinks)', 'fine',
-    ]);
+    expect(await signsOf(workers[2], start, ping, thought, said, end('end_turn'))).toEqual(['(thinks)', 'fine']);
   });
 });

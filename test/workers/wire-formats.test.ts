@@ -22,22 +22,21 @@ function workerFor(provider: string): WorkerConfig {
 }
 
 const USAGE = {
-  openai: {
-    input_tokens: 100, output_tokens: 40, total_tokens: 140,
-  },
+  openai: { input_tokens: 100, output_tokens: 40, total_tokens: 140 },
   'openai-compatible': { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 },
   anthropic: { input_tokens: 100, output_tokens: 40 },
 } as const;
 
 describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (provider) => {
   test('streams the text in pieces and reports what the provider reports', async () => {
-    mock.on({ userMessage: /hello/ }, { content: 'Hello, quiet fox, how are you?', model: 'served-model', usage: USAGE[provider] });
+    const content = 'Hello, quiet fox, how are you?';
+    mock.on({ userMessage: /hello/ }, { content, model: 'served-model', usage: USAGE[provider] });
     const { caller, books, texts, options } = await setUp();
     const { reply, spent } = await caller.call(workerFor(provider), HELLO, options);
     expect(texts.length).toBeGreaterThan(1);
-    expect(texts.join('')).toBe('Hello, quiet fox, how are you?');
+    expect(texts.join('')).toBe(content);
     expect(reply).toEqual({
-      text: 'Hello, quiet fox, how are you?',
+      text: content,
       finishReason: 'stop',
       usage: { uncachedInput: 100, cacheRead: 0, cacheWrite: 0, output: 40, reasoning: 0, estimated: false },
       model: 'served-model',
@@ -47,7 +46,8 @@ describe.each(['openai', 'openai-compatible', 'anthropic'] as const)('%s', (prov
   });
 
   test('an answer cut at the token limit is a reply, marked as such', async () => {
-    mock.on({ userMessage: /hello/ }, { content: 'Hello, qui', finishReason: provider === 'anthropic' ? 'max_tokens' : 'length' });
+    const finishReason = provider === 'anthropic' ? 'max_tokens' : 'length';
+    mock.on({ userMessage: /hello/ }, { content: 'Hello, qui', finishReason });
     const { caller, options } = await setUp();
     const { reply } = await caller.call(workerFor(provider), HELLO, options);
     expect(reply).toMatchObject({ text: 'Hello, qui', finishReason: 'length' });
