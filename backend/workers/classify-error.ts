@@ -45,26 +45,26 @@ export interface ProviderError {
 }
 
 /** Error types of Anthropic's and error codes of OpenAI's API, as their documentation and SDK types name them. */
-const KINDS: Readonly<Record<string, WorkerErrorKind>> = {
-  authentication_error: 'authentication',
-  invalid_api_key: 'authentication',
-  billing_error: 'payment',
-  insufficient_quota: 'payment',
-  billing_hard_limit_reached: 'payment',
-  permission_error: 'permission',
-  not_found_error: 'not-found',
-  model_not_found: 'not-found',
-  invalid_request_error: 'invalid-request',
-  invalid_prompt: 'invalid-request',
-  request_too_large: 'context-overflow',
-  context_length_exceeded: 'context-overflow',
-  rate_limit_error: 'rate-limit',
-  rate_limit_exceeded: 'rate-limit',
-  overloaded_error: 'overloaded',
-  api_error: 'server',
-  timeout_error: 'server',
-  server_error: 'server',
-};
+const KINDS: ReadonlyMap<string, WorkerErrorKind> = new Map([
+  ['authentication_error', 'authentication'],
+  ['invalid_api_key', 'authentication'],
+  ['billing_error', 'payment'],
+  ['insufficient_quota', 'payment'],
+  ['billing_hard_limit_reached', 'payment'],
+  ['permission_error', 'permission'],
+  ['not_found_error', 'not-found'],
+  ['model_not_found', 'not-found'],
+  ['invalid_request_error', 'invalid-request'],
+  ['invalid_prompt', 'invalid-request'],
+  ['request_too_large', 'context-overflow'],
+  ['context_length_exceeded', 'context-overflow'],
+  ['rate_limit_error', 'rate-limit'],
+  ['rate_limit_exceeded', 'rate-limit'],
+  ['overloaded_error', 'overloaded'],
+  ['api_error', 'server'],
+  ['timeout_error', 'server'],
+  ['server_error', 'server'],
+]);
 
 function kindOfStatus(status: number, { key, worker }: CallContext): WorkerErrorKind {
   switch (status) {
@@ -105,7 +105,7 @@ function classifyRefusal(
   context: CallContext,
 ): WorkerError {
   const byStatus = kindOfStatus(status, context);
-  const byBody = KINDS[body?.code ?? ''] ?? KINDS[body?.type ?? ''];
+  const byBody = KINDS.get(body?.code ?? '') ?? KINDS.get(body?.type ?? '');
   // A body says more than its status where the status is broad: 400 for a prompt that is too long, 429 for an empty account.
   const kind =
     byStatus === 'invalid-request' && SAYS_TOO_LONG.test(body?.message ?? '') ? 'context-overflow'
@@ -124,7 +124,7 @@ function classifyRefusal(
 export function classifyProviderError(error: ProviderError, context: CallContext, cause?: unknown): WorkerError {
   const status = Number(error.code);
   const kind =
-    KINDS[error.code ?? ''] ?? KINDS[error.type ?? ''] ??
+    KINDS.get(error.code ?? '') ?? KINDS.get(error.type ?? '') ??
     (status >= 400 && status < 600 ? kindOfStatus(status, context) : 'server');
   return workerError(kind, context, { quote: quoteOf(error, context), usage: context.usage, cause });
 }

@@ -73,6 +73,11 @@ const CASES: readonly Case[] = [
     kind: 'overloaded', requests: 4, charged: true,
   },
   {
+    name: 'an error event of a type nobody knows',
+    fault: () => faults.errorEvent('constructor', 'Oops'),
+    kind: 'server', requests: 4, charged: true,
+  },
+  {
     name: 'an error event for a server error',
     fault: () => faults.errorEvent('server_error', 'Oops'),
     kind: 'server', requests: 4, charged: true,
