@@ -15,18 +15,14 @@ export type AnswerBlock =
 
 /** Finds everything in an answer that may be an edit: fenced code blocks, diffs and search/replace blocks, fenced or bare. */
 export function findBlocks(answer: string): AnswerBlock[] {
-  const blocks: AnswerBlock[] = [];
-  for (const part of splitFences(answer.replaceAll('\r\n', '\n'))) {
-    if (part.kind === 'prose') blocks.push(...fromProse(part.lines));
-    else blocks.push(...fromFence(part));
-  }
-  return blocks;
+  return splitFences(answer.replaceAll('\r\n', '\n')).flatMap((part) =>
+    part.kind === 'prose' ? fromProse(part.lines) : fromFence(part),
+  );
 }
 
 function fromProse(lines: readonly string[]): AnswerBlock[] {
-  const blocks: AnswerBlock[] = diffsOutsideFences(lines).map((text) => ({ kind: 'diff', text }));
-  if (hasConflictMarkers(lines)) blocks.push(...fromReplacements(lines, undefined));
-  return blocks;
+  const diffs = diffsOutsideFences(lines).map((text): AnswerBlock => ({ kind: 'diff', text }));
+  return hasConflictMarkers(lines) ? diffs.concat(fromReplacements(lines, undefined)) : diffs;
 }
 
 function fromFence(fence: Fence): AnswerBlock[] {
@@ -37,9 +33,9 @@ function fromFence(fence: Fence): AnswerBlock[] {
       ? []
       : [{ kind: 'broken', path, reason: 'The code block is not closed: the answer seems to be cut off.' }];
   }
-  if (/^(diff|patch|udiff)$/i.test(language) || looksLikeDiff(fence.lines))
-    return [{ kind: 'diff', text: fence.lines.join('\n') }];
   const named = namedPath(fence);
+  if (looksLikeDiff(fence.lines)) return [{ kind: 'diff', text: fence.lines.join('\n') }];
+  if (/^(diff|patch|udiff)$/i.test(language)) return [{ kind: 'diff', text: withHeaders(fence.lines, named?.path).join('\n') }];
   if (hasConflictMarkers(fence.lines)) return fromReplacements(fence.lines, named?.path);
   if (named === undefined) return [{ kind: 'unnamed', language, content: fence.lines.join('\n') }];
   if (named.conflict !== undefined) {
@@ -47,6 +43,13 @@ function fromFence(fence: Fence): AnswerBlock[] {
   }
   const lines = named.fromFirstLine ? fence.lines.slice(1) : fence.lines;
   return [{ kind: 'whole-file', named, language, content: lines.join('\n') }];
+}
+
+/** A block of changed lines whose file stands beside the block instead of in it. */
+function withHeaders(lines: readonly string[], path: string | undefined): readonly string[] {
+  if (path === undefined) return lines;
+  const hunks = lines.some((line) => line.startsWith('@@')) ? lines : ['@@', ...lines];
+  return [`--- a/${path}`, `+++ b/${path}`, ...hunks];
 }
 
 function fromReplacements(lines: readonly string[], path: string | undefined): AnswerBlock[] {

@@ -30,7 +30,7 @@ function startsFile(lines: readonly string[], index: number): boolean {
   if (line.startsWith('diff --git ')) return true;
   if (!/^--- \S/.test(line) || !/^\+\+\+ \S/.test(lines[index + 1] ?? '')) return false;
   const next = lines[index + 2];
-  return next === undefined || next.trim() === '' || next.startsWith('@@') || startsFile(lines, index + 2);
+  return next === undefined || next.trim() === '' || /^(@@|diff --git |--- )/.test(next);
 }
 
 const isHunkLine = (line: string): boolean => /^[ +\-\\@]/.test(line);

@@ -64,8 +64,6 @@ export function judge(before: TestReport, after: TestReport, exitCode: number | 
   if (kept < working)
     return failed(`Of ${counted(working, 'test')} that passed before, ${working - kept} did not pass any more.`, score);
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
-  if (exitCode !== 0)
-    return failed(`Every test passed, but the command ended with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`}.`);
   const ending = exitCode === null ? 'by a signal' : `with exit code ${exitCode}`;
   if (exitCode !== 0) return failed(`Every test passed, but the command ended ${ending}.`);
   const reason = `${counted(broken, 'test')} that failed before passed, and so did ${counted(working, 'test')} that had passed before.`;

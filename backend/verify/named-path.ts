@@ -47,7 +47,7 @@ function pathInInfo(info: string): string | undefined {
 /** `**src/a.js**`, `### src/a.js`, "File: src/a.js", "1. `src/a.js` (new):". Nothing else may stand on the line. */
 function pathInLabel(line: string): { path: string; explicit: boolean } | undefined {
   if (line.length > 400) return undefined;
-  let text = line.replace(/^(?:#{1,6}|[-*+]|\d+[.)])\s+/, '').replace(/\s*:\s*$/, '');
+  let text = line.replace(/^(?:(?:#{1,6}|[-*+]|\d+[.)])\s+)+/, '').replace(/\s*:\s*$/, '');
   text = unwrapped(text);
   const withoutWord = text.replace(/^(?:(?:new|updated|modified|changed)\s+)?(?:file(?:name)?|path)\b\s*:?\s*/i, '');
   const saysFile = withoutWord !== text;

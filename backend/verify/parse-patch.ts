@@ -10,6 +10,8 @@ import { checkWorkspacePath, refusalOnDisk } from './workspace-path.ts';
 
 const MAX_FILES = 200;
 const MAX_ANSWER_CHARACTERS = 32 * 1024 * 1024;
+/** Of blocks in an answer, and of files in a diff: each of them may cost a pass over a file. */
+const MAX_CHANGES = 2_000;
 
 export interface ParsePatchOptions {
   /**
@@ -25,16 +27,14 @@ export interface ParsePatchOptions {
  * fit stands in `refused`. Files are deleted by a diff only. A block that changes nothing is no edit.
  */
 export async function parsePatch(answer: string, base: string, options: ParsePatchOptions = {}): Promise<Patch> {
-  if (answer.length > MAX_ANSWER_CHARACTERS) {
-    return {
-      edits: [],
-      refused: [
-        { path: '(answer)', reason: `The answer is longer than ${MAX_ANSWER_CHARACTERS / 1024 / 1024} million characters.` },
-      ],
-    };
-  }
+  const tooMuch = (what: string): Patch => ({
+    edits: [],
+    refused: [{ path: '(answer)', reason: `The answer has more than ${what}.` }],
+  });
+  if (answer.length > MAX_ANSWER_CHARACTERS) return tooMuch(`${MAX_ANSWER_CHARACTERS / 1024 / 1024} million characters`);
   const draft = new Draft(await realpath(base));
   const blocks = findBlocks(answer);
+  if (blocks.length > MAX_CHANGES) return tooMuch(`${MAX_CHANGES} blocks of code`);
   for (const block of blocks) await addBlock(draft, block);
   if (draft.isEmpty) await addUnnamedBlock(draft, blocks, options.candidates ?? []);
   return draft.finish();
@@ -48,9 +48,12 @@ async function addBlock(draft: Draft, block: AnswerBlock): Promise<void> {
       if (block.path === undefined)
         return draft.refuse('(no path)', 'A search/replace block does not say which file it changes.');
       return await addReplacements(draft, block.path, block.replacements);
-    case 'diff':
-      for (const fileDiff of readDiff(block.text)) await addFileDiff(draft, fileDiff);
+    case 'diff': {
+      const fileDiffs = readDiff(block.text);
+      if (fileDiffs.length > MAX_CHANGES) return draft.refuse('(diff)', `The diff changes more than ${MAX_CHANGES} files.`);
+      for (const fileDiff of fileDiffs) await addFileDiff(draft, fileDiff);
       return;
+    }
     case 'broken':
       return draft.refuse(block.path, block.reason);
     case 'unnamed':

@@ -28,7 +28,7 @@ export interface VerifyOptions {
 }
 
 export interface VerifierParts {
-  readonly sandbox: Sandbox;
+  readonly sandbox: Pick<Sandbox, 'run'>;
   readonly folders: RunFolders;
   readonly baseRuns: BaseRunCache;
 }
@@ -58,7 +58,7 @@ export class Verifier {
 
 type Finding = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
 
-const without = (outcome: 'refused' | 'infrastructure' | 'failed', reason: string): Finding => ({
+const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding => ({
   verified: false,
   score: 0,
   outcome,
@@ -124,9 +124,10 @@ class Attempt {
       const { outcome, report } = await this.#runTests(copy, folder, runner);
       return judge(before.report, report, outcome.exitCode);
     } catch (error) {
+      if (!(error instanceof UnusableRun)) throw error;
       // Before the change the same command gave a usable report in time: that it does not now is the change's doing.
-      if (error instanceof UnusableRun) return without('failed', `With the change, ${lowerFirst(error.message)}`);
-      throw error;
+      const nothing = judge(before.report, { results: [] }, null);
+      return { ...nothing, reason: `With the change, ${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}` };
     }
   }
 
@@ -143,6 +144,7 @@ class Attempt {
       await copy.cloneTo(folder.workspace);
       onProgress?.('running the tests before the change');
       const { outcome, report } = await this.#runTests({ ...copy, folder: folder.workspace }, folder, runner);
+      if (!hasEvidence(report)) throw new UnusableRun(`No test was executed.${lastWords(outcome)}`);
       const run: BaseRun = { report, durationMs: outcome.durationMs };
       this.#parts.baseRuns.set(key, run);
       return run;
@@ -151,7 +153,7 @@ class Attempt {
     }
   }
 
-  /** Runs the tests once. Throws `UnusableRun` if they did not end in time, left no readable report, or executed nothing. */
+  /** Runs the tests once. Throws `UnusableRun` if they did not end in time or left no readable report. */
   async #runTests(
     copy: WorkspaceCopy,
     folder: RunFolder,
@@ -172,20 +174,16 @@ class Attempt {
       sandboxed,
     });
     if (outcome.timedOut) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
-    const said = lastLines(outcome.stderr.trim() || outcome.stdout.trim());
     try {
-      const report = await prepared.readReport(copy.folder);
-      if (!hasEvidence(report)) throw new UnusableRun(`No test was executed.${said}`);
-      return { outcome, report };
+      return { outcome, report: await prepared.readReport(copy.folder) };
     } catch (error) {
-      if (error instanceof ReportError) throw new UnusableRun(`${error.message}${said}`);
+      if (error instanceof ReportError) throw new UnusableRun(`${error.message}${lastWords(outcome)}`);
       throw error;
     }
   }
 }
 
-function lastLines(output: string): string {
+function lastWords({ stdout, stderr }: SandboxOutcome): string {
+  const output = stderr.trim() || stdout.trim();
   return output === '' ? '' : ` The command said: ${output.slice(-500)}`;
 }
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

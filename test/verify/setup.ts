@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
@@ -51,4 +51,15 @@ export async function trySandbox(): Promise<{ available: boolean; note: string }
   await using scratch = await makeScratch();
   const { available, reason } = await scratch.sandbox.availability();
   return { available, note: available ? 'in the sandbox' : `not tried, no sandbox here: ${reason}` };
+}
+
+/** Process ids on this machine whose command line holds the marker. Processes of a sandbox are visible from outside. */
+export async function processesWith(marker: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes(marker)) found.push(`${pid}: ${line.replaceAll('\0', ' ')}`);
+  }
+  return found;
 }

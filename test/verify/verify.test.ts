@@ -1,8 +1,11 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import { SandboxUnavailableError } from '../../backend/verify/sandbox.ts';
 import type { Verdict } from '../../backend/verify/verdict.ts';
-import { makeScratch, trySandbox, type Scratch } from './setup.ts';
+import { Verifier } from '../../backend/verify/verify.ts';
+import { makeScratch, processesWith, trySandbox, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();
 
@@ -51,6 +54,303 @@ describe.skipIf(!available)(`a verdict (${note})`, () => {
       'finds the last': 'failed → passed',
       'finds nothing in nothing': 'passed → passed',
     });
+    expect(await readdir(scratch.folders.root)).toEqual([]);
+  });
+
+  it('fails a wrong fix, with what the tests said and a graded score', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(
+      scratch,
+      block('src/list.js', FIX.replace('list[0]', 'list[1]').replace('length - 1', 'length - 2')),
+    );
+    expect(verdict).toMatchObject({
+      verified: false,
+      outcome: 'failed',
+      score: 0,
+      reason: expect.stringMatching(/failed before/),
+    });
+    expect(verdict.tests.find(({ id }) => id.endsWith('the last'))?.message).toMatch(/2 !== 3/);
+    expect(statuses(verdict)['finds the first']).toBe('passed → failed');
+  });
+
+  it('grades a fix that mends some tests and breaks none', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PROJECT,
+      'test/more.test.js': `import test from 'node:test';\ntest('open', () => { throw new Error('still open'); });\n`,
+    };
+    expect(await judge(scratch, block('src/list.js', FIX), files)).toMatchObject({
+      verified: false,
+      outcome: 'failed',
+      score: 0.5,
+    });
+  });
+
+  it('verifies a fix that makes a test file load at all', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PROJECT, 'src/list.js': 'export const first = (list) => list[0];\n' };
+    const verdict = await judge(scratch, block('src/list.js', FIX), files);
+    expect(verdict).toMatchObject({ verified: true, score: 1 });
+    expect(statuses(verdict)['finds the last']).toBe('missing → passed');
+  });
+
+  it('proves nothing where no test failed before', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PROJECT, 'src/list.js': FIX };
+    const verdict = await judge(scratch, block('src/list.js', `${FIX}// more\n`), files);
+    expect(verdict).toMatchObject({
+      verified: false,
+      outcome: 'refused',
+      reason: 'Nothing to prove: no test failed before the change.',
+    });
+  });
+
+  it('leaves the workspace as it is', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PROJECT,
+      'src/trace.js': `import { writeFileSync } from 'node:fs';\nwriteFileSync('src/list.js', 'overwritten');\n`,
+    };
+    await judge(scratch, block('src/list.js', `import './trace.js';\n${FIX}`), files);
+    expect(await readFile(path.join(scratch.folder, 'project/src/list.js'), 'utf8')).toBe(PROJECT['src/list.js']);
+  });
+
+  it('finds dependencies that are installed, and a package of the workspace as patched', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      'package.json': PROJECT['package.json'],
+      'node_modules/dep/package.json': '{"name":"dep","type":"module","exports":"./index.js"}',
+      'node_modules/dep/index.js': 'export const three = 3;\n',
+      'node_modules/@own/list': { link: '../../packages/list' },
+      'packages/list/package.json': '{"name":"@own/list","type":"module","exports":"./list.js"}',
+      'packages/list/list.js': PROJECT['src/list.js'],
+      'test/list.test.js': PROJECT['test/list.test.js']
+        .replace('../src/list.js', '@own/list')
+        .replace('3);', `three);`)
+        .replace('import {', `import { three } from 'dep';\nimport {`),
+    };
+    expect(await judge(scratch, block('packages/list/list.js', FIX), files)).toMatchObject({ verified: true });
+  });
+
+  it('runs the tests before the change once for several patches', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const stages: string[] = [];
+    for (const content of [FIX, FIX.replace('- 1', '- 2')]) {
+      const patch = await parsePatch(block('src/list.js', content), base);
+      const onProgress = (stage: string): number => stages.push(stage);
+      await scratch.verifier.verify({ base, patch, command: 'node --test', signal: new AbortController().signal, onProgress });
+    }
+    expect(stages.filter((stage) => stage.endsWith('before the change'))).toHaveLength(1);
+    expect(stages.filter((stage) => stage.endsWith('with the change'))).toHaveLength(2);
+  });
+
+  it('reads the same from the command of a package manager and with a reporter of the project', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    for (const command of ['npm test', 'node --test --test-reporter=spec', 'node --test --test-reporter dot test/list.test.js']) {
+      const verdict = await scratch.verifier.verify({ base, patch, command, signal: new AbortController().signal });
+      expect({ command, verified: verdict.verified, tests: verdict.tests.length }).toEqual({ command, verified: true, tests: 3 });
+    }
+  });
+
+  it('is none of a patch when the tests cannot be run before it', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const verify = (command: string, timeoutMs = 60_000): Promise<Verdict> =>
+      scratch.verifier.verify({ base, patch, command, signal: new AbortController().signal, timeoutMs });
+    expect(await verify('node --test nothing-here')).toMatchObject({ outcome: 'infrastructure', verified: false, score: 0 });
+    expect(await verify('node --version')).toMatchObject({
+      outcome: 'infrastructure',
+      reason: expect.stringMatching(/no report/),
+    });
+    expect(await verify('node-that-is-missing --test')).toMatchObject({
+      outcome: 'infrastructure',
+      reason: expect.stringMatching(/not found/),
+    });
+    expect(await verify('make check')).toMatchObject({ outcome: 'infrastructure', reason: expect.stringMatching(/not known/) });
+    expect(await verify('node -e "setInterval(() => {}, 1000)"', 500)).toMatchObject({
+      outcome: 'infrastructure',
+      reason: expect.stringMatching(/did not end/),
+    });
+    expect(await readdir(scratch.folders.root)).toEqual([]);
+  });
+
+  it('ends in an AbortError when cancelled, with no process and no folder left', async () => {
+    await using scratch = await makeScratch();
+    const seconds = `9${process.pid}.${Math.random().toString().slice(2, 10)}`;
+    const hanging = `import { spawn } from 'node:child_process';\nimport test from 'node:test';\ntest('hangs', () => new Promise(() => spawn('sleep', ['${seconds}'])));\n`;
+    const base = await scratch.project({ ...PROJECT, 'test/hang.test.js': hanging });
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const controller = new AbortController();
+    const running = scratch.verifier.verify({ base, patch, command: 'node --test', signal: controller.signal });
+    running.catch(() => undefined);
+    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, { timeout: 20_000 }).toBe(1);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await readdir(scratch.folders.root)).toEqual([]);
+    await expect.poll(() => processesWith(seconds)).toEqual([]);
+  });
+
+  it('is the same for several at once', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const verdicts = await Promise.all(
+      [FIX, FIX.replace('- 1', '- 2'), FIX, 'export const first = 1;\n'].map(async (content) => {
+        const patch = await parsePatch(block('src/list.js', content), base);
+        return await scratch.verifier.verify({ base, patch, command: 'node --test', signal: new AbortController().signal });
+      }),
+    );
+    expect(verdicts.map(({ verified }) => verified)).toEqual([true, false, true, false]);
+    expect(await readdir(scratch.folders.root)).toEqual([]);
+  });
+});
+
+describe.skipIf(!available)(`a patch that leaves the bug in is not verified (${note})`, () => {
+  const BUG = PROJECT['src/list.js'];
+  const ID = 'test/list.test.js > list > finds the last';
+  const line = (type: string, nesting: number, name: string): string =>
+    JSON.stringify({ type, file: ID.split(' > ')[0], name, nesting, suite: nesting === 0, skipped: false });
+  const rows: [name: string, source: string, after: string | undefined][] = [
+    ['process.exit(0) at import', `process.exit(0);\n${BUG}`, 'failed → missing'],
+    ['process.exit(0) behind the first tests', `${BUG}\nexport { };\nsetImmediate(() => process.exit(0));\n`, undefined],
+    [
+      'an exit status that is rewritten',
+      `process.on('exit', () => { process.exitCode = 0; process.reallyExit?.(0); });\n${BUG}`,
+      undefined,
+    ],
+    ['forged results on stdout', `console.log('TAP version 13\\nok 1 - list\\n# pass 3\\n# fail 0');\n${BUG}`, 'failed → failed'],
+    [
+      'forged lines of the reporter on stdout',
+      `console.log(${JSON.stringify(`${line('test:start', 0, 'list')}\n${line('test:pass', 1, 'finds the last')}\n{"type":"end"}`)});\n${BUG}`,
+      'failed → failed',
+    ],
+    [
+      'a report written in the place of the real one',
+      `import { readdirSync, writeFileSync } from 'node:fs';
+const options = String(process.env.NODE_OPTIONS) + process.execArgv.join(' ');
+for (const file of options.match(/[^"= ]+\\.jsonl/g) ?? []) writeFileSync(file, ${JSON.stringify(`${line('test:pass', 0, 'x')}\n{"type":"end"}\n`)});
+for (const folder of ['../report', process.env.TMPDIR + '/../report']) for (const file of readdirSync(folder)) writeFileSync(folder + '/' + file, 'x');
+${BUG}`,
+      undefined,
+    ],
+    ['a file that does not load', `import './missing.js';\n${BUG}`, undefined],
+  ];
+  it.each(rows)('%s', async (_, source, after) => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(block('src/list.js', source), base);
+    expect(patch.edits).toHaveLength(1);
+    const verdict = await scratch.verifier.verify({
+      base,
+      patch,
+      command: 'node --test',
+      signal: new AbortController().signal,
+    });
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed', score: 0 });
+    if (after !== undefined) expect(statuses(verdict)['finds the last']).toBe(after);
+  });
+
+  it('an endless loop', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const judged = async (source: string, timeoutMs: number): Promise<Verdict> => {
+      const patch = await parsePatch(block('src/list.js', source), base);
+      const { signal } = new AbortController();
+      return await scratch.verifier.verify({ base, patch, command: 'node --test', signal, timeoutMs });
+    };
+    // The first one also runs the tests before the change, so that the short limit holds for the loop alone.
+    await judged(FIX, 60_000);
+    const verdict = await judged(`while (true);\n${BUG}`, 1_000);
+    expect(verdict).toMatchObject({
+      verified: false,
+      outcome: 'failed',
+      score: 0,
+      reason: 'With the change, the tests did not end within 1 s.',
+    });
+    expect(statuses(verdict)['finds the last']).toBe('failed → missing');
+  });
+
+  it('a target that is skipped', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PROJECT,
+      'src/list.js': `export const supported = true;\n${BUG}`,
+      'test/list.test.js': PROJECT['test/list.test.js']
+        .replace("it('finds the last', ", "it('finds the last', { skip: !supported }, ")
+        .replace('{ first,', '{ supported, first,'),
+    };
+    const verdict = await judge(scratch, block('src/list.js', `export const supported = false;\n${BUG}`), files);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed', score: 0 });
+    expect(statuses(verdict)['finds the last']).toBe('failed → skipped');
+  });
+
+  it.each([
+    ['an edited test', block('test/list.test.js', 'x'), /judge/],
+    ['a test that is replaced by a link', block('linked/list.test.js', 'x'), /./],
+    ['a changed test script', `\`\`\`json package.json\n{"scripts":{"test":"true"}}\n\`\`\`\n`, /how the tests are run/],
+    ['no change at all', 'You are holding it wrong.', /changes no file/],
+  ])('%s is refused', async (_, answer, reason) => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, answer, { ...PROJECT, linked: { link: 'test' } });
+    expect(verdict).toMatchObject({
+      verified: false,
+      outcome: 'refused',
+      score: 0,
+      tests: [],
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it('a patch whose paths nobody has checked is refused', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    for (const file of ['../../outside.js', 'test/new.test.js', '/tmp/outside.js']) {
+      const patch = { edits: [{ path: file, kind: 'create', before: null, after: 'x' }], refused: [] } as const;
+      const verdict = await scratch.verifier.verify({
+        base,
+        patch,
+        command: 'node --test',
+        signal: new AbortController().signal,
+      });
+      expect(verdict).toMatchObject({ verified: false, outcome: 'refused' });
+    }
+  });
+
+  it('a background process that rewrites the report when the runner has ended', async () => {
+    await using scratch = await makeScratch();
+    const forger = `setInterval(() => { const fs = require('node:fs');
+      for (const file of fs.readdirSync('../report')) fs.writeFileSync('../report/' + file, '{"type":"end"}\\n'); }, 1)`;
+    const source = `import { spawn } from 'node:child_process';\nspawn(process.execPath, ['-e', ${JSON.stringify(forger)}], { detached: true, stdio: 'ignore' }).unref();\n${BUG}`;
+    expect(await judge(scratch, block('src/list.js', source))).toMatchObject({ verified: false, outcome: 'failed', score: 0 });
+  });
+});
+
+describe('without a sandbox', () => {
+  it('nothing is learned unless a person agreed to go without', async () => {
+    await using scratch = await makeScratch();
+    const none = { run: () => Promise.reject(new SandboxUnavailableError('No sandbox here.')) };
+    const verifier = new Verifier({ ...scratch, sandbox: none });
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const verdict = await verifier.verify({ base, patch, command: 'node --test', signal: new AbortController().signal });
+    expect(verdict).toMatchObject({ verified: false, outcome: 'infrastructure', reason: 'No sandbox here.', score: 0 });
+  });
+
+  it('the tests run where a person agreed, and the verdict says so', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const verdict = await scratch.verifier.verify({
+      base,
+      patch,
+      command: 'node --test',
+      signal: new AbortController().signal,
+      sandboxed: false,
+    });
+    expect(verdict).toMatchObject({ verified: true, sandboxed: false });
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ export const nodeTest: TestRunner = {
 
   async detect(workspace) {
     const script = await testScript(workspace);
-    // The script itself, not \`npm test\`: npm costs a third of a second and adds nothing.
+    // The script itself, not `npm test`: npm costs a third of a second and adds nothing.
     if (script !== undefined && /\bnode\b.*\s--test\b/.test(script)) return script;
     if (script !== undefined && !/no test specified/.test(script)) return undefined;
     return (await hasNodeTests(workspace)) ? 'node --test' : undefined;
@@ -140,11 +140,11 @@ export function parseEvents(lines: string, copy: string): TestReport {
     // The runner reports a file of its own where it has no test, or has failed outside of them.
     const isFile = event.nesting === 0 && path.resolve(copy, event.name) === file;
     const isContainer = isFile || event.suite;
-    const path_ = isFile ? relative : [relative, ...names].join(ID_SEPARATOR);
-    const use = (uses.get(path_) ?? 0) + 1;
-    uses.set(path_, use);
+    const name = isFile ? relative : [relative, ...names].join(ID_SEPARATOR);
+    const use = (uses.get(name) ?? 0) + 1;
+    uses.set(name, use);
     results.push({
-      id: use === 1 ? path_ : `${path_} (${use})`,
+      id: use === 1 ? name : `${name} (${use})`,
       kind: isContainer ? 'container' : 'test',
       status: event.skipped ? 'skipped' : event.type === 'test:pass' ? 'passed' : 'failed',
       ...(event.message !== undefined && { message: event.message.slice(0, MAX_MESSAGE_CHARACTERS) }),

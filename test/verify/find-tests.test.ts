@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { findTestCommand } from '../../backend/verify/find-tests.ts';
+import { makeScratch } from './setup.ts';
+
+const NODE_TEST = `import { test } from 'node:test';\n`;
+const script = (test: string): string => JSON.stringify({ scripts: { test } });
+
+describe('the command that runs the tests', () => {
+  it.each([
+    ['the test script, where it runs node --test', { 'package.json': script('node --test test/') }, 'node --test test/'],
+    ['the test script with options', { 'package.json': script('node --import ./x.js --test') }, 'node --import ./x.js --test'],
+    ['node --test, where a test file imports node:test', { 'test/a.js': NODE_TEST }, 'node --test'],
+    [
+      'node --test, where npm init left its placeholder',
+      { 'package.json': script('echo "Error: no test specified" && exit 1'), 'a.test.mjs': NODE_TEST },
+      'node --test',
+    ],
+    ['none, where the script runs another runner', { 'package.json': script('vitest run'), 'a.test.js': NODE_TEST }, undefined],
+    ['none, where test files import another runner', { 'a.test.js': `import { test } from 'vitest';\n` }, undefined],
+    ['none, where only a dependency has tests', { 'node_modules/x/a.test.js': NODE_TEST }, undefined],
+    ['none, where package.json cannot be read', { 'package.json': '{' }, undefined],
+    ['none, where there is nothing', { 'readme.md': '' }, undefined],
+  ])('is %s', async (_, files, command) => {
+    await using scratch = await makeScratch();
+    const found = await findTestCommand(await scratch.project(files));
+    expect(found).toEqual(command === undefined ? undefined : { command, runner: 'node-test' });
+  });
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../backend/verify/judge.ts';
+import type { TestReport, TestResult } from '../../backend/verify/test-report.ts';
+
+/** `✓ name`, `✗ name`, `- name` (skipped); a name in brackets is a file or suite. */
+function report(...lines: string[]): TestReport {
+  return {
+    results: lines.map((line): TestResult => {
+      const [mark, id] = [line.charAt(0), line.slice(2)];
+      const status = mark === '✓' ? 'passed' : mark === '✗' ? 'failed' : 'skipped';
+      return { id: id.replaceAll(/[[\]]/g, ''), kind: id.startsWith('[') ? 'container' : 'test', status };
+    }),
+  };
+}
+
+describe('the comparison of two reports', () => {
+  const rows: [name: string, before: string[], after: string[], exitCode: number | null, verified: boolean, score: number][] = [
+    ['mended and kept', ['✗ a', '✓ b'], ['✓ a', '✓ b'], 0, true, 1],
+    ['mended, and a new test passes', ['✗ a'], ['✓ a', '✓ n'], 0, true, 1],
+    ['mended, but the exit code says no', ['✗ a'], ['✓ a'], 1, false, 0],
+    ['mended, but ended by a signal', ['✗ a'], ['✓ a'], null, false, 0],
+    ['exit code 0 and nothing mended', ['✗ a', '✓ b'], ['✗ a', '✓ b'], 0, false, 0],
+    ['half mended', ['✗ a', '✗ c', '✓ b'], ['✓ a', '✗ c', '✓ b'], 1, false, 0.5],
+    ['mended, one of two broken', ['✗ a', '✓ b', '✓ c'], ['✓ a', '✗ b', '✓ c'], 1, false, 0.5],
+    ['mended, one missing', ['✗ a', '✓ b'], ['✓ a'], 0, false, 0],
+    ['mended, one skipped', ['✗ a', '✓ b', '✓ c'], ['✓ a', '- b', '✓ c'], 0, false, 0.5],
+    ['the target missing', ['✗ a', '✓ b'], ['✓ b'], 0, false, 0],
+    ['the target skipped', ['✗ a', '✓ b'], ['- a', '✓ b'], 0, false, 0],
+    ['mended, and a test fails that was skipped', ['✗ a', '- b'], ['✓ a', '✗ b'], 0, false, 0],
+    ['mended, and a new test fails', ['✗ a'], ['✓ a', '✗ n'], 0, false, 0],
+    ['nothing executed', ['✗ a', '✓ b'], [], 0, false, 0],
+    ['nothing failed before', ['✓ a'], ['✓ a'], 0, false, 0],
+    ['a file that loads now', ['✗ [f]', '✓ b'], ['✓ f > a', '✓ b'], 0, true, 1],
+    ['a file that loads now, with one of its tests failing', ['✗ [f]'], ['✓ f > a', '✗ f > b'], 1, false, 0.5],
+    ['a file that ends without a test', ['✗ [f]'], ['✓ [f]'], 0, false, 0],
+    ['a file that still does not load', ['✗ [f]', '✓ b'], ['✗ [f]', '✓ b'], 1, false, 0],
+    ['mended, and a suite fails by itself', ['✗ s > a'], ['✓ s > a', '✗ [s]'], 0, false, 0],
+    ['a suite that failed with its test', ['✗ s > a', '✗ [s]'], ['✓ s > a', '✓ [s]'], 0, true, 1],
+  ];
+  it.each(rows)('%s', (_, before, after, exitCode, verified, score) => {
+    expect(judge(report(...before), report(...after), exitCode)).toMatchObject({
+      verified,
+      score,
+      outcome: verified ? 'verified' : 'failed',
+    });
+  });
+
+  it('never verifies a failing, missing or skipped test, and scores 1 only what it verifies', () => {
+    const marks = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', '[f]', 'f > e'), fc.constantFrom('✓', '✗', '-'));
+    const lines = (from: Record<string, string>): string[] => Object.entries(from).map(([id, mark]) => `${mark} ${id}`);
+    fc.assert(
+      fc.property(marks, marks, fc.constantFrom(0, 1), (before, after, exitCode) => {
+        const judgement = judge(report(...lines(before)), report(...lines(after)), exitCode);
+        const isSound =
+          exitCode === 0 &&
+          Object.values(before).includes('✗') &&
+          !Object.values(after).includes('✗') &&
+          Object.entries(before).every(([id, mark]) => id === '[f]' || mark === '-' || after[id] === '✓');
+        expect(judgement.verified && !isSound).toBe(false);
+        expect(judgement.score === 1).toBe(judgement.verified);
+        expect(judgement.score).toBeGreaterThanOrEqual(0);
+        expect(judgement.score).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nodeTest, parseEvents } from '../../backend/verify/runners/node-test.ts';
+import { ReportError, type TestReport } from '../../backend/verify/test-report.ts';
+import { makeScratch } from './setup.ts';
+
+/** Runs a test file by the real runner with our reporter. */
+async function reportOf(files: Record<string, string>, command = 'node --test'): Promise<TestReport> {
+  await using scratch = await makeScratch();
+  const base = await scratch.project({ 'package.json': '{"type":"module"}', ...files });
+  const [tools, report] = [path.join(scratch.folder, 'with space'), path.join(scratch.folder, 'report')];
+  await mkdir(tools);
+  await mkdir(report);
+  const prepared = await nodeTest.prepare({ command, tools, report });
+  const environment = { PATH: process.env.PATH, ...prepared.environment };
+  await new Promise((resolve) => execFile('/bin/sh', ['-c', prepared.command], { cwd: base, env: environment }, resolve));
+  return await prepared.readReport(base);
+}
+
+const summary = (report: TestReport): string[] => report.results.map(({ id, kind, status }) => `${status} ${kind} ${id}`);
+
+describe('the report of node --test', () => {
+  it('names file, suites and test, and numbers names that occur twice', async () => {
+    const source = `import { describe, it, test } from 'node:test';
+describe('outer', () => { describe('inner', () => { it('x', () => {}); it('x', () => {}); }); it.skip('s', () => {}); it.todo('t'); });
+test('with { "odd" > name', () => {});`;
+    expect(
+      summary(await reportOf({ 'test/a.test.js': source, 'b.test.js': `import test from 'node:test'; test('x', () => {});` })),
+    ).toEqual([
+      'passed test b.test.js > x',
+      'passed test test/a.test.js > outer > inner > x',
+      'passed test test/a.test.js > outer > inner > x (2)',
+      'passed container test/a.test.js > outer > inner',
+      'skipped test test/a.test.js > outer > s',
+      'skipped test test/a.test.js > outer > t',
+      'passed container test/a.test.js > outer',
+      'passed test test/a.test.js > with { "odd" > name',
+    ]);
+  });
+
+  it('says that a test failed although its subtests passed', async () => {
+    const source = `import test from 'node:test'; test('top', async (t) => { await t.test('sub', () => {}); throw new Error('behind'); });`;
+    const report = await reportOf({ 'a.test.js': source });
+    expect(summary(report)).toEqual(['passed test a.test.js > top > sub', 'failed test a.test.js > top']);
+    expect(report.results[1]?.message).toBe('behind');
+  });
+
+  it('counts a failing todo as skipped and a failing hook as failing', async () => {
+    const source = `import { before, describe, it } from 'node:test';
+it('later', { todo: true }, () => { throw new Error(); });
+describe('hooked', () => { before(() => { throw new Error('hook'); }); it('x', () => {}); });`;
+    expect(summary(await reportOf({ 'a.test.js': source }))).toEqual([
+      'skipped test a.test.js > later',
+      'failed test a.test.js > hooked > x',
+      'failed container a.test.js > hooked',
+    ]);
+  });
+
+  it('has a file without tests as a container, whatever its exit code', async () => {
+    const report = await reportOf({ 'a.test.js': 'process.exit(0)', 'b.test.js': 'throw new Error("boom")' });
+    expect(summary(report)).toEqual(['passed container a.test.js', 'failed container b.test.js']);
+  });
+
+  it('leaves no trace of the reporter in the environment of the tests', async () => {
+    const source = `import test from 'node:test'; test(String(process.env.NODE_OPTIONS), () => {});`;
+    expect(summary(await reportOf({ 'a.test.js': source }))).toEqual(['passed test a.test.js > undefined']);
+  });
+
+  it('is written where the command runs a test file without --test', async () => {
+    const source = `import test from 'node:test'; test('x', () => {});`;
+    expect(summary(await reportOf({ 'a.test.js': source }, 'node a.test.js'))).toEqual(['passed test a.test.js > x']);
+  });
+});
+
+describe('a report that cannot be believed', () => {
+  const end = '{"type":"end"}';
+  const pass = JSON.stringify({ type: 'test:pass', file: '/copy/a.js', name: 'x', nesting: 0, suite: false, skipped: false });
+  it.each([
+    ['empty', ''],
+    ['cut off', `${pass}\n`],
+    ['cut off in a line', `${pass}\n{"type":"te`],
+    ['not ours', `TAP version 13\n${end}`],
+    ['of another shape', `{"type":"test:pass"}\n${end}`],
+    ['absurdly nested', `${pass.replace('"nesting":0', '"nesting":1e9')}\n${end}`],
+  ])('because it is %s is an error', (_, text) => {
+    expect(() => parseEvents(text, '/copy')).toThrow(ReportError);
+  });
+
+  it('never makes the parser throw anything else', () => {
+    const line = fc.oneof(fc.string(), fc.constantFrom(end, pass, '{}', 'null'), fc.json());
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        try {
+          expect(Array.isArray(parseEvents(lines.join('\n'), '/copy').results)).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ReportError);
+        }
+      }),
+    );
+  });
+});
