@@ -49,7 +49,7 @@ export class AnswerReview {
   watch(): vscode.Disposable {
     return vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       const { title } = this.#review ?? {};
-      if (title !== undefined && closed.some(({ label }) => label === title)) this.#end();
+      if (title !== undefined && closed.some(({ label }) => label.startsWith(title))) this.#end();
     });
   }
 
@@ -64,7 +64,7 @@ export class AnswerReview {
       throw new Error([vscode.l10n.t('The answer holds no edit that can be applied.'), ...allRefused.map(sentenceOf)].join(' '));
     }
     await this.#close();
-    const title = vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗ ({0})', placed.length);
+    const title = vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗');
     const resources = placed.map((edit) => this.#sidesOf(run.runId, edit));
     const documents = resources.flatMap(([, before, after]) => [before, after]);
     const ended = new vscode.CancellationTokenSource();
@@ -146,12 +146,12 @@ export class AnswerReview {
     return this.#review;
   }
 
-  /** Closes the diff and ends the review. */
+  /** Closes the diff and ends the review. The tab is known by its title, to which VS Code adds the number of files. */
   async #close(): Promise<void> {
     const { title } = this.#review ?? {};
     this.#end();
     if (title === undefined) return;
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ label }) => label === title);
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ label }) => label.startsWith(title));
     await vscode.window.tabGroups.close(tabs);
   }
 

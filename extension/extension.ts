@@ -81,7 +81,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const panel = new PanelStateSource({
     connection, runs, list,
     isTrusted: () => vscode.workspace.isTrusted,
-    stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again, and so does Retry.'),
+    stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
   const contextKeys = new ContextKeys();
   const documents = new VirtualDocuments();
