@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { RPC_CODES } from './request-error.ts';
 
 /*
- * vscode-jsonrpc over a WebSocket: one message is one text frame. Everything a peer sends is checked here to be a JSON-RPC message
- * before the library sees it, because the library trusts its peer (a cancellation without parameters throws inside its reader).
+ * vscode-jsonrpc over a WebSocket: one message is one text frame. Everything a peer sends is checked here to be a JSON-RPC
+ * message before the library sees it, because the library trusts its peer (a cancellation without parameters throws inside its
+ * reader).
  */
 
 /** What is used of a `ws` WebSocket. Written out, so that the contract itself needs neither `ws` nor Node. */

@@ -7,7 +7,9 @@ import {
   type NotificationMap, type Params, type ParamsInput, type RequestMap, type Result,
 } from './methods.ts';
 import { RequestError, RPC_CODES } from './request-error.ts';
-import { CLOSE_CODES, closeReason, SocketReader, SocketWriter, type MessageSocket, type SocketLimits } from './socket-connection.ts';
+import {
+  CLOSE_CODES, closeReason, SocketReader, SocketWriter, type MessageSocket, type SocketLimits,
+} from './socket-connection.ts';
 
 /** The messages of the protocol, seen from one of its two ends. */
 export interface Contract {
@@ -50,8 +52,8 @@ type Listener = (params: unknown) => void;
 const errorDataSchema = z.object({ kind: z.string() });
 
 /**
- * JSON-RPC with the types and the validation of the protocol's maps: parameters are checked by the end that receives them, results by
- * the end that asked. Needs vscode-jsonrpc's runtime layer: each end imports `vscode-jsonrpc/node` once.
+ * JSON-RPC with the types and the validation of the protocol's maps: parameters are checked by the end that receives them,
+ * results by the end that asked. Needs vscode-jsonrpc's runtime layer: each end imports `vscode-jsonrpc/node` once.
  */
 export class TypedConnection<C extends Contract> {
   /** Resolves once the connection is closed, by either end, with a sentence that says why. */
@@ -158,7 +160,8 @@ export class TypedConnection<C extends Contract> {
     const parsed = (this.#contract.calls[method] as RequestMap[string]).result.safeParse(result);
     if (parsed.success) return parsed.data as Result<C['calls'], K>;
     throw new RequestError({
-      code: RPC_CODES.internalError, kind: 'invalid-result', message: `The answer to ${method} is not valid: ${firstIssue(parsed.error)}`,
+      code: RPC_CODES.internalError, kind: 'invalid-result',
+      message: `The answer to ${method} is not valid: ${firstIssue(parsed.error)}`,
     });
   }
 

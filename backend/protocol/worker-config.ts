@@ -4,12 +4,20 @@ import { z } from 'zod';
 export const providerSchema = z.enum(['openai', 'openai-compatible', 'anthropic', 'vscode']);
 export type Provider = z.infer<typeof providerSchema>;
 
-/** US dollars for a million tokens. Reasoning tokens are billed as output. */
-export const priceSchema = z.object({
+const rates = {
   inputPerMillion: z.number().nonnegative(),
   outputPerMillion: z.number().nonnegative(),
   cacheReadPerMillion: z.number().nonnegative().optional(),
   cacheWritePerMillion: z.number().nonnegative().optional(),
+};
+
+/**
+ * US dollars for a million tokens. Reasoning tokens are billed as output. `longPrompt` holds for the whole of a request whose input
+ * is longer than so many tokens.
+ */
+export const priceSchema = z.object({
+  ...rates,
+  longPrompt: z.object({ ...rates, aboveInputTokens: z.number().int().positive() }).optional(),
 });
 export type Price = z.infer<typeof priceSchema>;
 
@@ -22,7 +30,7 @@ const baseUrlSchema = z
     error: 'baseUrl must use https, except on this machine (127.0.0.1, localhost)',
   });
 
-export const workerConfigSchema = z.strictObject({
+const workerFields = z.strictObject({
   /** Short name, unique in the pool; shown to people and never to the Conductor, which sees ordinals. */
   id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
   provider: providerSchema,
@@ -51,6 +59,10 @@ export const workerConfigSchema = z.strictObject({
   promptProfile: z.enum(['standard', 'compact']).default('standard'),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
+});
+export const workerConfigSchema = workerFields.refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== undefined, {
+  path: ['baseUrl'],
+  error: 'an openai-compatible worker needs the address of its server, such as http://127.0.0.1:11434/v1',
 });
 export type WorkerConfig = z.infer<typeof workerConfigSchema>;
 

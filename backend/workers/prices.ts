@@ -8,12 +8,6 @@ import builtIn from './prices.json' with { type: 'json' };
 import { readJsonFile } from './read-json-file.ts';
 import { baseUrlOf } from './server-of.ts';
 
-/** A price, and the one that holds for the whole of a request whose input is longer than so many tokens. */
-const modelPriceSchema = priceSchema.extend({
-  longPrompt: priceSchema.extend({ aboveInputTokens: z.number().int().positive() }).optional(),
-});
-export type ModelPrice = z.infer<typeof modelPriceSchema>;
-
 /** `prices.json`, and a file of the same form by which people override it. Servers are named by host and, if it has one, port. */
 const pricesFileSchema = z.object({
   version: z.literal(1),
@@ -22,7 +16,7 @@ const pricesFileSchema = z.object({
   note: z.string().optional(),
   servers: z.record(
     z.string(),
-    z.object({ sources: z.array(z.string()).default([]), models: z.record(z.string(), modelPriceSchema) }),
+    z.object({ sources: z.array(z.string()).default([]), models: z.record(z.string(), priceSchema) }),
   ),
 });
 export type PricesFile = z.infer<typeof pricesFileSchema>;
@@ -40,7 +34,7 @@ export class Prices {
   }
 
   /** The price in the worker's own settings, then people's override, then ours. `undefined` is unpriced, which is not free. */
-  of(worker: WorkerConfig): ModelPrice | undefined {
+  of(worker: WorkerConfig): Price | undefined {
     if (worker.price !== undefined) return worker.price;
     if (worker.provider === 'vscode') return undefined;
     const { host } = new URL(baseUrlOf(worker));
@@ -57,13 +51,13 @@ export async function loadPrices(overridePath?: string): Promise<Prices> {
 /** OpenAI dates its snapshots `-2026-04-23`, Anthropic `-20251001`; a snapshot costs what its undated name costs. */
 const DATE_SUFFIX = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 
-function lookUp(server: PricesFile['servers'][string] | undefined, model: string): ModelPrice | undefined {
+function lookUp(server: PricesFile['servers'][string] | undefined, model: string): Price | undefined {
   const models = server?.models ?? {};
   for (const name of [model, model.replace(DATE_SUFFIX, '')]) if (Object.hasOwn(models, name)) return models[name];
   return undefined;
 }
 
-function priceFor(price: ModelPrice, inputTokens: number): Price {
+function priceFor(price: Price, inputTokens: number): Price {
   return price.longPrompt !== undefined && inputTokens > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
 }
 

@@ -46,14 +46,13 @@ function stepSection({ step, output }: ReadableOutput): string {
  * The question and the context come first and are the same for every step, so that providers can cache that prefix.
  */
 export function workerMessages({ question, context, editsFiles, inputs, previousRound, subtask }: WorkerBriefing): Message[] {
-  const parts = [
-    editsFiles ? `${PREAMBLE}\n\n${EDITS}` : PREAMBLE,
-    section('question', question),
-    context && section('context', context),
+  const shared = [editsFiles ? `${PREAMBLE}\n\n${EDITS}` : PREAMBLE, section('question', question), context && section('context', context)];
+  const own = [
     previousRound && section('previous_round', previousRound.outputs.map(stepSection).join('\n')),
     previousRound?.feedback && section('feedback', previousRound.feedback),
     ...inputs.map(stepSection),
     `Your subtask: ${subtask}`,
   ];
-  return [{ role: 'user', content: parts.filter(Boolean).join('\n\n') }];
+  const [prefix, rest] = [shared, own].map((parts) => parts.filter(Boolean).join('\n\n')) as [string, string];
+  return [{ role: 'user', content: `${prefix}\n\n${rest}`, sharedPrefix: prefix.length }];
 }

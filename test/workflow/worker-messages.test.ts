@@ -24,9 +24,10 @@ describe('workerMessages', () => {
   it('ends with the subtask', () => expect(textOf().endsWith('Your subtask: Mend it.')).toBe(true));
 
   it('begins with the same characters for every step of a run, so that the prefix can be cached', () => {
-    const one = textOf({ subtask: 'One.' });
+    const [one] = workerMessages({ ...briefing, subtask: 'One.' });
     const other = textOf({ subtask: 'Other.', inputs: [{ step: steps[0] as (typeof steps)[0], output: 'x' }] });
-    const shared = one.slice(0, one.indexOf('</context>'));
+    const shared = one?.content.slice(0, one.sharedPrefix) ?? '';
+    expect(shared.endsWith('</context>')).toBe(true);
     expect(other.startsWith(shared)).toBe(true);
   });
 

@@ -20,7 +20,9 @@ export interface BackendClient {
   ): Promise<Result<ClientRequests, K>>;
   notify<K extends keyof ClientNotifications & string>(method: K, params: Payload<ClientNotifications, K>): void;
   /** @returns a function that ends the subscription. */
-  on<K extends keyof BackendNotifications & string>(method: K, listener: (params: Payload<BackendNotifications, K>) => void): () => void;
+  on<K extends keyof BackendNotifications & string>(
+    method: K, listener: (params: Payload<BackendNotifications, K>) => void,
+  ): () => void;
   /** Resolves once the connection is closed, by either end, with a sentence that says why. */
   readonly closed: Promise<string>;
   close(): void;

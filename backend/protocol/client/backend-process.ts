@@ -4,8 +4,8 @@ import { open, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /*
- * The backend as a child process: detached from whoever starts it, with nothing of that process's environment but what it needs, and
- * with its output in a log file.
+ * The backend as a child process: detached from whoever starts it, with nothing of that process's environment but what it needs,
+ * and with its output in a log file.
  */
 
 export interface SpawnOptions {
@@ -28,7 +28,7 @@ export class BackendStartError extends Error {
 const LOG_ROTATION_BYTES = 4 * 1024 * 1024;
 
 /**
- * What is passed on. API keys stand in environments, too, and belong to no process that lives longer than its starter: so variables are
+ * What is passed on. API keys stand in environments, too, and belong to no process that outlives its starter: so variables are
  * named, not excluded.
  */
 const PASSED_ON = [
@@ -37,8 +37,8 @@ const PASSED_ON = [
   'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy',
   'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
   // Windows: without these, sockets, temporary files and child processes fail.
-  'Path', 'PATHEXT', 'ComSpec', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME', 'HOMEDRIVE', 'HOMEPATH',
-  'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'PROCESSOR_ARCHITECTURE',
+  'Path', 'PATHEXT', 'ComSpec', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME', 'HOMEDRIVE',
+  'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'PROCESSOR_ARCHITECTURE',
 ];
 
 export function backendEnvironment(

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { z } from 'zod';
 
 /*
- * How a client finds the backend: a record in the home folder. It holds the token, so it is readable by its owner alone, and it is not
- * trusted: a record that others could have read or written is refused rather than followed.
+ * How a client finds the backend: a record in the home folder. It holds the token, so it is readable by its owner alone, and it
+ * is not trusted: a record that others could have read or written is refused rather than followed.
  */
 
 export const backendRecordSchema = z.object({

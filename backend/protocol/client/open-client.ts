@@ -92,8 +92,9 @@ export async function openClient(record: BackendRecord, options: ClientOptions, 
   } catch (error) {
     connection.close();
     signal?.throwIfAborted();
-    if (error instanceof RequestError && error.code === ERROR_CODES.incompatible) throw new IncompatibleBackendError(error.message);
-    if (error instanceof RequestError && error.kind !== 'disconnected') throw error;
+    if (error instanceof RequestError && error.kind !== 'disconnected') {
+      throw error.code === ERROR_CODES.incompatible ? new IncompatibleBackendError(error.message) : error;
+    }
     throw new NoBackendError(`The backend on port ${record.port} did not shake hands.`, { cause: error });
   }
 }

@@ -18,7 +18,7 @@ const FIRST_POLL_MS = 20;
 const SLOWEST_POLL_MS = 250;
 
 /**
- * A client of the user's one backend, which is started if it does not run. Many may start at once: they all end up on the same one.
+ * A client of the user's one backend, which is started if it does not run. Many may do so at once and end up on the same one.
  * @throws BackendStartError, IncompatibleBackendError, UnsafeHomeError, or the signal's reason.
  */
 export async function connectBackend(options: ConnectOptions): Promise<BackendClient> {
@@ -42,7 +42,8 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
       onProgress?.('Starting the backend.');
       started = watch(await spawnBackend(options));
     }
-    await delay(pollMs, undefined, signal ? { signal } : {});
+    // Aborted, it ends early, and the next turn throws the signal's reason.
+    await delay(pollMs, undefined, signal ? { signal } : {}).catch(() => undefined);
   }
 }
 
