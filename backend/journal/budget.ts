@@ -3,9 +3,9 @@ import { ReservationClosedError } from './errors.ts';
 import type { JournalFile } from './journal-file.ts';
 
 /*
- * Money and tokens, across processes. Before a call its upper bound is set aside in every scope that it concerns (the run, the day,
- * a training); afterwards the reservation is settled with what the call really cost, or released where nothing was sent. What is spent
- * and what is set aside together never exceed a scope's limit.
+ * Money and tokens, across processes. Before a call its upper bound is set aside in every scope that it concerns (the run, the
+ * day, a training); afterwards the reservation is settled with what the call really cost, or released where nothing was sent.
+ * What is spent and what is set aside together never exceed a scope's limit.
  *
  *   open ──(its request is about to leave)──> sent ──> settled
  *     └──────────────> released or settled
@@ -73,7 +73,9 @@ export class Budget {
     this.#file = file;
     this.#now = now;
     this.#statements = {
-      insert: file.prepare(`INSERT INTO reservations (id, run_id, created_at, usd, tokens, state) VALUES (?, ?, ?, ?, ?, 'open')`),
+      insert: file.prepare(
+        `INSERT INTO reservations (id, run_id, created_at, usd, tokens, state) VALUES (?, ?, ?, ?, ?, 'open')`,
+      ),
       insertScope: file.prepare('INSERT OR IGNORE INTO reservation_scopes (scope, reservation_id) VALUES (?, ?)'),
       spent: file.prepare('SELECT usd, tokens FROM spending WHERE scope = ?'),
       reserved: file.prepare(
@@ -132,8 +134,8 @@ export class Budget {
   }
 
   /**
-   * Closes what a process that died left open, to be called by whoever now holds the run. A request that was sent may have been billed:
-   * its upper bound counts as spent. One that was not sent cost nothing.
+   * Closes what a process that died left open, to be called by whoever now holds the run. A request that was sent may have been
+   * billed: its upper bound counts as spent. One that was not sent cost nothing.
    * @returns what was counted as spent
    */
   closeAbandoned(runId: string): { sent: number; released: number; usd: number; tokens: number } {

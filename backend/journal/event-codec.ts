@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { runEventSchema, type RunEvent } from '../protocol/run-events.ts';
 
 /*
- * How an event is written down. Long strings, such as an answer or the context, are taken out of the body and kept once by their hash.
- * Where they were is written beside the event, never inside it, so that no text of a user can be taken for a reference:
+ * How an event is written down. Long strings, such as an answer or the context, are taken out of the body and kept once by their
+ * hash. Where they were is written beside the event, never inside it, so that no text of a user can be taken for a reference:
  *
  *   {"event": {"type": "step.completed", "output": "", …}, "blobs": [[["output"], "<sha256>"]]}
  *

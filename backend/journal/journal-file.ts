@@ -47,7 +47,9 @@ export class JournalFile {
     this.#database.function(name, { deterministic: true }, implementation);
   }
 
-  /** Runs `work` with the write lock held: all of it is durable on return, or none of it happened. Nesting joins the outer one. */
+  /**
+   * Runs `work` with the write lock held: all of it is durable on return, or none of it happened. Nesting joins the outer one.
+   */
   transaction<T>(work: () => T): T {
     if (this.#database.isTransaction) return work();
     return this.reading(() => {
@@ -125,8 +127,8 @@ function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Looks before SQLite does, which takes a file shorter than its header for an empty one and writes over it. Makes the file where there
- * is none: questions, answers and parts of the workspace will stand in it, so that only its owner may read it.
+ * Looks before SQLite does, which takes a file shorter than its header for an empty one and writes over it. Makes the file where
+ * there is none: questions, answers and parts of the workspace will stand in it, so that only its owner may read it.
  */
 function isEmptyOrDatabase(file: string): boolean {
   const descriptor = openSync(file, 'a+', 0o600);

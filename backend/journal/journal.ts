@@ -113,7 +113,7 @@ export class Journal {
 
   /**
    * Writes the events and the effects on the budget in one transaction: all of it is on disk on return, or nothing was written.
-   * @throws RunIdentityError for a run that never began, LeaseLostError, ReservationClosedError, ZodError for an event that is none
+   * @throws RunIdentityError for a run that never began, LeaseLostError, ReservationClosedError; ZodError for a malformed event
    */
   append(runId: string, events: readonly RunEvent[], effects: AppendEffects = {}): StoredEvent[] {
     const checked = events.map((event) => runEventSchema.parse(event));

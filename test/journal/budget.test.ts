@@ -103,7 +103,9 @@ describe('together with events', () => {
     const settled = granted(journal.budget, { usd: 0.1, tokens: 100 });
     const dropped = granted(journal.budget, { usd: 0.1, tokens: 100 });
     const ofOther = granted(journal.budget, { runId: 'other', scopes: [day], usd: 1, tokens: 1 });
-    journal.append('r', [resumed()], { sent: [sent], settle: [{ reservationId: settled, usd: 0.05, tokens: 50 }], release: [dropped] });
+    journal.append('r', [resumed()], {
+      sent: [sent], settle: [{ reservationId: settled, usd: 0.05, tokens: 50 }], release: [dropped],
+    });
     journal.append('r', [resumed()], { closeAbandoned: true });
     expect(journal.budget.spent(run.name)).toEqual({ usd: 0.25, tokens: 250 });
     expect(journal.budget.reserved(run.name)).toEqual({ usd: 0, tokens: 0 });

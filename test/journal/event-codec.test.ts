@@ -8,15 +8,18 @@ import { eventfulRun, stepCompleted } from './sample-events.ts';
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
-  fc.tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), fc.integer({ min: MAX_INLINE_LENGTH - 8, max: MAX_INLINE_LENGTH + 8 }))
-    .map(([unit, length]) => unit.repeat(length).slice(0, length)),
+  fc.tuple(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+    fc.integer({ min: MAX_INLINE_LENGTH - 8, max: MAX_INLINE_LENGTH + 8 }),
+  ).map(([unit, length]) => unit.repeat(length).slice(0, length)),
   fc.constantFrom('{"event":{},"blobs":[[["output"],"00"]]}', '__proto__', '\u0000', '\ud800', ''),
 ).filter((value) => value.length > 0);
 
 const event: fc.Arbitrary<RunEvent> = fc.oneof(
   text.map((output) => stepCompleted(output)),
   fc.tuple(text, text, fc.array(fc.record({ path: text, reason: text }))).map(([content, path, leftOut]): RunEvent => ({
-    type: 'context.gathered', pieces: [{ path, startLine: 1, endLine: 0, reason: content, tokens: 1 }], leftOut, tokens: 0, text: content,
+    type: 'context.gathered', leftOut, tokens: 0, text: content,
+    pieces: [{ path, startLine: 1, endLine: 0, reason: content, tokens: 1 }],
   })),
   fc.tuple(text, fc.array(text)).map(([diff, paths]): RunEvent => ({
     type: 'answer.ready', round: 0, step: 0, edits: paths.map((path) => ({ path, kind: 'modify', diff })), refused: [],

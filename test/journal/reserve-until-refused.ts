@@ -1,6 +1,6 @@
 /*
- * One of several processes that draw on one budget and append to one run: reserves and settles until a scope refuses, then prints how
- * often it was granted something.  node reserve-until-refused.ts FILE RUN LIMIT_TOKENS
+ * One of several processes that draw on one budget and append to one run: reserves and settles until a scope refuses, then prints
+ * how often it was granted something.  node reserve-until-refused.ts FILE RUN LIMIT_TOKENS
  */
 import { Journal } from '../../backend/journal/journal.ts';
 import { stepCompleted } from './sample-events.ts';

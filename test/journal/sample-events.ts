@@ -8,7 +8,9 @@ export const usage: Usage = { uncachedInput: 900, cacheRead: 40, cacheWrite: 10,
 const spent = { usage, cost: { usd: 0.0125, estimated: false }, durationMs: 1_500 };
 const unpriced = { usage, cost: { estimated: false }, durationMs: 700 };
 
-export function accepted(overrides: Record<string, unknown> = {}, request: Record<string, unknown> = {}): RunEventOf<'run.accepted'> {
+type Overrides = Record<string, unknown>;
+
+export function accepted(overrides: Overrides = {}, request: Overrides = {}): RunEventOf<'run.accepted'> {
   return runEventSchema.parse({
     type: 'run.accepted',
     kind: 'solve',
@@ -34,7 +36,8 @@ export function resumed(): RunEvent {
 /** A run with two rounds that meets most of what can happen, but for its beginning. */
 export function eventfulRun(longText: string): RunEvent[] {
   const failure = { kind: 'overloaded', message: 'The server is overloaded: try again later.', retryable: true };
-  const plan = { modelIds: [0, 1, 0], subtasks: ['Find the bug.', 'Write a test.', 'Mend it.'], accessList: [[], [], 'all' as const] };
+  const subtasks = ['Find the bug.', 'Write a test.', 'Mend it.'];
+  const plan = { modelIds: [0, 1, 0], subtasks, accessList: [[], [], 'all' as const] };
   const steps = [
     { worker: 0, subtask: 'Find the bug.', reads: [], readsPreviousRound: false },
     { worker: 1, subtask: 'Write a test.', reads: [], readsPreviousRound: false },
@@ -53,7 +56,10 @@ export function eventfulRun(longText: string): RunEvent[] {
       text: longText,
     },
     started(0, { kind: 'plan' }, 'p0'),
-    { type: 'plan.rejected', round: 0, attemptId: 'p0', text: 'no plan', reason: 'no-steps', message: 'There is no step.', ...spent },
+    {
+      type: 'plan.rejected', round: 0, attemptId: 'p0', text: 'no plan', reason: 'no-steps',
+      message: 'There is no step.', ...spent,
+    },
     started(0, { kind: 'plan' }, 'p1'),
     { type: 'plan.proposed', round: 0, attemptId: 'p1', text: 'a plan', plan, steps, ...spent },
     started(0, { kind: 'step', step: 0 }, 's0'),
@@ -80,7 +86,9 @@ export function eventfulRun(longText: string): RunEvent[] {
       verdict: {
         verified: false, score: 0.5, outcome: 'failed', reason: 'One test still fails.', command: 'node --test', sandboxed: true,
         durationMs: 400,
-        tests: [{ id: 'intervals.test.ts > keeps the last', before: 'failed', after: 'failed', message: 'expected 2', durationMs: 3 }],
+        tests: [{
+          id: 'intervals.test.ts > keeps the last', before: 'failed', after: 'failed', message: 'expected 2', durationMs: 3,
+        }],
       },
     },
     started(1, { kind: 'plan' }, 'p2'),

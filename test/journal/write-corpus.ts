@@ -1,6 +1,7 @@
 /*
  * Writes the corpus of the present journal version: node with-node.mjs node test/journal/write-corpus.ts
- * Run it once for each version of the tables, before its release. What is there is never written again: later versions must read it.
+ * Run it once for each version of the tables, before its release. What is there is never written again: later versions must read
+ * it.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

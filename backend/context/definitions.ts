@@ -1,0 +1,149 @@
+import type { LineRange } from './line-range.ts';
+
+/*
+ * Where something is defined, told from single lines. This is no parser: it knows how each family of languages begins a
+ * definition, and takes indentation for its extent.
+ */
+
+interface Language {
+  readonly extensions: readonly string[];
+  /** Words that stand before the name that they define. */
+  readonly keywords: string;
+  /** More ways to define NAME, as regular expressions. */
+  readonly more?: readonly string[];
+}
+
+/** A type, then the name and its parameters, with the body still to come. */
+const C_LIKE_FUNCTION =
+  '^[\\w\\s*&:<>,\\[\\]~.?@]{0,200}?[\\w>*&\\]]\\s{1,20}[*&]{0,3}(?:\\w{1,80}::)?NAME\\s{0,8}\\([^;]{0,400}$';
+
+/** `async NAME<T>(…) {` in a class or an object. */
+const SCRIPT_METHOD =
+  '^\\s*(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract)\\s+)*\\*?#?NAME\\s{0,8}'
+  + '(?:<[^>]{0,200}>)?\\([^;]{0,400}\\{\\s*$';
+
+/** `NAME: function`, `NAME = (…) =>`, `NAME = x =>`. */
+const SCRIPT_FUNCTION_VALUE =
+  '\\bNAME\\s{0,8}[:=]\\s{0,8}(?:async\\s{1,8})?'
+  + '(?:function\\b|\\([^)]{0,200}\\)\\s{0,8}(?::[^=]{0,100})?=>|\\w{1,80}\\s{0,8}=>)';
+
+const LANGUAGES: readonly Language[] = [
+  {
+    extensions: ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'vue', 'svelte'],
+    keywords: 'function\\*?|class|interface|type|enum|const|let|var|namespace',
+    more: [SCRIPT_METHOD, SCRIPT_FUNCTION_VALUE],
+  },
+  { extensions: ['py', 'pyi'], keywords: 'def|class|type', more: ['^NAME\\s{0,8}(?::[^=]{0,200})?=(?!=)'] },
+  { extensions: ['go'], keywords: 'func|type|var|const', more: ['\\bfunc\\s{1,8}\\([^)]{0,200}\\)\\s{0,8}NAME\\b'] },
+  { extensions: ['rs'], keywords: 'fn|struct|enum|trait|type|const|static|mod|union|macro_rules!' },
+  {
+    extensions: ['java', 'cs', 'kt', 'kts', 'scala', 'groovy', 'dart'],
+    keywords: 'class|interface|enum|record|struct|object|trait|fun|def|val|var|typealias',
+    more: [C_LIKE_FUNCTION],
+  },
+  { extensions: ['swift'], keywords: 'func|class|struct|enum|protocol|actor|typealias|let|var' },
+  {
+    extensions: ['c', 'h', 'cc', 'cpp', 'cxx', 'hpp', 'hh', 'm', 'mm'],
+    keywords: '#define|struct|class|enum|union|namespace|using',
+    more: [C_LIKE_FUNCTION],
+  },
+  { extensions: ['rb'], keywords: 'def|class|module', more: ['\\bdef\\s{1,8}self\\.NAME\\b', '^\\s*NAME\\s{0,8}=(?!=)'] },
+  { extensions: ['php'], keywords: 'function|class|interface|trait|enum|const' },
+  { extensions: ['ex', 'exs'], keywords: 'def|defp|defmodule|defmacro|defstruct' },
+  { extensions: ['lua'], keywords: 'function|local' },
+  { extensions: ['sh', 'bash', 'zsh'], keywords: 'function', more: ['^\\s*NAME\\s{0,8}\\(\\)'] },
+  { extensions: ['sql'], keywords: 'table|view|function|procedure|index' },
+];
+
+const LANGUAGE_OF = new Map(
+  LANGUAGES.flatMap((language) => language.extensions.map((extension) => [extension, language] as const)),
+);
+
+/** Any of these before a name makes it a definition in some language; for searching, before the file's language is known. */
+export const DEFINING_WORDS = [
+  'function', 'class', 'interface', 'type', 'enum', 'const', 'let', 'var', 'def', 'func', 'fn', 'fun', 'struct', 'trait',
+  'record', 'module', 'object', 'protocol',
+] as const;
+
+const MAX_LINE_LENGTH = 600;
+
+/** Whether the line defines the name, in the language of the file's extension. */
+export function definesName(line: string, name: string, filePath: string): boolean {
+  const language = LANGUAGE_OF.get(extensionOf(filePath));
+  if (!language || line.length > MAX_LINE_LENGTH) return false;
+  const escaped = escapeForRegExp(name);
+  const patterns = [`(?:^|[\\s({;])(?:${language.keywords})\\s{1,8}${escaped}(?![\\w$])`]
+    .concat((language.more ?? []).map((pattern) => pattern.replaceAll('NAME', () => `(?<![\\w$])${escaped}(?![\\w$])`)));
+  if (NOT_A_DEFINITION.test(line)) return false;
+  return patterns.some((pattern) => new RegExp(pattern, language.extensions.includes('sql') ? 'i' : '').test(line));
+}
+
+/** A call or a branch that would pass for a function in C and its relatives. */
+const NOT_A_DEFINITION = /^\s*(?:return|if|else|for|while|switch|case|throw|await|new|import|from|using\s+\()\b/;
+
+const DEFINED_NAME = new RegExp(
+  `(?:^|[\\s({;])(${DEFINING_WORDS.join('|')})\\*?\\s{1,8}([\\p{L}_$][\\p{L}\\p{N}_$]{0,100})`, 'u',
+);
+
+/** The name that the line defines by one of the defining words, in any language; not that of a local variable. */
+export function definedName(line: string): string | undefined {
+  const [, word = '', name] = DEFINED_NAME.exec(line.slice(0, MAX_LINE_LENGTH)) ?? [];
+  return ['const', 'let', 'var'].includes(word) && indentOf(line) > 0 ? undefined : name;
+}
+
+const MAX_BLOCK_LINES = 80;
+const MAX_LEADING_LINES = 12;
+
+/** The definition that begins at a line: with the comment above, down to where its indentation ends. */
+export function blockAt(lines: readonly string[], line: number): LineRange {
+  const first = lines[line - 1] ?? '';
+  const indent = indentOf(first);
+  let start = line;
+  while (start > 1 && line - start < MAX_LEADING_LINES && isLeading(lines[start - 2] ?? '', indent)) start -= 1;
+  let end = line;
+  for (let next = line + 1; next <= Math.min(lines.length, line + MAX_BLOCK_LINES); next += 1) {
+    const text = lines[next - 1] ?? '';
+    if (text.trim() === '') continue;
+    if (indentOf(text) > indent) end = next;
+    else if (indentOf(text) === indent && /^\s*(?:[)\]}>]|end\b|\{)/.test(text)) {
+      end = next;
+      if (!/[{([:]\s*$/.test(text)) break;
+    } else break;
+  }
+  return { start, end };
+}
+
+/** A comment, decorator or attribute that belongs to the line under it. */
+function isLeading(line: string, indent: number): boolean {
+  return indentOf(line) >= indent && /^\s*(?:\/\/|\/\*|\*|#|--|@|\[\w|"""|''')/.test(line);
+}
+
+function indentOf(line: string): number {
+  let width = 0;
+  for (const character of line) {
+    if (character === ' ') width += 1;
+    else if (character === '\t') width += 4;
+    else break;
+  }
+  return width;
+}
+
+export function extensionOf(filePath: string): string {
+  const name = filePath.slice(filePath.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
+}
+
+/** For JavaScript and for ripgrep alike. */
+export function escapeForRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__)\//i;
+/** `a.test.ts`, `test_a.py`, `a_spec.rb`, `ATest.java`. */
+const TEST_NAME = /(?:^|[/._-])(?:tests?|specs?)(?:[._-][^/]*)?\.\w+$|(?:Test|Tests|Spec)\.\w+$/;
+
+/** Whether a path looks like a test's: a folder or a part of the name says so. */
+export function isTestPath(filePath: string): boolean {
+  return TEST_FOLDER.test(filePath) || TEST_NAME.test(filePath);
+}

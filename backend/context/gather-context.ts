@@ -1,0 +1,139 @@
+import { candidatesFor, placesIn, type Place } from './asked-places.ts';
+import type { Candidate } from './candidates.ts';
+import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
+import { LeftOut } from './left-out.ts';
+import { Ripgrep } from './ripgrep.ts';
+import { searchWorkspace } from './search-workspace.ts';
+import { SEPARATOR, Shelf } from './shelf.ts';
+import { problemsPiece, testOutputPiece, type SpokenPiece } from './spoken-pieces.ts';
+import { compare, termsOf } from './terms.ts';
+import { tokensOf, unitsIn, unitsOf } from './tokens.ts';
+import { Workspace, type TextFile } from './workspace.ts';
+
+/** The most of the budget that what tools said may take: the rest is for the code they speak of. */
+const TEST_OUTPUT_SHARE = 0.25;
+const PROBLEMS_SHARE = 0.1;
+/** A file that was named and takes more than this share of the budget is shown in parts first. */
+const LARGE_SHARE = 0.5;
+/** While others wait, one place takes at most this share of what is left. */
+const SHARE_WHILE_OTHERS_WAIT = 0.6;
+
+export interface ContextGathererOptions {
+  /** Absolute path of ripgrep; undefined where there is none for this platform: then nothing is searched. */
+  readonly ripgrepPath: string | undefined;
+}
+
+/**
+ * Chooses which parts of the workspace a question is shown with.
+ *
+ * First comes what somebody pointed at (`asked-places.ts`), then what the search finds for the names in it
+ * (`search-workspace.ts`). All asked places get their lines before any of them grows to the whole file, and these before anything
+ * found. Equal input and an equal workspace give equal text.
+ */
+export class ContextGatherer {
+  readonly #ripgrep: Ripgrep;
+
+  constructor({ ripgrepPath }: ContextGathererOptions) {
+    this.#ripgrep = new Ripgrep(ripgrepPath);
+  }
+
+  /** Nothing that the workspace holds makes this throw. @throws the signal's reason once it aborts */
+  async gather(request: ContextRequest): Promise<GatheredContext> {
+    const { workspace: folder, signal, tokenBudget } = request;
+    signal.throwIfAborted();
+    const leftOut = new LeftOut();
+    const workspace = folder === undefined ? undefined : await Workspace.open(folder, this.#ripgrep, signal);
+    if (folder !== undefined && !workspace) leftOut.add(folder, 'no such folder');
+    if (workspace?.listProblem !== undefined) leftOut.add('(search)', workspace.listProblem);
+
+    const budget = unitsIn(tokenBudget);
+    const spoken = [
+      testOutputPiece(request.testOutput ?? '', budget * TEST_OUTPUT_SHARE),
+      problemsPiece(request.diagnostics, budget * PROBLEMS_SHARE),
+    ].filter((piece) => piece !== undefined);
+    const shelf = new Shelf(budget - spoken.reduce((sum, { text }) => sum + unitsOf(text + SEPARATOR), 0));
+
+    if (workspace) await this.#fill(shelf, { request, workspace, leftOut, budget });
+    else if (folder === undefined) refuseAll(request, leftOut);
+    signal.throwIfAborted();
+    return contextOf(shelf, spoken, leftOut);
+  }
+
+  async #fill(shelf: Shelf, { request, workspace, leftOut, budget }: Filling): Promise<void> {
+    const { places, unclear } = placesIn(request, workspace);
+    for (const { path, reason } of unclear) leftOut.add(path, reason);
+    const read: { place: Place; file: TextFile }[] = [];
+    for (const place of places) {
+      const answer = await workspace.read(place.path);
+      if ('file' in answer) read.push({ place, file: answer.file });
+      else if (place.named || !answer.refusal.missing) leftOut.add(answer.refusal.path, answer.refusal.reason);
+    }
+
+    const terms = termsOf({
+      question: request.question,
+      selected: read.filter(({ place }) => place.reason.startsWith('selection')).flatMap(selectedLines),
+      diagnostics: request.diagnostics.map(({ message }) => message),
+      testOutput: request.testOutput ?? '',
+    });
+    const asked = read.flatMap(({ place, file }) => candidatesFor(place, file, { terms, largeUnits: budget * LARGE_SHARE }))
+      .sort((a, b) => b.score - a.score || compare(a.file.path, b.file.path) || a.focus.start - b.focus.start);
+    putAsked(shelf, asked, leftOut);
+
+    const found = await searchWorkspace({
+      workspace, ripgrep: this.#ripgrep, terms, asked: [...new Set(read.map(({ file }) => file.path))], signal: request.signal,
+    });
+    for (const { path, reason } of found.refused) leftOut.add(path, reason);
+    if (found.problem !== undefined && workspace.listProblem === undefined) leftOut.add('(search)', found.problem);
+    putFound(shelf, found.candidates, leftOut);
+  }
+}
+
+interface Filling {
+  readonly request: ContextRequest;
+  readonly workspace: Workspace;
+  readonly leftOut: LeftOut;
+  readonly budget: number;
+}
+
+function selectedLines({ place: { startLine, endLine }, file }: { place: Place; file: TextFile }): readonly string[] {
+  return startLine === undefined ? file.lines.slice(0, 200) : file.lines.slice(startLine - 1, endLine ?? startLine);
+}
+
+function putAsked(shelf: Shelf, asked: readonly Candidate[], leftOut: LeftOut): void {
+  for (const [index, candidate] of asked.entries()) {
+    const isLast = index === asked.length - 1;
+    const limit = isLast ? shelf.left : shelf.left * SHARE_WHILE_OTHERS_WAIT;
+    if (!shelf.add(candidate, candidate.focus, limit)) shelf.addPart(candidate, limit);
+  }
+  // What was cut short while others waited, then what would rather be shown whole.
+  for (const candidate of asked) if (!shelf.shows(candidate.file, candidate.focus)) shelf.add(candidate, candidate.focus);
+  for (const candidate of asked) if (!shelf.shows(candidate.file, candidate.wish)) shelf.add(candidate, candidate.wish);
+  for (const { file, asked: wanted } of asked) {
+    if (wanted === undefined || shelf.shows(file, wanted)) continue;
+    const shown = shelf.labelOf(file);
+    leftOut.add(file.path, shown === '' ? 'over the token budget' : `all but lines ${shown}: over the token budget`);
+  }
+}
+
+function putFound(shelf: Shelf, found: readonly Candidate[], leftOut: LeftOut): void {
+  const over = found.filter((candidate) => !shelf.add(candidate, candidate.focus));
+  for (const candidate of found) if (!over.includes(candidate)) shelf.add(candidate, candidate.wish);
+  const [first, ...more] = new Set(over.filter(({ file }) => shelf.labelOf(file) === '').map(({ file }) => file.path));
+  if (first === undefined) return;
+  leftOut.add(first, 'found by the search, over the token budget');
+  if (more.length > 0) leftOut.add('(search)', `${more.length} more files that it found are over the token budget`);
+}
+
+/** Without a folder there is nothing that a name could mean. */
+function refuseAll({ files, selection, openFile }: ContextRequest, leftOut: LeftOut): void {
+  for (const place of [selection, ...files, openFile]) if (place) leftOut.add(place.path, 'no folder is open');
+}
+
+function contextOf(shelf: Shelf, spoken: readonly SpokenPiece[], leftOut: LeftOut): GatheredContext {
+  const fromFiles = shelf.pieces();
+  for (const { piece, file } of fromFiles) leftOut.addSecrets(piece, file.secrets);
+  for (const { piece, secrets } of spoken) leftOut.addSecrets(piece, secrets);
+  const all: { piece: ContextPiece; text: string }[] = [...fromFiles, ...spoken];
+  const text = all.map((one) => one.text).join(SEPARATOR);
+  return { pieces: all.map(({ piece }) => piece), leftOut: leftOut.entries, tokens: tokensOf(text), text };
+}

@@ -1,0 +1,29 @@
+import type { ContextPiece } from './context.ts';
+
+/** Nobody reads a longer list. */
+const MAX_ENTRIES = 100;
+
+/** What was wanted and is not sent, each once, in the order it was met. */
+export class LeftOut {
+  readonly #entries = new Map<string, { path: string; reason: string }>();
+
+  add(path: string, reason: string): void {
+    if (this.#entries.size < MAX_ENTRIES) this.#entries.set(JSON.stringify([path, reason]), { path, reason });
+  }
+
+  /** @param secrets what lines look like, by number from 1 */
+  addSecrets({ path, startLine, endLine }: ContextPiece, secrets: ReadonlyMap<number, string>): void {
+    const linesOf = new Map<string, number[]>();
+    for (const [line, kind] of secrets) {
+      if (line >= startLine && line <= endLine) linesOf.set(kind, [...(linesOf.get(kind) ?? []), line]);
+    }
+    for (const [kind, lines] of linesOf) {
+      const label = lines.length > 5 ? `${lines.length} lines from line ${lines[0]}` : `line ${lines.join(', ')}`;
+      this.add(path, `${label}: looks like ${kind}`);
+    }
+  }
+
+  get entries(): readonly { path: string; reason: string }[] {
+    return [...this.#entries.values()];
+  }
+}

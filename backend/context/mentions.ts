@@ -1,0 +1,78 @@
+/*
+ * Places that a text names. `#src/a.ts`, `#a.ts:10-20` and `#"my file.ts"` are meant as names of files; `src/a.ts` in the middle
+ * of a sentence is only looked for. A test's output names lines: stack frames and the messages of compilers.
+ */
+
+export interface MentionedPlace {
+  readonly path: string;
+  readonly startLine?: number | undefined;
+  readonly endLine?: number | undefined;
+}
+
+const MAX_MENTIONS = 64;
+const MAX_LINE_LENGTH = 2_000;
+/** `#name`, `#file:name` or `#"name"`, each with lines after it or not; not inside a word, an address or after another #. */
+const HASH_MENTION = new RegExp(
+  '(?<![\\w#&/])#(?:file:)?(?:"([^"\\n]{1,1024})"|([^\\s#`\'"()<>[\\]{},;|]{1,1024}))(:\\d[\\d:-]{0,20})?', 'gu',
+);
+const PATH_WITH_LINE = /((?:file:\/\/|[A-Za-z]:[\\/])?[\w@.~+$/\\%-]{1,400}\.[A-Za-z]\w{0,7})(?::|\()(\d{1,7})/gu;
+const LINES = /:(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?$/;
+
+/** Files named with `#`. A number (`#12`) is an issue and no file; so is a word without dot or slash, unless it is in quotes. */
+export function hashMentions(question: string): MentionedPlace[] {
+  const mentions: MentionedPlace[] = [];
+  for (const match of question.matchAll(HASH_MENTION)) {
+    const [, quoted, bare, lines = ''] = match;
+    const name = quoted ?? trimSentence(bare ?? '');
+    if (quoted === undefined && !/[./\\]/.test(name.replace(LINES, ''))) continue;
+    const place = placeOf(quoted === undefined ? name : `${name}${lines}`);
+    if (place.path !== '') mentions.push(place);
+  }
+  return distinct(mentions);
+}
+
+/** What looks like a path in prose: it has a slash or an extension. Most of it will be no file at all. */
+export function pathsInProse(question: string): MentionedPlace[] {
+  const places: MentionedPlace[] = [];
+  for (const [, token = ''] of question.matchAll(/(?:^|[\s`'"(<[{,;=])([\w@.~+$-][\w@.~+$/\\:-]{1,400})/gu)) {
+    const place = placeOf(trimSentence(token));
+    if (/[/\\]/.test(place.path) || /\w\.[A-Za-z]\w{0,7}$/.test(place.path)) places.push(place);
+  }
+  return distinct(places);
+}
+
+/**
+ * Lines that a test's output points at, nearest to the failure first, as the tools print them: `at f (file:///w/a.js:3:1)`
+ * (Node), `File "a.py", line 3` (Python), `a.go:3`, `a.ts(3,1)` (tsc), `--> a.rs:3:1` (Rust), `(A.java:3)`.
+ */
+export function placesInTestOutput(output: string): MentionedPlace[] {
+  const places: MentionedPlace[] = [];
+  for (const line of output.split('\n')) {
+    const text = line.slice(0, MAX_LINE_LENGTH);
+    for (const [, path = '', startLine] of text.matchAll(/File "([^"\n]{1,1024})", line (\d{1,7})/g)) {
+      places.push({ path, startLine: Number(startLine) });
+    }
+    for (const [, path = '', startLine] of text.matchAll(PATH_WITH_LINE)) {
+      places.push({ path, startLine: Number(startLine) });
+    }
+    if (places.length > 4 * MAX_MENTIONS) break;
+  }
+  return distinct(places);
+}
+
+function placeOf(token: string): MentionedPlace {
+  const match = LINES.exec(token);
+  if (!match) return { path: token };
+  const [suffix, start, end] = match;
+  return { path: token.slice(0, -suffix.length), startLine: Math.max(1, Number(start)), endLine: end ? Number(end) : undefined };
+}
+
+/** Without the punctuation of the sentence around it. */
+function trimSentence(token: string): string {
+  return token.replace(/[.?!:]{1,8}$/, '');
+}
+
+function distinct(places: readonly MentionedPlace[]): MentionedPlace[] {
+  const byKey = new Map(places.map((place) => [JSON.stringify([place.path, place.startLine, place.endLine]), place]));
+  return [...byKey.values()].slice(0, MAX_MENTIONS);
+}

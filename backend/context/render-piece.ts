@@ -1,0 +1,39 @@
+import { extensionOf } from './definitions.ts';
+
+/*
+ * How a piece looks to a model: a line that says what it is, and the content in a fence that no content can close.
+ *
+ *     ### src/a.ts, lines 10-20 of 300 (selection)
+ *     ```ts
+ *     …
+ *     ```
+ */
+
+export interface RenderedFile {
+  readonly path: string;
+  readonly lines: readonly string[];
+  readonly start: number;
+  readonly end: number;
+  readonly reason: string;
+}
+
+export function renderFilePiece({ path, lines, start, end, reason }: RenderedFile): string {
+  const shown = lines.slice(start - 1, end);
+  const extent = shown.length === lines.length
+    ? `whole file, ${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`
+    : `lines ${start}-${end} of ${lines.length}`;
+  const language = extensionOf(path);
+  return renderPiece(`${displayPath(path)}, ${extent} (${reason})`, shown, /^[a-z0-9]{1,12}$/.test(language) ? language : '');
+}
+
+export function renderPiece(title: string, lines: readonly string[], language = ''): string {
+  const content = lines.join('\n');
+  const longest = (content.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
+  const fence = '`'.repeat(Math.max(3, longest + 1));
+  return `### ${title}\n${fence}${language}\n${content}${content === '' ? '' : '\n'}${fence}`;
+}
+
+/** A path as it is, or as a JSON string where it could be taken for something else. */
+export function displayPath(path: string): string {
+  return /[\p{Cc}\p{Zl}\p{Zp}"`]/u.test(path) ? JSON.stringify(path) : path;
+}

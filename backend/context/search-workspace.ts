@@ -1,0 +1,292 @@
+import path from 'node:path';
+import { SCORES, wholeFile, wishFor, type Candidate } from './candidates.ts';
+import { blockAt, definedName, DEFINING_WORDS, definesName, escapeForRegExp, isTestPath } from './definitions.ts';
+import { around, clamp, span, touch, type LineRange } from './line-range.ts';
+import { RipgrepUnavailableError, type Ripgrep, type RipgrepEnd } from './ripgrep.ts';
+import { compare, type Terms } from './terms.ts';
+import { ignoreArguments, skipArguments, type TextFile, type Workspace } from './workspace.ts';
+
+/*
+ * What the workspace knows of the terms. Every hit earns its lines
+ *
+ *     weight(term) × rarity(term) × kind        rarity = 1 / (1 + log2(files with the term))
+ *
+ * with kind 3 for a definition, 1.5 for a definition or a file whose name holds a word of the question, and 1 for a use. So the
+ * definition of a rare name from the question comes first and uses of a common name last. Lines near each other become one piece,
+ * in which each term counts once, by its best hit. A test that imports a file that was asked about earns as much as the use of a
+ * name from the question.
+ */
+
+const KIND = { definition: 3, name: 1.5, use: 1 } as const;
+const TEST_IMPORT_SCORE = 10;
+const MARGIN_LINES = 6;
+const MAX_MATCHES_PER_FILE = 60;
+const MAX_FILES_READ = 80;
+const MAX_FOUND = 40;
+/** Pieces that earn less than this share of the best one's score are noise. */
+const LEAST_SHARE = 0.15;
+/** When a search prints too much, names that are in more files than this are given up and it is made again. */
+const COMMON_NAME_FILES = 100;
+/** Nobody reads such lines; they are minified. */
+const MAX_LINE_LENGTH = 1_000;
+
+interface Match {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+interface Hit {
+  readonly term: string;
+  readonly weight: number;
+  readonly kind: keyof typeof KIND | 'import';
+  readonly line: number;
+  /** Why the line is of interest, in a few words. */
+  readonly reason: string;
+}
+
+export interface SearchRequest {
+  readonly workspace: Workspace;
+  readonly ripgrep: Ripgrep;
+  readonly terms: Terms;
+  /** Paths of the files that were asked about, whose tests are looked for. */
+  readonly asked: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export interface SearchResult {
+  /** Best first. */
+  readonly candidates: readonly Candidate[];
+  /** Files that were found and may not be sent. */
+  readonly refused: readonly { path: string; reason: string }[];
+  /** Why not everything was searched, for people. */
+  readonly problem?: string | undefined;
+}
+
+export async function searchWorkspace(request: SearchRequest): Promise<SearchResult> {
+  const { workspace } = request;
+  let found: { matches: readonly Match[]; problem?: string | undefined };
+  try {
+    found = await findMatches(request);
+  } catch (error) {
+    if (!(error instanceof RipgrepUnavailableError)) throw error;
+    return { candidates: [], refused: [], problem: error.message };
+  }
+  const hits = classify(found.matches, request);
+  addNameHits(hits, request);
+  const rarity = raritiesOf(hits);
+  const scoreOf = (hit: Hit): number =>
+    hit.kind === 'import' ? TEST_IMPORT_SCORE : hit.weight * (rarity.get(hit.term) ?? 1) * KIND[hit.kind];
+
+  // A file is worth reading for the terms it holds, each at its best.
+  const files = [...hits].map(([file, list]) => ({ file, list, worth: sumOfBest(list, scoreOf) }))
+    .sort((a, b) => b.worth - a.worth || compare(a.file, b.file)).slice(0, MAX_FILES_READ);
+  const candidates: Candidate[] = [];
+  const refused: { path: string; reason: string }[] = [];
+  for (const { file, list } of files) {
+    const answer = await workspace.read(file);
+    if ('refusal' in answer) {
+      refused.push({ path: file, reason: answer.refusal.reason });
+      continue;
+    }
+    candidates.push(...piecesOf(answer.file, list, scoreOf));
+  }
+  candidates.sort((a, b) => b.score - a.score || compare(a.file.path, b.file.path) || a.focus.start - b.focus.start);
+  const least = (candidates[0]?.score ?? 0) * LEAST_SHARE;
+  const best = candidates.filter(({ score }) => score >= least).slice(0, MAX_FOUND);
+  return { candidates: best.map((one) => ({ ...one, score: belowAsked(one.score) })), refused, problem: found.problem };
+}
+
+/** Squeezes 0 to infinity into 0 to `SCORES.found`, keeping the order. */
+function belowAsked(score: number): number {
+  return SCORES.found * (score / (score + SCORES.found));
+}
+
+async function findMatches(request: SearchRequest): Promise<{ matches: readonly Match[]; problem?: string | undefined }> {
+  const { terms: { words }, asked } = request;
+  let { identifiers } = request.terms;
+  for (;;) {
+    const patterns = [
+      ...identifiers.map(({ text }) => wordPattern(text)),
+      ...(words.length > 0 ? [definitionPattern(words.map(({ text }) => text))] : []),
+      ...asked.filter(isImportable).map((file) => importPattern(file)),
+    ];
+    if (patterns.length === 0) return { matches: [] };
+    const { matches, end } = await search(request, patterns);
+    if (end === 'complete') return { matches };
+    const common = commonNames(matches, identifiers.map(({ text }) => text));
+    if (end === 'timeout' || common.size === 0) {
+      return { matches, problem: 'The search took too long or found too much; part of the workspace was not searched' };
+    }
+    identifiers = identifiers.filter(({ text }) => !common.has(text));
+  }
+}
+
+async function search(
+  { workspace, ripgrep, signal }: SearchRequest, patterns: readonly string[],
+): Promise<{ matches: Match[]; end: RipgrepEnd }> {
+  const matches: Match[] = [];
+  const end = await ripgrep.run({
+    args: [
+      ...(await ignoreArguments(workspace.root)), ...skipArguments(),
+      '--json', '--sort', 'path', '--no-messages', '--path-separator', '/',
+      '--max-count', String(MAX_MATCHES_PER_FILE), '--max-filesize', '1M',
+      ...patterns.flatMap((pattern) => ['--regexp', pattern]), '--', './',
+    ],
+    folder: workspace.root,
+    separator: '\n',
+    onRecord: (record) => {
+      const match = matchOf(record);
+      // The list of files knows all ignore files; the search does not.
+      if (match && workspace.has(match.path)) matches.push(match);
+    },
+    signal,
+  });
+  return { matches, end };
+}
+
+/** A `match` message of `rg --json`; others, and paths that are not UTF-8, give undefined. */
+function matchOf(record: string): Match | undefined {
+  if (!record.startsWith('{"type":"match"')) return undefined;
+  const { data } = JSON.parse(record) as { data: { path: { text?: string }; lines: { text?: string }; line_number: number } };
+  const { path: { text: file }, lines: { text } } = data;
+  if (file === undefined || text === undefined || text.length > MAX_LINE_LENGTH) return undefined;
+  return { path: file.replace(/^\.\//, ''), line: data.line_number, text: text.replace(/\r?\n$/, '') };
+}
+
+function wordPattern(name: string): string {
+  const before = /^\w/.test(name) ? '\\b' : '';
+  const after = /\w$/.test(name) ? '\\b' : '';
+  return `${before}${escapeForRegExp(name)}${after}`;
+}
+
+/** A line that defines something whose name holds one of the words. */
+function definitionPattern(words: readonly string[]): string {
+  return `(?i:(?:^|[\\s({;])(?:${DEFINING_WORDS.join('|')})\\*?\\s+[\\w$]*(?:${words.map(escapeForRegExp).join('|')}))`;
+}
+
+/** A line that imports a module by the file's name without its extension. */
+function importPattern(file: string): string {
+  return `\\b(?:import|from|require|use|include|mock)\\b.*\\b${escapeForRegExp(stemOf(file))}\\b`;
+}
+
+/** Whether a line of code could name the file. */
+function isImportable(file: string): boolean {
+  return !/\p{Cc}/u.test(file);
+}
+
+function stemOf(file: string): string {
+  const name = path.posix.basename(file);
+  return name.slice(0, name.length - path.posix.extname(name).length) || name;
+}
+
+function commonNames(matches: readonly Match[], names: readonly string[]): Set<string> {
+  const filesWith = new Map<string, Set<string>>();
+  for (const { path: file, text } of matches) {
+    for (const name of names) {
+      if (text.includes(name)) filesWith.set(name, (filesWith.get(name) ?? new Set()).add(file));
+    }
+  }
+  return new Set([...filesWith].filter(([, files]) => files.size > COMMON_NAME_FILES).map(([name]) => name));
+}
+
+/** What each matching line says of each term. */
+function classify(matches: readonly Match[], { terms, asked }: SearchRequest): Map<string, Hit[]> {
+  const hits = new Map<string, Hit[]>();
+  const stems = asked.filter(isImportable).map((file) => ({ file, pattern: new RegExp(importPattern(file)) }));
+  const names = terms.identifiers.map((term) =>
+    ({ ...term, pattern: new RegExp(`(?<![\\w$])${escapeForRegExp(term.text)}(?![\\w$])`, 'u') }));
+  for (const { path: file, line, text } of matches) {
+    const add = (hit: Omit<Hit, 'line'>): void => addHit(hits, file, { ...hit, line });
+    for (const { text: term, weight, pattern } of names) {
+      if (text.includes(term) && pattern.test(text)) {
+        const kind = definesName(text, term, file) ? 'definition' : 'use';
+        add({ term, weight, kind, reason: `${kind === 'definition' ? 'defines' : 'uses'} ${term}` });
+      }
+    }
+    const defined = definedName(text);
+    if (defined !== undefined) {
+      for (const { text: word, weight } of terms.words) {
+        if (defined.toLowerCase().includes(word)) add({ term: `*${word}*`, weight, kind: 'name', reason: `defines ${defined}` });
+      }
+    }
+    if (isTestPath(file)) {
+      for (const { file: module, pattern } of stems) {
+        if (module === file || !pattern.test(text)) continue;
+        add({ term: module, weight: 0, kind: 'import', reason: `test that imports ${module}` });
+      }
+    }
+  }
+  return hits;
+}
+
+/** Files whose own names hold a word of the question, and that nobody asked about anyway. */
+function addNameHits(hits: Map<string, Hit[]>, { workspace, terms: { words }, asked }: SearchRequest): void {
+  if (words.length === 0) return;
+  for (const file of workspace.files) {
+    if (asked.includes(file)) continue;
+    const name = stemOf(file).toLowerCase();
+    for (const { text, weight } of words) {
+      if (!name.includes(text)) continue;
+      addHit(hits, file, { term: `*${text}*`, weight, kind: 'name', line: 1, reason: `its name holds "${text}"` });
+    }
+  }
+}
+
+function addHit(hits: Map<string, Hit[]>, file: string, hit: Hit): void {
+  const list = hits.get(file);
+  if (list) list.push(hit);
+  else hits.set(file, [hit]);
+}
+
+function raritiesOf(hits: ReadonlyMap<string, readonly Hit[]>): Map<string, number> {
+  const files = new Map<string, number>();
+  for (const list of hits.values()) {
+    for (const term of new Set(list.map((hit) => hit.term))) files.set(term, (files.get(term) ?? 0) + 1);
+  }
+  return new Map([...files].map(([term, count]) => [term, 1 / (1 + Math.log2(count))]));
+}
+
+function sumOfBest(hits: readonly Hit[], scoreOf: (hit: Hit) => number): number {
+  const best = new Map<string, number>();
+  for (const hit of hits) best.set(hit.term, Math.max(best.get(hit.term) ?? 0, scoreOf(hit)));
+  return [...best.values()].reduce((sum, score) => sum + score, 0);
+}
+
+/** One candidate for each group of hits that lie near each other. */
+function piecesOf(file: TextFile, hits: readonly Hit[], scoreOf: (hit: Hit) => number): Candidate[] {
+  const groups: { range: LineRange; hits: Hit[] }[] = [];
+  for (const hit of [...hits].sort((a, b) => a.line - b.line)) {
+    const range = rangeOf(file, hit);
+    const last = groups.at(-1);
+    if (last && touch(last.range, range)) {
+      last.range = span(last.range, range);
+      last.hits.push(hit);
+    } else groups.push({ range, hits: [hit] });
+  }
+  return groups.map(({ range, hits: near }) => {
+    const best = [...near].sort((a, b) => scoreOf(b) - scoreOf(a) || a.line - b.line);
+    return {
+      file,
+      focus: range,
+      wish: file.lines.length === 0 ? wholeFile(file) : wishFor(file, range),
+      anchor: clamp({ start: best[0]?.line ?? 1, end: 1 }, file.lines.length).start,
+      score: sumOfBest(near, scoreOf),
+      reasons: reasonsFor(best),
+    };
+  });
+}
+
+function rangeOf(file: TextFile, { kind, line }: Hit): LineRange {
+  const near = around(line, MARGIN_LINES, file.lines.length);
+  if (kind !== 'definition' && kind !== 'name') return near;
+  const block = blockAt(file.lines, line);
+  return block.end - block.start < 2 ? near : clamp(block, file.lines.length);
+}
+
+/** Such as `defines mergeIntervals` and `uses Interval`: one for each of the best three terms. */
+function reasonsFor(best: readonly Hit[]): string[] {
+  const byTerm = new Map<string, string>();
+  for (const { term, reason } of best) if (!byTerm.has(term)) byTerm.set(term, reason);
+  return [...new Set(byTerm.values())].slice(0, 3);
+}

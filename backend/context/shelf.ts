@@ -1,0 +1,128 @@
+import type { Candidate } from './candidates.ts';
+import type { ContextPiece } from './context.ts';
+import { covers, lineLabel, span, touch, type LineRange } from './line-range.ts';
+import { renderFilePiece } from './render-piece.ts';
+import { compare } from './terms.ts';
+import { tokensOf, unitsOf } from './tokens.ts';
+import type { TextFile } from './workspace.ts';
+
+/** Between two pieces. */
+export const SEPARATOR = '\n\n';
+
+/** In a header and a list, after which the rest goes unsaid. */
+const MAX_REASONS = 3;
+
+interface Held {
+  readonly range: LineRange;
+  readonly score: number;
+  readonly reasons: readonly string[];
+}
+
+interface Shown {
+  readonly file: TextFile;
+  readonly held: readonly Held[];
+  readonly units: number;
+}
+
+/** The pieces chosen so far, never more than fit. Pieces of a file that touch become one. */
+export class Shelf {
+  readonly #files = new Map<string, Shown>();
+  #left: number;
+
+  /** @param units of `tokens.ts` */
+  constructor(units: number) {
+    this.#left = units;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Adds the lines when they fit into what is left and into `limit`; otherwise changes nothing. */
+  add(candidate: Candidate, range: LineRange, limit = this.#left): boolean {
+    const { after, cost } = this.#with(candidate, range);
+    if (cost > Math.min(this.#left, limit)) return false;
+    this.#left -= cost;
+    this.#files.set(candidate.file.path, after);
+    return true;
+  }
+
+  /**
+   * Adds as many lines of the candidate's focus as fit, grown around its anchor. @returns the lines, or undefined where none fit
+   */
+  addPart(candidate: Candidate, limit: number): LineRange | undefined {
+    const { focus, anchor } = candidate;
+    const part = (length: number): LineRange => {
+      const start = Math.max(focus.start, Math.min(anchor - Math.floor(length / 2), focus.end - length + 1));
+      return { start, end: Math.min(focus.end, start + length - 1) };
+    };
+    // A longer part costs more, but for a merge now and then: halving finds a length that fits, if not the longest.
+    let fits = 0;
+    let tooLong = focus.end - focus.start + 2;
+    while (tooLong - fits > 1) {
+      const middle = Math.floor((fits + tooLong) / 2);
+      if (this.#with(candidate, part(middle)).cost <= Math.min(this.#left, limit)) fits = middle;
+      else tooLong = middle;
+    }
+    if (fits === 0 || !this.add(candidate, part(fits), limit)) return undefined;
+    return part(fits);
+  }
+
+  /** Whether all these lines of the file are shown. */
+  shows(file: TextFile, range: LineRange): boolean {
+    return (this.#files.get(file.path)?.held ?? []).some((held) => covers(held.range, range));
+  }
+
+  /** Ranges of the file that are shown, such as `1-60, 200-231`; empty where none is. */
+  labelOf(file: TextFile): string {
+    return (this.#files.get(file.path)?.held ?? []).map(({ range }) => lineLabel(range)).join(', ');
+  }
+
+  /** Files in the order of their best piece, the pieces of each in the order of their lines. */
+  pieces(): { piece: ContextPiece; text: string; file: TextFile }[] {
+    const best = ({ held }: Shown): number => Math.max(...held.map(({ score }) => score));
+    return [...this.#files.values()]
+      .sort((a, b) => best(b) - best(a) || compare(a.file.path, b.file.path))
+      .flatMap(({ file, held }) => held.map((one) => {
+        const text = render(file, one);
+        const piece = {
+          path: file.path, startLine: one.range.start, endLine: one.range.end, reason: reasonOf(one), tokens: tokensOf(text),
+        };
+        return { piece, text, file };
+      }));
+  }
+
+  /** The candidate's file as it would be shown, and what that costs more. */
+  #with({ file, score, reasons }: Candidate, range: LineRange): { after: Shown; cost: number } {
+    const before = this.#files.get(file.path);
+    const held = merge(before?.held ?? [], { range, score, reasons });
+    const units = unitsOf(held.map((one) => render(file, one) + SEPARATOR).join(''));
+    return { after: { file, held, units }, cost: units - (before?.units ?? 0) };
+  }
+}
+
+function render(file: TextFile, held: Held): string {
+  const { start, end } = held.range;
+  return renderFilePiece({ path: file.path, lines: file.lines, start, end, reason: reasonOf(held) });
+}
+
+function reasonOf({ reasons }: Held): string {
+  return reasons.slice(0, MAX_REASONS).join('; ');
+}
+
+function merge(held: readonly Held[], added: Held): Held[] {
+  let merged = added;
+  const apart: Held[] = [];
+  for (const other of held) {
+    if (!touch(other.range, merged.range)) {
+      apart.push(other);
+      continue;
+    }
+    merged = {
+      range: span(other.range, merged.range),
+      score: Math.max(other.score, merged.score),
+      reasons: [...new Set([...other.reasons, ...merged.reasons])],
+    };
+  }
+  return [...apart, merged].sort((a, b) => a.range.start - b.range.start);
+}

@@ -1,0 +1,56 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { ContextPiece, ContextRequest } from './context.ts';
+import { displayPath, renderPiece } from './render-piece.ts';
+import { redact } from './secrets.ts';
+import { tokensOf, unitsOf } from './tokens.ts';
+
+/** What tools said, as pieces beside those from files. Their paths are in parentheses: no file is meant. */
+export interface SpokenPiece {
+  readonly piece: ContextPiece;
+  readonly text: string;
+  readonly secrets: ReadonlyMap<number, string>;
+}
+
+const MAX_MESSAGE_LENGTH = 500;
+
+/**
+ * What a failing test printed; where it is too long its middle goes, since the first failure and the summary stand at its ends.
+ */
+export function testOutputPiece(output: string, maxUnits: number): SpokenPiece | undefined {
+  const lines = stripVTControlCharacters(output).split(/\r?\n/).map((line) => line.trimEnd());
+  while (lines.length > 0 && lines.at(-1) === '') lines.pop();
+  return spokenPiece({ path: '(test output)', reason: 'what the failing test printed', lines, maxUnits });
+}
+
+/** The problems that the editor shows. */
+export function problemsPiece(diagnostics: ContextRequest['diagnostics'], maxUnits: number): SpokenPiece | undefined {
+  const lines = diagnostics.map(({ path, line, severity, message }) =>
+    `${displayPath(path)}:${line}: ${severity}: ${message.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_LENGTH)}`);
+  return spokenPiece({ path: '(problems)', reason: 'what the editor reports', lines, maxUnits });
+}
+
+function spokenPiece(
+  { path, reason, lines, maxUnits }: { path: string; reason: string; lines: readonly string[]; maxUnits: number },
+): SpokenPiece | undefined {
+  if (lines.length === 0) return undefined;
+  const { lines: safe, secrets } = redact(lines);
+  const textOf = (count: number): string => renderPiece(`${path} (${reason})`, withoutMiddle(safe, count));
+  let fits = 0;
+  let tooMany = safe.length + 1;
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2);
+    if (unitsOf(textOf(middle)) <= maxUnits) fits = middle;
+    else tooMany = middle;
+  }
+  if (fits === 0) return undefined;
+  const text = textOf(fits);
+  return { piece: { path, startLine: 1, endLine: safe.length, reason, tokens: tokensOf(text) }, text, secrets };
+}
+
+/** `count` of the lines, half from each end, and a line that says how many are missing. */
+function withoutMiddle(lines: readonly string[], count: number): string[] {
+  const missing = lines.length - count;
+  if (missing <= 0) return [...lines];
+  const head = Math.ceil(count / 2);
+  return [...lines.slice(0, head), `[… ${missing} lines left out …]`, ...lines.slice(lines.length - (count - head))];
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isSecretFile, redact, SECRET_MARKER } from '../../backend/context/secrets.ts';
+import { gather, paths, workspaceWith } from './workspaces.ts';
+
+/* The keys below are made up, and put together here so that no scanner takes this file for a leak. */
+const made = (prefix: string, length: number): string => prefix + 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, length);
+
+describe('names of files', () => {
+  test.each([
+    '.env', '.env.local', 'config/.env.production', 'prod.env', '.envrc', 'server.pem', 'tls/server.key', 'store.p12',
+    'id_rsa', 'id_ed25519', '.npmrc', '.netrc', '.pypirc', '.aws/credentials', 'home/.ssh/config', 'credentials.json',
+    'secrets.yml', 'secrets.prod.json', 'service-account-prod.json', 'terraform.tfstate', 'prod.tfvars', '.ENV',
+    'ID_RSA', '.docker/config.json', '.git-credentials',
+  ])('%s holds secrets', (file) => expect(isSecretFile(file)).toBe(true));
+
+  test.each([
+    '.env.example', '.env.sample', '.env.local.example', 'id_rsa.pub', 'src/secrets.ts', 'environment.ts', 'keyboard.js',
+    'credentials.ts', 'config.json', 'monkey', 'README.md', '.dockerignore', '.docker/Dockerfile', 'token.go',
+  ])('%s does not', (file) => expect(isSecretFile(file)).toBe(false));
+});
+
+describe('lines', () => {
+  test.each([
+    ['a model provider\'s key', `OPENAI_API_KEY=${made('sk-proj-', 40)}`],
+    ['a model provider\'s key', `client = new Client('${made('sk-ant-api03-', 80)}')`],
+    ['a Google key', made('AIza', 35)],
+    ['a Hugging Face token', made('hf_', 34)],
+    ['an AWS key', `id: ${'AKIA'}${'ABCDEFGHIJ234567'}`],
+    ['a GitHub token', made('ghp_', 36)],
+    ['a GitHub token', made('github_pat_', 60)],
+    ['a GitLab token', made('glpat-', 20)],
+    ['a Slack token', made('xoxb-', 30)],
+    ['an npm token', made('npm_', 36)],
+    ['a Stripe key', made('sk_live_', 24)],
+    ['a signed token', `Bearer ${made('eyJ', 30)}.${made('eyJ', 60)}.${made('', 40)}`],
+    ['an Azure key', `AccountName=x;AccountKey=${made('', 86)}==`],
+    ['an address with a password', 'postgres://admin:hunter2x@db.example.com/app'],
+    ['a password or token', `  "password": "${made('', 24)}",`],
+    ['a password or token', `const apiKey = '${made('', 32)}';`],
+    ['a password or token', `client_secret: ${made('', 32)}`],
+  ])('%s is replaced: %#', (kind, line) => {
+    const { lines, secrets } = redact(['before', line, 'after']);
+    expect(lines).toEqual(['before', SECRET_MARKER, 'after']);
+    expect([...secrets]).toEqual([[2, kind]]);
+  });
+
+  test.each([
+    'const key = process.env.OPENAI_API_KEY;',
+    "password: z.string().min(12, 'too short')",
+    '<div class="sk-loading-spinner-container-wide">',
+    'const accessToken = createAccessTokenFor(user, session.identifier);',
+    "token = 'your-api-key-goes-right-here'",
+    'git clone https://github.com/owner/name.git',
+    'postgres://user:${PASSWORD}@localhost/app',
+    'http://localhost:8080/@scope/name',
+    'integrity sha512-abcdefghijklmnopqrstuvwxyz0123456789==',
+    '-----BEGIN PUBLIC KEY-----',
+    'const secretCount = secrets.length + 20;',
+  ])('an ordinary line stays: %s', (line) => expect(redact([line]).lines).toEqual([line]));
+
+  test('a private key goes from its first line to its last, and to where it looks like none when it has no last', () => {
+    const begin = `-----BEGIN ${'RSA PRIVATE KEY'}-----`;
+    const end = `-----END ${'RSA PRIVATE KEY'}-----`;
+    const body = made('', 64);
+    expect(redact(['a', begin, body, body, end, 'b']).lines).toEqual(['a', ...Array<string>(4).fill(SECRET_MARKER), 'b']);
+    const cut = redact([begin, body, 'function after() {', body]);
+    expect(cut.lines).toEqual([SECRET_MARKER, SECRET_MARKER, 'function after() {', body]);
+    expect(redact([`${begin}\\n${body}\\n${end}`, 'b']).lines).toEqual([SECRET_MARKER, 'b']);
+  });
+
+  test('no text changes the number of lines, and a megabyte in one line is quick', () => {
+    fc.assert(fc.property(fc.array(fc.string({ unit: 'binary' })), (lines) => {
+      expect(redact(lines).lines).toHaveLength(lines.length);
+    }));
+    for (const unit of ['sk-', 'eyJ-', 'a', 'password=', '-----BEGIN ', 'x://a:', 'secret ', 'A1']) {
+      redact([unit.repeat(1_000_000 / unit.length)]);
+    }
+  });
+});
+
+describe('in a context', () => {
+  const key = made('sk-', 40);
+
+  test('a secret file is left out even when a person named it, and the search passes it by', async () => {
+    const workspace = workspaceWith({ '.env': `uniqueSetting_1=${key}\n`, 'secrets.yml': `uniqueSetting_1: ${key}\n` });
+    const context = await gather(workspace, { question: 'uniqueSetting_1', files: [{ path: '.env' }] });
+    expect(paths(context)).toEqual([]);
+    expect(context.leftOut).toEqual([
+      { path: '.env', reason: 'its name says that it holds secrets' },
+      { path: 'secrets.yml', reason: 'its name says that it holds secrets' },
+    ]);
+  });
+
+  test('a line with a secret is replaced wherever it comes from, and it is said', async () => {
+    const workspace = workspaceWith({ 'a.js': `const one = 1;\nconst key = '${key}';\n` });
+    const context = await gather(workspace, {
+      files: [{ path: 'a.js' }], testOutput: `Authorization: ${key}`,
+      diagnostics: [{ path: 'a.js', line: 2, severity: 'warning', message: `hard-coded ${key}` }],
+    });
+    expect(context.text).not.toContain(key);
+    expect(context.text).toContain(`const one = 1;\n${SECRET_MARKER}\n`);
+    const reason = 'looks like a model provider\'s key';
+    expect(context.leftOut).toEqual([
+      { path: 'a.js', reason: `line 2: ${reason}` },
+      { path: '(test output)', reason: `line 1: ${reason}` },
+      { path: '(problems)', reason: `line 1: ${reason}` },
+    ]);
+  });
+
+  test('a selection that begins inside a private key shows none of it', async () => {
+    const body = made('', 64);
+    const key = [`-----BEGIN ${'PRIVATE KEY'}-----`, body, body, `-----END ${'PRIVATE KEY'}-----`];
+    const file = ['// key', ...key, ...Array<string>(300).fill('x')].join('\n');
+    const context = await gather(workspaceWith({ 'a.js': file }), { selection: { path: 'a.js', startLine: 3, endLine: 4 } });
+    expect(context.text).not.toContain(body);
+    expect(context.leftOut).toEqual([{ path: 'a.js', reason: 'line 3, 4: looks like a private key' }]);
+  });
+});
