@@ -20,8 +20,8 @@ export interface ConnectedClient {
 const SECRET_TIMEOUT_MS = 60_000;
 
 /**
- * The clients that are connected and what the backend asks of them. Keys are kept here, in memory and nowhere else: never in a log, a
- * message to another client, or a file.
+ * The clients that are connected and what the backend asks of them. Keys are kept here, in memory and nowhere else: never in a
+ * log, a message to another client, or a file.
  */
 export class ClientRegistry implements Clients {
   readonly #clients = new Set<ConnectedClient>();
@@ -89,7 +89,9 @@ export class ClientRegistry implements Clients {
 
   async confirm({ title, detail, accept, workspace }: Confirmation, signal: AbortSignal): Promise<boolean | undefined> {
     const clients = this.#withCapability('confirm');
-    const near = workspace === undefined ? [] : clients.filter((client) => client.workspaces.some((open) => isWithin(workspace, open)));
+    const near = clients.filter(
+      (client) => workspace !== undefined && client.workspaces.some((open) => isWithin(workspace, open)),
+    );
     for (const client of new Set([...near, ...clients])) {
       if (!this.#clients.has(client)) continue;
       try {
@@ -108,7 +110,8 @@ export class ClientRegistry implements Clients {
     const [client] = this.#withCapability('model');
     if (!client) {
       throw new WorkerError({
-        kind: 'not-found', message: `The model "${model}" is VS Code's own and no VS Code is connected: open VS Code and try again.`,
+        kind: 'not-found',
+        message: `The model "${model}" is VS Code's own and no VS Code is connected: open VS Code and try again.`,
       });
     }
     const callId = randomUUID();
@@ -178,11 +181,13 @@ export class ClientRegistry implements Clients {
 
 /** Kinds that a client may name; whatever else goes wrong in it is a fault of that server, and worth another attempt. */
 const KINDS_FROM_CLIENTS: ReadonlySet<string> = new Set<WorkerErrorKind>([
-  'authentication', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'rate-limit', 'overloaded', 'cancelled',
+  'authentication', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'rate-limit', 'overloaded',
+  'cancelled',
 ]);
 
 function modelError(error: RequestError): WorkerError {
-  const kind = KINDS_FROM_CLIENTS.has(error.kind) ? (error.kind as WorkerErrorKind) : error.kind === 'disconnected' ? 'network' : 'server';
+  const other = error.kind === 'disconnected' ? 'network' : 'server';
+  const kind = KINDS_FROM_CLIENTS.has(error.kind) ? (error.kind as WorkerErrorKind) : other;
   return new WorkerError({ kind, message: error.message, cause: error });
 }
 

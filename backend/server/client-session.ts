@@ -33,7 +33,6 @@ export interface SessionDependencies {
   readonly pool: PoolEditor;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
-  readonly runsUnderWay: () => number;
   readonly stop: () => void;
   readonly explain: (error: unknown) => RequestError | undefined;
   readonly log: (line: string) => void;
@@ -64,9 +63,9 @@ export class ClientSession {
       explain: (error) => explainError(error) ?? explain(error),
       onProblem: log,
     });
-    const late = setTimeout(
-      () => this.#connection.close('The client did not say "initialize" in time.', CLOSE_CODES.policy), limits.initializeTimeoutMs,
-    );
+    const late = setTimeout(() => {
+      this.#connection.close('The client did not say "initialize" in time.', CLOSE_CODES.policy);
+    }, limits.initializeTimeoutMs);
     this.#connection.handle('initialize', (params) => {
       const health = this.#initialize(params);
       clearTimeout(late);
@@ -75,7 +74,7 @@ export class ClientSession {
     this.#handleAll(backendHandlers({
       health: () => dependencies.health.checked(),
       otherClients: () => dependencies.clients.size - (this.#client ? 1 : 0),
-      runsUnderWay: dependencies.runsUnderWay,
+      runs: dependencies.runs,
       stop: dependencies.stop,
     }));
     void this.#connection.closed.then(() => {
@@ -88,15 +87,19 @@ export class ClientSession {
   #admit(method: string): void {
     if (this.#client || BEFORE_INITIALIZE.has(method)) return;
     throw new RequestError({
-      code: ERROR_CODES.notInitialized, kind: 'not-initialized', message: `The first request must be "initialize", not "${method}".`,
+      code: ERROR_CODES.notInitialized, kind: 'not-initialized',
+      message: `The first request must be "initialize", not "${method}".`,
     });
   }
 
   #initialize({ protocol, capabilities, workspaces }: Parameters<RequestHandler<ClientRequests, 'initialize'>>[0]): Health {
     const answer = compatibility(protocol);
-    if (!answer.compatible) throw new RequestError({ code: ERROR_CODES.incompatible, kind: 'incompatible', message: answer.reason });
+    if (!answer.compatible) {
+      throw new RequestError({ code: ERROR_CODES.incompatible, kind: 'incompatible', message: answer.reason });
+    }
     if (this.#client) {
-      throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message: 'This connection is initialized already.' });
+      const message = 'This connection is initialized already.';
+      throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
     const { runs, pool, clients, health } = this.#dependencies;
     const connection = this.#connection;

@@ -4,20 +4,19 @@ import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 
-/** What a client is told of a known error, decided by its class. `undefined` for every other: those are faults, and stay in the log. */
+/**
+ * What a client is told of a known error, decided by its class. `undefined` for every other: those are faults, and their text
+ * stays in the log.
+ */
 export function explainError(error: unknown): RequestError | undefined {
-  if (error instanceof RunNotFoundError) {
-    return new RequestError({ code: ERROR_CODES.notFound, kind: 'run-not-found', message: error.message });
-  }
-  if (error instanceof RunRefusedError) {
-    return new RequestError({ code: ERROR_CODES.refused, kind: 'run-refused', message: error.message });
-  }
-  if (error instanceof WorkerError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message });
-  if (error instanceof BudgetSpentError) {
-    return new RequestError({ code: ERROR_CODES.refused, kind: 'budget-spent', message: error.message });
-  }
-  if (error instanceof ConfigFileError) {
-    return new RequestError({ code: ERROR_CODES.refused, kind: 'config-file', message: error.message });
-  }
+  if (error instanceof RunNotFoundError) return refusal('run-not-found', error, ERROR_CODES.notFound);
+  if (error instanceof RunRefusedError) return refusal('run-refused', error);
+  if (error instanceof WorkerError) return refusal(error.kind, error);
+  if (error instanceof BudgetSpentError) return refusal('budget-spent', error);
+  if (error instanceof ConfigFileError) return refusal('config-file', error);
   return undefined;
+}
+
+function refusal(kind: string, { message }: Error, code: number = ERROR_CODES.refused): RequestError {
+  return new RequestError({ code, kind, message });
 }

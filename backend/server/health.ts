@@ -20,7 +20,7 @@ const OWN_NODE: NodeFacts = {
   hasBuiltin: (name) => process.getBuiltinModule?.(`node:${name}`) !== undefined,
 };
 
-/** Why the backend cannot run on this Node, in one sentence. The first thing a backend asks, before it loads anything that needs it. */
+/** Why the backend cannot run on this Node, in one sentence: the first thing to ask, before anything is loaded that needs it. */
 export function nodeProblem({ version, hasBuiltin }: NodeFacts = OWN_NODE): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [firstMajor, firstMinor] = FIRST_NODE;
@@ -49,7 +49,8 @@ export async function onnxruntimeProblem(
     const options = { timeout: LOAD_TIMEOUT_MS, windowsHide: true, signal };
     execFile(process.execPath, ['-e', 'require(process.argv[1])', entry], options, (error, _stdout, stderr) => {
       if (!error) return resolve(undefined);
-      const why = stderr.split('\n').find((line) => /^\w*Error\b/.test(line)) ?? (error.signal ? `signal ${error.signal}` : 'it crashed');
+      const said = stderr.split('\n').find((line) => /^\w*Error\b/.test(line));
+      const why = said ?? (error.signal ? `signal ${error.signal}` : 'it crashed');
       resolve(`Local models are not available: onnxruntime-node does not load on this machine (${why.slice(0, 300)}).`);
     });
   });

@@ -36,6 +36,8 @@ export interface HostOptions {
 }
 
 const DEFAULT_IDLE_MS = 5 * 60 * 1000;
+/** Runs are journalled step by step, so that letting go of them needs no longer than a call takes to notice its signal. */
+const CLOSE_TIMEOUT_MS = 10_000;
 
 /**
  * The life of a backend process: becomes the one backend of its home folder, serves, and ends when nobody needs it any more.
@@ -56,14 +58,15 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const { runs, workers, health } = parts;
 
   const idle = new IdleExit({
-    idleMs: options.idleMs ?? DEFAULT_IDLE_MS, runs, clientCount: () => clients.size, onIdle: () => ending.resolve('idle'),
+    idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
+    isNeeded: () => clients.size > 0 || runs.activeRuns > 0,
+    onIdle: () => ending.resolve('idle'),
   });
-  const stopListening = runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: (run) => idle.runChanged(run) });
+  const stopListening = runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch() });
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
     runs, pool: new PoolEditor(workers, clients), clients, health, token, stop, log,
-    runsUnderWay: () => idle.runsUnderWay,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });
@@ -84,10 +87,24 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const closed = server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
   await removeRecord(home, token);
   await closed;
-  await parts.close();
+  await inTime(parts.close(), () => log('What runs did not let go in time and is left as it stands.'));
   claim.instance.release();
   process.off('SIGTERM', stop);
   process.off('SIGINT', stop);
   log(`Backend ended: ${why}.`);
   return why;
+}
+
+/** A part that hangs must not keep the lock, or no backend could follow this one. */
+async function inTime(closing: Promise<void>, onLate: () => void): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    onLate();
+    late.resolve();
+  }, CLOSE_TIMEOUT_MS);
+  try {
+    await Promise.race([closing, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

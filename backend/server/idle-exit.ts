@@ -1,21 +1,16 @@
-import type { RunSummary } from '../protocol/methods.ts';
-import type { RunService } from '../solve/run-service.ts';
-
 export interface IdleExitOptions {
   readonly idleMs: number;
-  readonly runs: Pick<RunService, 'activeRuns'>;
-  /** How many clients are connected now. */
-  readonly clientCount: () => number;
+  /** Whether a client or a run would miss the backend now. */
+  readonly isNeeded: () => boolean;
   readonly onIdle: () => void;
 }
 
 /**
- * Ends the backend some time after its last client has left and its last run has ended. A run that waits for a person (a key, a
- * confirmation) does not keep the process: it is in the journal and goes on at the next start, which is when somebody can answer.
+ * Ends the backend some time after nobody has needed it any more. A run that waits for a person (a key, a confirmation) does not
+ * need it: the run is in the journal and goes on at the next start, which is when somebody can answer.
  */
 export class IdleExit {
   readonly #options: IdleExitOptions;
-  readonly #waiting = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: IdleExitOptions) {
@@ -29,24 +24,13 @@ export class IdleExit {
     this.#timer = setTimeout(() => this.#check(), this.#options.idleMs);
   }
 
-  runChanged({ runId, state }: RunSummary): void {
-    if (state === 'waiting') this.#waiting.add(runId);
-    else this.#waiting.delete(runId);
-    this.touch();
-  }
-
-  /** Runs that somebody would miss: all but those that wait for a person. */
-  get runsUnderWay(): number {
-    return Math.max(0, this.#options.runs.activeRuns - this.#waiting.size);
-  }
-
   stop(): void {
     clearTimeout(this.#timer);
   }
 
+  /** Looked at when the time is over, and not before: whatever is needed then is looked at again a whole time later. */
   #check(): void {
-    const { clientCount, onIdle } = this.#options;
-    if (clientCount() === 0 && this.runsUnderWay === 0) onIdle();
-    else this.touch();
+    if (this.#options.isNeeded()) this.touch();
+    else this.#options.onIdle();
   }
 }

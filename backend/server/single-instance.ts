@@ -4,8 +4,9 @@ import { isAlive, readRecord, type BackendRecord } from '../protocol/client/disc
 
 /*
  * One backend a home folder. The lock is a transaction that stays open on an empty SQLite file: SQLite locks with what the system
- * offers (fcntl on Linux and macOS, LockFileEx on Windows), and the system lets go of such a lock when the process ends, however it
- * ends. A file with a pid would outlive a SIGKILL, and telling a dead pid from a reused one leaves a gap that two starters can meet in.
+ * offers (fcntl on Linux and macOS, LockFileEx on Windows), and the system lets go of such a lock when the process ends, however
+ * it ends. A file with a pid would outlive a SIGKILL, and telling a dead pid from a reused one leaves a gap in which two starters
+ * can meet.
  */
 
 export interface Instance {
@@ -34,8 +35,8 @@ const WAIT_MS = 15_000;
 const SQLITE_BUSY = 5;
 
 /**
- * Becomes the one backend of the home folder, or finds the record of the one that is. While the other is still starting, or already
- * ending, this waits for whichever comes first: its record, or its lock.
+ * Becomes the one backend of the home folder, or finds the record of the one that is. While the other is still starting, or
+ * already ending, this waits for whichever comes first: its record, or its lock.
  * @throws InstanceHeldError
  */
 export async function claimInstance(home: string, waitMs = WAIT_MS): Promise<Claim> {

@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RequestError } from '../../backend/protocol/request-error.ts';
 import { closeReason } from '../../backend/protocol/socket-connection.ts';
-import { backendContract, clientContract, TypedConnection, type ConnectionOptions } from '../../backend/protocol/typed-connection.ts';
+import {
+  backendContract, clientContract, TypedConnection, type ConnectionOptions,
+} from '../../backend/protocol/typed-connection.ts';
 
 /*
  * The two ends on a real socket, without a server around them.
@@ -53,16 +55,16 @@ describe('requests', () => {
   test('a result that is not as agreed is refused by the one who asked', async () => {
     backend.handle('backend/health', () => ({ ...health, pid: 'one' }) as never);
     await expect(client.request('backend/health', {})).rejects.toMatchObject({
-      name: 'RequestError', kind: 'invalid-result', message: expect.stringMatching(/^The answer to backend\/health is not valid: pid: /),
+      name: 'RequestError', kind: 'invalid-result',
+      message: expect.stringMatching(/^The answer to backend\/health is not valid: pid: /),
     });
   });
 
   test('a RequestError of a handler arrives whole; any other error arrives without its text', async () => {
-    backend.handle('run/get', () => { throw new RequestError({ code: -32_003, kind: 'run-not-found', message: 'There is no run "r".' }); });
+    const refusal = new RequestError({ code: -32_003, kind: 'run-not-found', message: 'There is no run "r".' });
+    backend.handle('run/get', () => { throw refusal; });
     backend.handle('run/cancel', () => { throw new Error('password is hunter2'); });
-    await expect(client.request('run/get', { runId: 'r' })).rejects.toEqual(
-      new RequestError({ code: -32_003, kind: 'run-not-found', message: 'There is no run "r".' }),
-    );
+    await expect(client.request('run/get', { runId: 'r' })).rejects.toEqual(refusal);
     const fault = await client.request('run/cancel', { runId: 'r' }).catch((error: unknown) => error);
     expect(fault).toMatchObject({ code: -32_603, kind: 'internal' });
     expect(String((fault as Error).message)).not.toContain('hunter2');
@@ -84,11 +86,14 @@ describe('requests', () => {
       backend.notify('run/text', text('before'));
       return {};
     });
-    client.on('run/text', ({ text: said }) => order.push(said));
-    const arrived = new Promise<void>((resolve) => client.on('run/text', ({ text: said }) => { if (said === 'after') resolve(); }));
+    const arrived = Promise.withResolvers<void>();
+    client.on('run/text', ({ text: said }) => {
+      order.push(said);
+      if (said === 'after') arrived.resolve();
+    });
     await client.request('run/unsubscribe', { runId: 'r' });
     order.push('reply');
-    await arrived;
+    await arrived.promise;
     expect(order).toEqual(['before', 'reply', 'after']);
   });
 });

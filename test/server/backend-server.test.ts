@@ -59,11 +59,13 @@ describe('who may connect', () => {
 describe('the handshake', () => {
   test('initialize answers with the protocol and the health', async () => {
     const client = await serving.raw();
-    expect(await client.initialize()).toMatchObject({ id: 0, result: { protocol: PROTOCOL_VERSION, health: { backendVersion: '1.0.0' } } });
+    const { result } = await client.initialize();
+    expect(result).toMatchObject({ protocol: PROTOCOL_VERSION, health: { backendVersion: '1.0.0' } });
     expect(serving.clients.size).toBe(1);
   });
 
-  test.each(['run/start', 'backend/health', 'pool/get', 'no/such'])('%s before initialize is refused with -32002', async (method) => {
+  const early = ['run/start', 'backend/health', 'pool/get', 'no/such'];
+  test.each(early)('%s before initialize is refused with -32002', async (method) => {
     const client = await serving.raw();
     const { error } = await client.request(1, method, { request: { question: 'Why?' } });
     expect(error).toMatchObject({ code: -32_002, message: expect.stringContaining('"initialize"') });
@@ -133,11 +135,14 @@ describe('bad messages', () => {
     await nothingChanged(witness);
   });
 
-  test.each(['no/such', 'constructor', '__proto__', 'toString', 'client/secret'])('the unknown method %s gets -32601', async (method) => {
+  const unknown = ['no/such', 'constructor', '__proto__', 'toString', 'client/secret'];
+  test.each(unknown)('the unknown method %s gets -32601', async (method) => {
     const client = await serving.raw();
     await client.initialize();
-    expect((await client.request(1, method, {})).error)
-      .toMatchObject({ code: -32_601, message: `There is no method "${method}" at this end.`, data: { kind: 'method-not-found' } });
+    const { error } = await client.request(1, method, {});
+    expect(error).toEqual({
+      code: -32_601, message: `There is no method "${method}" at this end.`, data: { kind: 'method-not-found' },
+    });
   });
 
   test.each([
@@ -146,7 +151,7 @@ describe('bad messages', () => {
     ['run/start', undefined, /^run\/start was refused: request: /],
     ['run/get', { runId: '' }, /^run\/get was refused: runId: /],
     ['run/list', { limit: 100_000 }, /^run\/list was refused: limit: /],
-    ['worker/save', { worker: { id: 'a b', provider: 'openai', model: 'm' } }, /^worker\/save was refused: worker\.id: a worker id is/],
+    ['worker/save', { worker: { id: 'a b', provider: 'openai', model: 'm' } }, /^worker\/save was refused: worker\.id: a worker/],
   ])('%s with %j names the method and the field', async (method, params, sentence) => {
     const witness = await serving.open();
     const client = await serving.raw();
@@ -190,7 +195,8 @@ describe('bad messages', () => {
     client.socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'hasOwnProperty', params: {} }));
     await client.request(1, 'pool/get', {});
     expect(serving.log).toEqual([
-      expect.stringContaining('client/secretChanged was ignored: name:'), expect.stringContaining('unknown notification "hasOwnProperty"'),
+      expect.stringContaining('client/secretChanged was ignored: name:'),
+      expect.stringContaining('unknown notification "hasOwnProperty"'),
     ]);
   });
 });

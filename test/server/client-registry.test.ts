@@ -218,18 +218,16 @@ describe('models that only a client can reach', () => {
     await expect(model()).rejects.toMatchObject({ name: 'WorkerError', kind: 'not-found' });
 
     const entered = Promise.withResolvers<void>();
-    const lost = await serving.open({ capabilities: ['model'], handlers: { 'client/model': () => { entered.resolve(); return never; } } });
+    const lost = await serving.open({
+      capabilities: ['model'], handlers: { 'client/model': () => { entered.resolve(); return never; } },
+    });
     const cutOff = model();
     await entered.promise;
     lost.close();
     await expect(cutOff).rejects.toMatchObject({ kind: 'network', retryable: true });
 
-    await serving.open({
-      capabilities: ['model'],
-      handlers: {
-        'client/model': () => Promise.reject(new RequestError({ code: -32_004, kind: 'rate-limit', message: 'Too many requests today.' })),
-      },
-    });
+    const refusal = new RequestError({ code: -32_004, kind: 'rate-limit', message: 'Too many requests today.' });
+    await serving.open({ capabilities: ['model'], handlers: { 'client/model': () => Promise.reject(refusal) } });
     await expect(model()).rejects.toMatchObject({ kind: 'rate-limit', message: 'Too many requests today.' });
   });
 

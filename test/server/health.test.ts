@@ -13,7 +13,8 @@ describe('the backend\'s Node', () => {
     ['20.19.5', true], ['22.12.0', true], ['22.15.0', false], ['9.0.0', true],
   ])('Node %s (sqlite: %s) is refused in one sentence', (version, sqlite) => {
     expect(nodeProblem({ version, hasBuiltin: () => sqlite })).toBe(
-      `Conductor's backend needs Node 22.13 or later with node:sqlite; this is Node ${version}. Set conductor.nodePath to a newer one.`,
+      `Conductor's backend needs Node 22.13 or later with node:sqlite; this is Node ${version}. ` +
+      'Set conductor.nodePath to a newer one.',
     );
   });
 
@@ -45,8 +46,8 @@ describe('onnxruntime', () => {
   });
 
   test('that cannot be loaded is reported with its reason', async () => {
-    const requireFrom = await install('throw new Error("libstdc++.so.6: version GLIBCXX_3.4.29 not found")');
-    expect(await onnxruntimeProblem({ requireFrom, signal })).toMatch(/does not load .*Error: libstdc\+\+\.so\.6: version GLIBCXX_3\.4\.29 not found/);
+    const requireFrom = await install('throw new Error("GLIBCXX_3.4.29 not found")');
+    expect(await onnxruntimeProblem({ requireFrom, signal })).toMatch(/does not load .*\(Error: GLIBCXX_3\.4\.29 not found\)/);
   });
 
   test('that kills its process kills nothing else', async () => {

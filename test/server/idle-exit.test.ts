@@ -1,21 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { IdleExit } from '../../backend/server/idle-exit.ts';
 
 beforeEach(() => { vi.useFakeTimers(); });
 afterEach(() => { vi.useRealTimers(); });
 
+const DAY_MS = 86_400_000;
+
 /** Five minutes, and what happens in them. */
 function watch() {
-  const state = { clients: 0, activeRuns: 0, ended: 0 };
-  const idle = new IdleExit({
-    idleMs: 300_000, runs: state, clientCount: () => state.clients, onIdle: () => { state.ended += 1; },
-  });
-  const change = (runId: string, runState: RunSummary['state']) => idle.runChanged({ runId, state: runState } as RunSummary);
-  return { state, idle, change };
+  const state = { needed: false, ended: 0 };
+  const idle = new IdleExit({ idleMs: 300_000, isNeeded: () => state.needed, onIdle: () => { state.ended += 1; } });
+  return { state, idle };
 }
 
-test('a backend that no client ever reached ends', () => {
+test('a backend that nobody ever needed ends', () => {
   const { state } = watch();
   vi.advanceTimersByTime(299_999);
   expect(state.ended).toBe(0);
@@ -23,13 +21,12 @@ test('a backend that no client ever reached ends', () => {
   expect(state.ended).toBe(1);
 });
 
-test('a client keeps it, for as long as it stays', () => {
+test('who needs it keeps it, and the time begins when they no longer do', () => {
   const { state, idle } = watch();
-  state.clients = 1;
-  idle.touch();
-  vi.advanceTimersByTime(86_400_000);
+  state.needed = true;
+  vi.advanceTimersByTime(DAY_MS + 1_000);
   expect(state.ended).toBe(0);
-  state.clients = 0;
+  state.needed = false;
   idle.touch();
   vi.advanceTimersByTime(299_999);
   expect(state.ended).toBe(0);
@@ -37,52 +34,18 @@ test('a client keeps it, for as long as it stays', () => {
   expect(state.ended).toBe(1);
 });
 
-test('a run keeps it, and the time begins when the run ends', () => {
-  const { state, change } = watch();
-  state.activeRuns = 1;
-  change('a', 'running');
-  vi.advanceTimersByTime(86_400_000);
-  expect(state.ended).toBe(0);
-  change('a', 'completed');
-  state.activeRuns = 0;
-  vi.advanceTimersByTime(299_999);
-  expect(state.ended).toBe(0);
-  vi.advanceTimersByTime(1);
-  expect(state.ended).toBe(1);
-});
-
-test('a run that waits does not keep it, and keeps it again once it goes on', () => {
-  const { state, idle, change } = watch();
-  state.activeRuns = 2;
-  change('a', 'waiting');
-  change('b', 'running');
-  expect(idle.runsUnderWay).toBe(1);
-  vi.advanceTimersByTime(86_400_000);
-  expect(state.ended).toBe(0);
-  change('b', 'waiting');
-  change('a', 'running');
-  vi.advanceTimersByTime(86_400_000);
-  expect(state.ended).toBe(0);
-  change('a', 'waiting');
-  expect(idle.runsUnderWay).toBe(0);
+test('need that ends without a word is noticed all the same', () => {
+  const { state } = watch();
+  state.needed = true;
+  vi.advanceTimersByTime(DAY_MS);
+  state.needed = false;
   vi.advanceTimersByTime(300_000);
   expect(state.ended).toBe(1);
-});
-
-test('a run that was cancelled while it waited does not hide another', () => {
-  const { state, idle, change } = watch();
-  state.activeRuns = 2;
-  change('a', 'waiting');
-  change('a', 'cancelled');
-  state.activeRuns = 1;
-  expect(idle.runsUnderWay).toBe(1);
-  vi.advanceTimersByTime(86_400_000);
-  expect(state.ended).toBe(0);
 });
 
 test('stopped, it never fires', () => {
   const { state, idle } = watch();
   idle.stop();
-  vi.advanceTimersByTime(86_400_000);
+  vi.advanceTimersByTime(DAY_MS);
   expect(state.ended).toBe(0);
 });

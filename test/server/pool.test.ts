@@ -9,7 +9,9 @@ afterEach(() => serving.server.close());
 const worker = { id: 'fast', provider: 'openai', model: 'priced', key: 'OPENAI_API_KEY' } as const;
 
 test('a saved worker stands in the file and in the pool, with what is missing said', async () => {
-  const client = await serving.open({ capabilities: ['secret'], handlers: { 'client/secret': () => Promise.resolve({ value: null }) } });
+  const client = await serving.open({
+    capabilities: ['secret'], handlers: { 'client/secret': () => Promise.resolve({ value: null }) },
+  });
   const pool = await client.request('worker/save', { worker, conductor: true });
   expect(pool).toMatchObject({
     file: serving.workersFile, conductor: 'fast',
@@ -20,7 +22,8 @@ test('a saved worker stands in the file and in the pool, with what is missing sa
 
 test('a worker is ready once its key is there, and says why when nobody can be asked', async () => {
   const blind = await serving.open();
-  expect((await blind.request('worker/save', { worker })).workers[0]).toMatchObject({ ready: false, reason: expect.stringContaining('Nobody') });
+  const [unknown] = (await blind.request('worker/save', { worker })).workers;
+  expect(unknown).toMatchObject({ ready: false, reason: expect.stringContaining('Nobody') });
   await serving.open({ capabilities: ['secret'], handlers: { 'client/secret': () => Promise.resolve({ value: 'sk' }) } });
   const [status] = (await blind.request('pool/get', {})).workers;
   expect(status).toMatchObject({ ready: true });

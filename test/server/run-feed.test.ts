@@ -12,7 +12,9 @@ const macrotask = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** What happens in a script: an event of the run, a subscription of the client, or time that passes. */
 const actions = fc.array(
-  fc.constantFrom('event', 'subscribe', 'unsubscribe', 'event before the snapshot', 'event after the snapshot', 'microtask', 'macrotask'),
+  fc.constantFrom(
+    'event', 'subscribe', 'unsubscribe', 'event before the snapshot', 'event after the snapshot', 'microtask', 'macrotask',
+  ),
   { maxLength: 40 },
 );
 

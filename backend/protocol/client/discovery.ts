@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
@@ -43,9 +44,12 @@ export function recordPath(home: string): string {
 // Windows has no such bits: there the folder inherits the access list of the user's profile.
 const hasOwnerBits = process.getuid !== undefined;
 
+/** Files that show that a folder is Conductor's, so that its mode is ours to change. */
+const OURS = ['workers.json', 'backend.lock'];
+
 /**
  * Creates the folder for its owner alone, or narrows one of ours that is open to others.
- * @throws UnsafeHomeError when it belongs to somebody else.
+ * @throws UnsafeHomeError when it belongs to somebody else, or is open to others and holds other things.
  */
 export async function prepareHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -54,7 +58,14 @@ export async function prepareHome(home: string): Promise<void> {
   if (uid !== process.getuid?.()) {
     throw new UnsafeHomeError(home, `${home} belongs to another user: set CONDUCTOR_HOME to a folder of your own.`);
   }
-  if ((mode & 0o077) !== 0) await chmod(home, 0o700);
+  if ((mode & 0o077) === 0) return;
+  const names = await readdir(home);
+  if (names.length > 0 && !OURS.some((name) => names.includes(name))) {
+    throw new UnsafeHomeError(
+      home, `${home} is open to other users: set CONDUCTOR_HOME to a folder of its own, or close this one with "chmod 700".`,
+    );
+  }
+  await chmod(home, 0o700);
 }
 
 /** Replaces the record in one step: a reader sees the old one or the new one, never half of one. */
@@ -77,8 +88,7 @@ export async function readRecord(home: string): Promise<BackendRecord | undefine
   const file = recordPath(home);
   try {
     // Looked at and read through one handle, so that it cannot be exchanged in between; a link is not followed.
-    if ((await lstat(file)).isSymbolicLink()) throw new UnsafeHomeError(file, `${file} is a link: delete it and try again.`);
-    const handle = await open(file, 'r');
+    const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     try {
       const { uid, mode, size } = await handle.stat();
       if (hasOwnerBits && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) {
@@ -90,7 +100,8 @@ export async function readRecord(home: string): Promise<BackendRecord | undefine
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof SyntaxError || isMissing(error)) return undefined;
+    if (error instanceof SyntaxError || codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ELOOP') throw new UnsafeHomeError(file, `${file} is a link: delete it and try again.`);
     throw error;
   }
 }
@@ -108,10 +119,10 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // EPERM: it exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,22 +1,23 @@
 import { ERROR_CODES, type ClientRequests, type Health } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+import type { RunService } from '../../solve/run-service.ts';
 
 export interface BackendDependencies {
   /** With every check done. */
   readonly health: () => Promise<Health>;
   readonly otherClients: () => number;
-  readonly runsUnderWay: () => number;
+  readonly runs: Pick<RunService, 'activeRuns'>;
   readonly stop: () => void;
 }
 
 export function backendHandlers(
-  { health, otherClients, runsUnderWay, stop }: BackendDependencies,
+  { health, otherClients, runs, stop }: BackendDependencies,
 ): RequestHandlers<ClientRequests, 'backend/health' | 'backend/stop'> {
   return {
     'backend/health': () => health(),
     'backend/stop': ({ ifIdle }, { afterReply }) => {
-      const needed = ifIdle && whyNeeded(runsUnderWay(), otherClients());
+      const needed = ifIdle && whyNeeded(runs.activeRuns, otherClients());
       if (needed) throw new RequestError({ code: ERROR_CODES.refused, kind: 'needed', message: needed });
       afterReply(stop);
       return {};

@@ -75,7 +75,8 @@ export class PoolEditor {
 
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {
     const reason = await this.#whyNotReady(worker);
-    return { worker, ready: reason === undefined, priced: this.#access.isPriced(worker), ...(reason !== undefined && { reason }) };
+    const priced = this.#access.isPriced(worker);
+    return reason === undefined ? { worker, ready: true, priced } : { worker, ready: false, reason, priced };
   }
 
   async #whyNotReady({ provider, key }: WorkerConfig): Promise<string | undefined> {

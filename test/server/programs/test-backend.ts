@@ -9,8 +9,8 @@ import { MemoryRuns } from '../support/memory-runs.ts';
 class SteeredRuns extends MemoryRuns {
   override async start(...[request]: Parameters<MemoryRuns['start']>): Promise<string> {
     const runId = await super.start(request);
-    this.activeRuns += 1;
     if (request.question === 'wait') this.change(runId, 'waiting');
+    else this.activeRuns += 1;
     return runId;
   }
 }
@@ -29,7 +29,9 @@ const ended = await hostBackend({
   log: (line) => console.log(line),
   compose: () => Promise.resolve({
     runs: new SteeredRuns(),
-    workers: { file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false },
+    workers: {
+      file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
+    },
     health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
     close: () => Promise.resolve(),
   }),

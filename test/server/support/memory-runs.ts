@@ -14,6 +14,7 @@ export class MemoryRuns implements RunService {
     Promise.resolve({ pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null });
   /** Called once, before and after the next snapshot is read. */
   aroundSnapshot: { before?: () => void; after?: () => void } = {};
+  /** As in the real ones, a run that waits does not count. */
   activeRuns = 0;
   readonly #events = new Map<string, StoredEvent[]>();
   readonly #listeners = new Set<RunListener>();

@@ -33,22 +33,26 @@ export async function serve(
   options: Partial<BackendServerOptions> & { secretTimeoutMs?: number } = {},
 ): Promise<Serving> {
   const runs = new MemoryRuns();
-  const clients = new ClientRegistry({ ...(options.secretTimeoutMs !== undefined && { secretTimeoutMs: options.secretTimeoutMs }) });
+  const { secretTimeoutMs, ...serverOptions } = options;
+  const clients = new ClientRegistry(secretTimeoutMs === undefined ? {} : { secretTimeoutMs });
   const workersFile = path.join(await mkdtemp(path.join(tmpdir(), 'conductor-')), 'workers.json');
   const log: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const server = new BackendServer({
     runs, clients, token: TOKEN,
     pool: new PoolEditor(
-      { file: workersFile, tryWorker: () => Promise.reject(new Error('secret detail of a fault')), isPriced: ({ model }) => model === 'priced' },
+      {
+        file: workersFile,
+        tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
+        isPriced: ({ model }) => model === 'priced',
+      },
       clients,
     ),
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
-    runsUnderWay: () => runs.activeRuns,
     stop: () => stopped.resolve(),
     explain: () => undefined,
     log: (line) => log.push(line),
-    ...options,
+    ...serverOptions,
   });
   const { port } = await server.listen();
   return {
