@@ -30,29 +30,29 @@ function circumstances({ vague, sight, irrelevantCharacters, hasFeedback }: Situ
   return (hasFeedback ? 0.5 : 0) - (vague ? 1 : 0) - 2.5 * (1 - sight) - 1.2 * Math.min(1, irrelevantCharacters / 32_000);
 }
 
-const PLAN_EFFECT: Readonly<Record<PlanInView, number>> = { right: 1.5, wrong: -2.2, none: 0 };
+const PLAN_EFFECT: Readonly<Record<PlanInView, number>> = { right: 1.8, wrong: -2.2, none: 0 };
 
 /** That a plan names the true cause. */
 export function chanceOfRightPlan(skill: number, situation: Situation): number {
-  return logistic(SKILL_SLOPE * (skill - 0.35 - 0.6 * situation.difficulty) + circumstances(situation));
+  return logistic(SKILL_SLOPE * (skill - 0.35 - 0.5 * situation.difficulty) + circumstances(situation));
 }
 
 /** That the code written is correct. */
 export function chanceOfRightCode(skill: number, situation: Situation): number {
   return logistic(
-    SKILL_SLOPE * (skill - 0.45 - 0.65 * situation.difficulty) + PLAN_EFFECT[situation.plan] + circumstances(situation),
+    SKILL_SLOPE * (skill - 0.48 - 0.65 * situation.difficulty) + PLAN_EFFECT[situation.plan] + circumstances(situation),
   );
 }
 
 /** That a fault in code under review is noticed. One overlooks one's own faults more easily. */
 export function chanceOfFindingFault(skill: number, subtlety: number, ownCode: boolean, situation: Situation): number {
   const plan = situation.plan === 'right' ? 0.5 : 0;
-  return logistic(SKILL_SLOPE * (skill - 0.5) - 3 * subtlety + (ownCode ? -0.9 : 0.6) + plan + circumstances(situation));
+  return logistic(SKILL_SLOPE * (skill - 0.55) - 3 * subtlety + (ownCode ? -0.9 : 0.6) + plan + circumstances(situation));
 }
 
 /** That a fault which was found is repaired: easier than writing, since it is known where to look. */
 export function chanceOfRepair(skill: number, situation: Situation): number {
-  return logistic(SKILL_SLOPE * (skill - 0.55 - 0.6 * situation.difficulty) + 1 + circumstances(situation));
+  return logistic(SKILL_SLOPE * (skill - 0.57 - 0.65 * situation.difficulty) + 1 + circumstances(situation));
 }
 
 /** That correct code is taken for faulty and broken. */

@@ -114,7 +114,7 @@ function draftPlan(prompt: Prompt, random: KeyedRandom): Draft {
     reason: 'judged',
     steps: [
       ...attempts.map((worker, index) => step(worker, 'alone', 'none', `attempt ${index}`)),
-      step(team.best('check', [writer]), 'judge', 'all'),
+      step(team.best('check', attempts), 'judge', 'all'),
     ],
   };
 }

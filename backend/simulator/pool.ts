@@ -30,7 +30,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
     name: 'sim-atlas',
     wire: 'openai-responses',
     description: 'Thinks things through: finds causes and makes good plans, and is a strong reviewer of other people\'s code. Slow and expensive.',
-    skills: skillsOf([0.86, 0.5, 0.8], { machines: [0.9, 0.6, 0.85], data: [0.7, 0.45, 0.65] }),
+    skills: skillsOf([0.84, 0.5, 0.76], { machines: [0.9, 0.6, 0.82], data: [0.7, 0.45, 0.65] }),
     latency: { firstTokenMs: 500, tokensPerSecond: 150 },
     price: { inputPerMillion: 5, outputPerMillion: 20 },
   },

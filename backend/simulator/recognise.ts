@@ -18,11 +18,14 @@ const ENOUGH_SIGHT = 0.6;
 export function recogniseModule(view: View): SeenModule | undefined {
   const context = `${view.context}\n${view.question}`;
   const lines = linesOf(context);
+  const inView = new Set(lines);
+  const text = lines.join('\n');
+  const named = new Set(view.question.match(/\w+/g));
   const candidates = FAMILIES.map((family) => {
-    const seen = seenModule(family, lines);
-    const isKnown = seen.sight >= ENOUGH_SIGHT || context.includes(family.path) || namesIn(view.question, family.exports.filter(isDistinct));
+    const seen = seenModule(family, text, inView);
+    const isKnown = seen.sight >= ENOUGH_SIGHT || context.includes(family.path) || family.exports.some((name) => isDistinct(name) && named.has(name));
     const weight =
-      (namesIn(view.question, family.exports) ? 10 : 0) +
+      (family.exports.some((name) => named.has(name)) ? 10 : 0) +
       (view.question.includes(family.path) ? 10 : 0) +
       (view.feedback.includes(family.testPath) || view.subtask.includes(family.path) ? 4 : 0) +
       (seen.faults?.length ? 2 : 0) +
@@ -35,8 +38,8 @@ export function recogniseModule(view: View): SeenModule | undefined {
 
 /** Characters of a text that belong to the module or to its tests. */
 export function charactersOfModule(family: Family, text: string): number {
-  const own = new Set([...linesOf(family.source), ...linesOf(family.test), ...family.variants.flatMap(changedLines)]);
-  return linesOf(text).reduce((sum, line) => sum + (own.has(line) ? line.length + 1 : 0), 0);
+  const own = OWN_LINES.get(family);
+  return linesOf(text).reduce((sum, line) => sum + (own?.has(line) ? line.length + 1 : 0), 0);
 }
 
 /** A file in an answer: its faults, or undefined where it is none of the forms that are known. */
@@ -55,12 +58,9 @@ export function moduleFileIn(family: Family, answer: string): SeenFile | undefin
   return { source, faults: formsOf(family).find((form) => form.text === wanted)?.faults };
 }
 
+/** Whether a name can be told from an ordinary word. */
 function isDistinct(name: string): boolean {
   return /[A-Z]/.test(name);
-}
-
-function namesIn(text: string, names: readonly string[]): boolean {
-  return names.some((name) => new RegExp(`\\b${name}\\b`).test(text));
 }
 
 /** Lines without indentation, line numbers and blank lines, so that the way a context is laid out does not matter. */
@@ -71,10 +71,6 @@ function linesOf(text: string): string[] {
     .filter(Boolean);
 }
 
-function changedLines(variant: Variant): string[] {
-  return variant.edits.flatMap(({ replace }) => linesOf(replace));
-}
-
 /** A way in which the module may be written: correct, with one fault, or with two. */
 interface Form {
   readonly faults: readonly Variant[];
@@ -83,6 +79,11 @@ interface Form {
 }
 
 const FORMS: ReadonlyMap<Family, readonly Form[]> = new Map(FAMILIES.map((family) => [family, allForms(family)]));
+
+/** Every line that the module or its tests may have. */
+const OWN_LINES: ReadonlyMap<Family, ReadonlySet<string>> = new Map(
+  FAMILIES.map((family) => [family, new Set([...linesOf(family.test), ...formsOf(family).flatMap(({ lines }) => lines)])]),
+);
 
 function formsOf(family: Family): readonly Form[] {
   return FORMS.get(family) ?? [];
@@ -99,18 +100,20 @@ function allForms(family: Family): Form[] {
   });
 }
 
-function seenModule(family: Family, lines: readonly string[]): SeenModule {
-  const text = lines.join('\n');
+/** `text` is the lines in view, joined. */
+function seenModule(family: Family, text: string, inView: ReadonlySet<string>): SeenModule {
+  const shareOf = ({ lines }: Form): number => lines.filter((line) => inView.has(line)).length / lines.length;
+  const [correct] = formsOf(family);
+  const sight = correct ? shareOf(correct) : 0;
+  // A fault changes a few lines: where the correct module is hardly in view, none of its forms is.
+  if (sight < ENOUGH_SIGHT / 2) return { family, faults: undefined, sight };
   const planted = formsOf(family).filter(({ faults }) => faults.length <= 1);
-  const whole = planted.find((form) => text.includes(form.text));
-  if (whole) return { family, faults: whole.faults, sight: 1 };
-
-  const inView = new Set(lines);
   const ranked = planted
-    .map((form) => ({ form, matched: form.lines.filter((line) => inView.has(line)).length }))
-    .map(({ form, matched }) => ({ form, matched, share: matched / form.lines.length }))
-    .sort((a, b) => b.share - a.share || b.matched - a.matched);
+    .map((form) => ({ form, share: shareOf(form) }))
+    .sort((a, b) => b.share - a.share || b.form.lines.length - a.form.lines.length);
   const best = ranked[0];
-  if (!best) return { family, faults: undefined, sight: 0 };
-  return { family, faults: best.share >= ENOUGH_SIGHT ? best.form.faults : undefined, sight: best.share };
+  if (!best || best.share < ENOUGH_SIGHT) return { family, faults: undefined, sight: best?.share ?? 0 };
+  // Where a whole module is in view, the order of its lines counts, too: a form may lack a line that stands elsewhere.
+  const whole = planted.find((form) => text.includes(form.text));
+  return { family, faults: (whole ?? best.form).faults, sight: best.share };
 }

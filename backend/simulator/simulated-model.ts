@@ -30,5 +30,5 @@ function withoutChance(text: string): string {
   return text
     .replace(/\d+(?:\.\d+)?\s?(?:ms|milliseconds|s|seconds)\b/g, '…')
     .replace(/(duration_ms"?:?\s*)[\d.]+/g, '$1…')
-    .replace(/(?:file:\/\/)?(?:\/[^\s:()'"<>]+)+\/(?=(?:src|test)\/)/g, '');
+    .replace(/(?:file:\/\/)?\/[^\s:()'"<>]{0,400}\/(?=(?:src|test)\/)/g, '');
 }

@@ -84,7 +84,9 @@ class Job {
   answer(role: Role): string {
     if (role === 'plan') return this.#plan();
     const attempts = role === 'check' ? this.#attempts() : [];
-    return attempts.length > 0 ? this.#check(attempts) : this.#write(this.#skill[role]);
+    if (attempts.length > 0) return this.#check(attempts);
+    // Asked to check what it cannot see, it has to write, without having been told what.
+    return this.#write({ ...this.#situation, vague: this.#situation.vague || role === 'check' });
   }
 
   #plan(): string {
@@ -93,8 +95,8 @@ class Job {
     return planText(this.#random, this.#family, blamed);
   }
 
-  #write(skill: number): string {
-    const isRight = this.#random.chance('write', chanceOfRightCode(skill, this.#situation));
+  #write(situation: Situation): string {
+    const isRight = this.#random.chance('write', chanceOfRightCode(this.#skill.write, situation));
     const source = isRight ? this.#family.source : this.#wrongSource();
     return writeText(this.#random, this.#family, isRight ? this.#planted : this.#blamedInPlan() ?? this.#planted, source);
   }

@@ -69,7 +69,7 @@ export function playPlan({ seed, bug, plan, pool, question, context = contextOf(
 }
 
 /** Share of runs whose last output is the correct module, over `count` seeds and the bugs given. */
-export function successRate(bugs: readonly Bug[], plan: Plan, pool: PlayOptions['pool'], count = 40): number {
+export function successRate(bugs: readonly Bug[], plan: Plan, pool: PlayOptions['pool'], count = 20): number {
   const games = bugs.flatMap((bug) => Array.from({ length: count }, (_, seed) => ({ bug, seed })));
   const wins = games.filter(({ bug, seed }) => {
     const question = bug.variant.symptoms[seed % bug.variant.symptoms.length] ?? '';
