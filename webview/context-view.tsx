@@ -54,7 +54,7 @@ export const ContextView = memo(function ContextView({ context, id }: {
         )}
         {text !== '' && (
           <Disclosure id={`${id}/context-text`} title="The exact text sent">
-            <pre tabIndex={0} role="region" aria-label="The exact text sent" dir="ltr"><Capped text={text} /></pre>
+            <pre tabIndex={0} role="group" aria-label="The exact text sent" dir="ltr"><Capped text={text} /></pre>
           </Disclosure>
         )}
       </Disclosure>

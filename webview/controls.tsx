@@ -33,7 +33,7 @@ export function ToolButton({ onClick, icon, label, text, expanded }: {
 }): JSX.Element {
   return (
     <button type="button" class="tool" onClick={onClick} aria-label={label} title={label} aria-expanded={expanded}>
-      <Icon name={icon} />{text}
+      <Icon name={icon} />{text && <span class="tool-text">{text}</span>}
     </button>
   );
 }

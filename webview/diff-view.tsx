@@ -24,7 +24,7 @@ export const DiffView = memo(function DiffView({ edit }: { readonly edit: EditSu
         <span class="quiet">{KIND_WORD[edit.kind]}</span>
         <span class="figures"><span class="tone-good">+{diff.added}</span> <span class="tone-bad">−{diff.removed}</span></span>
       </div>
-      <pre tabIndex={0} role="region" aria-label={`Changes in ${edit.path}`} dir="ltr">
+      <pre tabIndex={0} role="group" aria-label={`Changes in ${edit.path}`} dir="ltr">
         <code>
           {lines.map((line, index) => (
             <span key={index} class={`diff-line diff-${line.kind}`}>{SIGN[line.kind]}{visibleText(clip(line.text))}{'\n'}</span>

@@ -16,8 +16,8 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
         {state.run && (
           <ToolButton icon="arrow-left" label="Runs" text="Runs" onClick={() => host.post({ type: 'newQuestion' })} />
         )}
-        <span class="conductor" title="The model that writes the plan">
-          {conductor ? <>Conductor <strong>{conductor}</strong></> : 'No Conductor yet'}
+        <span class="conductor" title={state.run ? `Writes the plan: ${state.run.policy.model}` : 'The model that writes the plan'}>
+          {conductor ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></> : state.pool ? 'No Conductor yet' : 'Conductor'}
         </span>
       </div>
       {simulated.length > 0 && (

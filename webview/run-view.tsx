@@ -58,7 +58,7 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const verdict = run.state === 'completed' ? answerOf(run)?.round.verdict : undefined;
   const passes = verdict?.verified ? passesOf(verdict) : undefined;
   return (
-    <div class="status" data-tone={stage.tone} data-live={goesOn}>
+    <div class="status" data-tone={stage.tone}>
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
@@ -84,7 +84,7 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
     case 'stopped':
       return <Notice icon="debug-pause" tone="caution" actions={resume('Resume')}>{run.message}</Notice>;
     case 'cancelled':
-      return <Notice icon="circle-slash" tone="quiet" actions={resume('Go on')}>Cancelled. Finished steps are kept and not paid for again.</Notice>;
+      return <Notice icon="circle-slash" tone="quiet" actions={resume('Resume')}>Cancelled. Finished steps are kept and not paid for again.</Notice>;
     case 'failed':
       return (
         <Notice
@@ -95,7 +95,8 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
         </Notice>
       );
     case 'completed':
-      return stageOf(run).tone === 'good' || !run.message
+      // A verdict explains itself.
+      return answerOf(run)?.round.verdict || !run.message
         ? null
         : <Notice icon={stageOf(run).icon} tone={stageOf(run).tone}>{run.message}</Notice>;
   }

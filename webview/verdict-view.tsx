@@ -2,8 +2,8 @@ import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import type { TestChange, TestStatus, Verdict } from '../backend/protocol/verdict.ts';
 import { Icon } from './controls.tsx';
-import { Disclosure } from './disclosure.tsx';
 import { formatDuration } from './format.ts';
+import { useExpanded } from './host.ts';
 import { Capped } from './markdown/capped.tsx';
 import { visibleText } from './markdown/visible-text.ts';
 import { passesOf, verdictStage } from './run-stage.ts';
@@ -24,10 +24,13 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
   return (
     <div class="card verdict">
       <div class="row verdict-head">
+        {!passes && <Icon name={stage.icon} tone={stage.tone} />}
         <strong>{stage.text}</strong>
-        <span class={`tone-${stage.tone}`}>
-          <Icon name={verdict.verified ? 'check' : stage.icon} /> {passes}{passes && !verdict.verified ? ' pass' : ''}
-        </span>
+        {passes && (
+          <span class={`tone-${stage.tone}`}>
+            <Icon name={verdict.verified ? 'check' : stage.icon} /> {passes}{verdict.verified ? '' : ' pass'}
+          </span>
+        )}
         <span class="figures">
           <code>{verdict.command}</code> ·{' '}
           {verdict.sandboxed ? 'sandboxed' : <span class="tone-caution"><Icon name="warning" /> not sandboxed</span>} ·{' '}
@@ -61,21 +64,31 @@ function explanation({ outcome, reason }: Verdict): string {
 type Row = TestChange & { readonly kind: ChangeKind };
 
 function TestRow({ test, showPath, id }: { readonly test: Row; readonly showPath: boolean; readonly id: string }): JSX.Element {
+  const [open, setOpen] = useExpanded(`${id}/test/${test.id}`);
   const name = <TestName test={test} showPath={showPath} />;
   return (
-    <tr data-kind={test.kind}>
-      <td>
-        {test.message
-          ? (
-            <Disclosure id={`${id}/test/${test.id}`} title={name}>
-              <pre tabIndex={0} role="region" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
-            </Disclosure>
-          )
-          : name}
-      </td>
-      <td><Status status={test.before} /></td>
-      <td><Status status={test.after} /></td>
-    </tr>
+    <>
+      <tr data-kind={test.kind}>
+        <td>
+          {test.message
+            ? (
+              <button type="button" class="disclosure-title" aria-expanded={open} onClick={() => setOpen(!open)}>
+                <Icon name={open ? 'chevron-down' : 'chevron-right'} />{name}
+              </button>
+            )
+            : name}
+        </td>
+        <td><Status status={test.before} /></td>
+        <td><Status status={test.after} /></td>
+      </tr>
+      {open && test.message && (
+        <tr>
+          <td colSpan={3}>
+            <pre tabIndex={0} role="group" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 
@@ -101,5 +114,5 @@ function Status({ status }: { readonly status: TestStatus }): JSX.Element {
 }
 
 function SummaryRow({ label, status }: { readonly label: string; readonly status: string }): JSX.Element {
-  return <tr class="quiet"><td>{label}</td><td>{status}</td><td>{status}</td></tr>;
+  return <tr class="quiet summary"><td>{label}</td><td>{status}</td><td>{status}</td></tr>;
 }

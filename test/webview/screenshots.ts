@@ -10,16 +10,23 @@ import { THEMES } from './harness/themes.ts';
 
 /*
  *   node with-node.mjs node test/webview/screenshots.ts [--scene a,b] [--theme dark,light] [--width 300,400]
+ *     [--open] [--forced-colors] [--dist dist]
  * Draws every scene of the built panel into test/e2e/artifacts/panel/ and ends with 1 where the page reports an error, breaks its
  * content security policy, is wider than its view, or axe-core finds something.
  */
 
+/** Chromium draws no picture of more than 16,384 device pixels. */
+const MAX_HEIGHT = 6_000;
+
 const { values } = parseArgs({
   options: {
     scene: { type: 'string', default: Object.keys(SCENES).join(',') },
+    dist: { type: 'string', default: 'dist' },
     theme: { type: 'string', default: 'dark,light' },
     width: { type: 'string', default: '300,400,700' },
     'forced-colors': { type: 'boolean', default: false },
+    /** Opens everything that can be opened. */
+    open: { type: 'boolean', default: false },
   },
 });
 
@@ -45,11 +52,13 @@ for (const themeName of values.theme.split(',')) {
     for (const scene of values.scene.split(',')) {
       const state = SCENES[scene]?.();
       if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
-      const where = `${scene}-${themeName}-${width}`;
-      const panel = await openPanel(browser, { theme, width, forcedColors: values['forced-colors'] });
+      const where = [scene, themeName, width, ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])].join('-');
+      const panel = await openPanel(browser, { dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'] });
       // A little after the last event, so that live figures stand where a person would see them.
       await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? 0) + 1_400);
-      await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true });
+      if (values.open) await panel.openAll();
+      const height = Math.min(MAX_HEIGHT, await panel.page.evaluate(() => document.documentElement.scrollHeight));
+      await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true, clip: { x: 0, y: 0, width, height } });
       pictures += 1;
       const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (overflow > 0) complain(where, `${overflow} px wider than its view`);

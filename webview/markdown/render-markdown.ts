@@ -51,7 +51,9 @@ export function excerptOf(text: string, length = 280): string {
     .slice(0, length * 3)
     .replace(/^\s*(?:```|~~~).*$/gm, ' ')
     .replace(/^\s{0,3}(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
+    .replace(/!?\[([^\]]*)\]\([^)\s]*\)/g, '$1')
     .replace(/\*\*|__|`/g, '')
+    .replace(/(^|\s)\*(\S[^*\n]*)\*/g, '$1$2')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, length);

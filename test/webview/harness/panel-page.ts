@@ -11,12 +11,13 @@ import type { Theme } from './themes.ts';
  */
 
 const ORIGIN = 'http://panel.test';
-const DIST = path.resolve(import.meta.dirname, '../../../dist');
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
 
 export interface PanelPage {
   readonly page: Page;
   show(state: PanelState, sentAt: number): Promise<void>;
+  /** Opens whatever is closed, and then what that held. */
+  openAll(): Promise<void>;
   /** What the page has posted so far. */
   posted(): Promise<unknown[]>;
   /** What went wrong in the page: errors, and violations of its policy. */
@@ -28,7 +29,9 @@ interface FakeVsCode {
   state: unknown;
 }
 
-export async function openPanel(browser: Browser, { theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false }: {
+export async function openPanel(browser: Browser, { dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false }: {
+  /** Folder of the built page. */
+  dist: string;
   theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
 }): Promise<PanelPage> {
   const page = await browser.newPage({
@@ -71,7 +74,7 @@ export async function openPanel(browser: Browser, { theme, width, height = 900, 
     }
     const contentType = TYPES[path.extname(file)];
     if (!contentType) return route.fulfill({ status: 404 });
-    return route.fulfill({ contentType, body: await readFile(path.join(DIST, path.basename(file))) });
+    return route.fulfill({ contentType, body: await readFile(path.join(dist, path.basename(file))) });
   });
   await page.goto(ORIGIN);
   // What VS Code puts behind every view in the side bar.
@@ -89,6 +92,13 @@ export async function openPanel(browser: Browser, { theme, width, height = 900, 
         // Two frames: the cards are laid out in one, and their edges drawn in the next.
         for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
       });
+    },
+    async openAll() {
+      const closed = page.locator('button[aria-expanded="false"]');
+      for (let round = 0; round < 3; round += 1) {
+        await closed.evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLButtonElement).click()));
+        await page.evaluate(() => new Promise(requestAnimationFrame));
+      }
     },
     posted: () => page.evaluate(() => (window as unknown as { fakeVsCode: FakeVsCode }).fakeVsCode.posted),
   };
