@@ -24,11 +24,14 @@ export class AddWorkerCommand {
   async run(): Promise<string | undefined> {
     const { connection, keys, panel } = this.#options;
     const pool = await connection.request('pool/get', {});
-    const worker = await describeWorker(pool.workers.map((status) => status.worker.id));
-    if (!worker) return undefined;
+    const described = await this.#describe(pool.workers.map((status) => status.worker.id));
+    if (!described) return undefined;
+    const { worker, keyValue } = described;
 
+    // The backend asks for the key by its name when it tries the worker, so it is stored before that and taken back if
+    // nothing comes of it.
     const keyBefore = worker.key === undefined ? undefined : await keys.get(worker.key);
-    if (worker.key !== undefined && !(await askKey(keys, worker.key, keyBefore !== undefined))) return undefined;
+    if (worker.key !== undefined && keyValue !== undefined) await keys.set(worker.key, keyValue);
     if (!(await this.#answersOrIsWanted(worker))) {
       if (worker.key !== undefined) await restore(keys, worker.key, keyBefore);
       return undefined;
@@ -41,28 +44,70 @@ export class AddWorkerCommand {
     return worker.id;
   }
 
+  /** Asks for a worker, one thing at a time. @returns undefined when the person presses Escape. */
+  async #describe(taken: readonly string[]): Promise<{ worker: WorkerConfig; keyValue: string | undefined } | undefined> {
+    const preset = await pickPreset();
+    if (!preset) return undefined;
+    const { provider } = preset;
+    const compatible = provider === 'openai-compatible';
+    const model = provider === 'vscode' ? await pickLanguageModel() : await askField('model', {
+      prompt: vscode.l10n.t('The provider’s name of the model'), placeHolder: preset.example,
+    });
+    if (!model) return undefined;
+    const baseUrl = compatible ? await askField('baseUrl', {
+      prompt: vscode.l10n.t('Address of the server, up to where "/chat/completions" is added'),
+      value: preset.baseUrl ?? '',
+    }) : '';
+    if (baseUrl === undefined) return undefined;
+    const key = provider === 'vscode' ? '' : await askField('key', {
+      prompt: vscode.l10n.t('Name of the key, which is also its environment variable for the command line; empty: no key'),
+      value: preset.key ?? '',
+      optional: compatible,
+    });
+    if (key === undefined) return undefined;
+    const keyValue = key === '' ? '' : await askKeyValue(key, { keepable: (await this.#options.keys.get(key)) !== undefined });
+    if (keyValue === undefined) return undefined;
+    const id = await askField('id', {
+      prompt: vscode.l10n.t('A short name for the worker; an existing name replaces that worker'), value: suggestId(model, taken),
+    });
+    if (id === undefined) return undefined;
+    const description = await askField('description', {
+      prompt: vscode.l10n.t('What is it good at? The Conductor is told this and not the name. Leave empty if you do not know.'),
+      optional: true,
+    });
+    if (description === undefined) return undefined;
+    const worker = workerConfigSchema.parse({
+      id, provider, model, ...(baseUrl && { baseUrl }), ...(key && { key }), ...(description && { description }),
+    });
+    return { worker, keyValue: keyValue || undefined };
+  }
+
   /** Tries the worker until it answers, or the person saves it anyway or gives up. */
   async #answersOrIsWanted(worker: WorkerConfig): Promise<boolean> {
-    const tryAgain = vscode.l10n.t('$(refresh) Try again');
-    const otherKey = vscode.l10n.t('$(key) Enter another key');
-    const saveAnyway = vscode.l10n.t('$(save) Save anyway');
+    const { keys } = this.#options;
+    const tryAgain = vscode.l10n.t('Try Again');
+    const otherKey = vscode.l10n.t('Enter Another Key');
+    const saveAnyway = vscode.l10n.t('Save Anyway');
     for (;;) {
       const problem = await this.#problemOf(worker);
       if (problem === undefined) return true;
       const choices = [tryAgain, ...(worker.key === undefined ? [] : [otherKey]), saveAnyway];
-      const chosen = await vscode.window.showQuickPick(choices, {
-        title: vscode.l10n.t('"{0}" did not answer', worker.id), placeHolder: problem, ignoreFocusOut: true,
-      });
+      const title = vscode.l10n.t('The worker "{0}" did not answer.', worker.id);
+      const chosen = await vscode.window.showWarningMessage(title, { modal: true, detail: problem }, ...choices);
       if (chosen === undefined) return false;
       if (chosen === saveAnyway) return true;
-      if (chosen === otherKey && worker.key !== undefined) await askKey(this.#options.keys, worker.key, false);
+      if (chosen === otherKey && worker.key !== undefined) {
+        const value = await askKeyValue(worker.key, { keepable: false });
+        if (value !== undefined) await keys.set(worker.key, value);
+      }
     }
   }
 
   /** One small real call. @returns why it did not work, in one sentence. */
   async #problemOf(worker: WorkerConfig): Promise<string | undefined> {
     const title = vscode.l10n.t('Conductor: trying "{0}"', worker.id);
-    return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_, token) => {
+    const progress = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+    return vscode.window.withProgress(progress, async (_, token) => {
       const cancelled = new AbortController();
       token.onCancellationRequested(() => cancelled.abort());
       try {
@@ -74,37 +119,6 @@ export class AddWorkerCommand {
       }
     });
   }
-}
-
-/** Asks for a worker, one thing at a time. @returns undefined when the person presses Escape. */
-async function describeWorker(taken: readonly string[]): Promise<WorkerConfig | undefined> {
-  const preset = await pickPreset();
-  if (!preset) return undefined;
-  const model = preset.provider === 'vscode' ? await pickLanguageModel() : await askField('model', {
-    prompt: vscode.l10n.t('The provider’s name of the model'), placeHolder: preset.example,
-  });
-  if (!model) return undefined;
-  const baseUrl = preset.provider !== 'openai-compatible' ? preset.baseUrl : await askField('baseUrl', {
-    prompt: vscode.l10n.t('Address of the server, up to where "/chat/completions" is added'), value: preset.baseUrl ?? 'http://127.0.0.1:8000/v1',
-  });
-  if (preset.provider === 'openai-compatible' && baseUrl === undefined) return undefined;
-  const key = preset.provider === 'vscode' ? '' : await askField('key', {
-    prompt: vscode.l10n.t('Name of the key, as the command line finds it in the environment; empty where the server wants none'),
-    value: preset.key ?? '',
-    optional: preset.provider === 'openai-compatible',
-  });
-  if (key === undefined) return undefined;
-  const id = await askField('id', {
-    prompt: vscode.l10n.t('A short name for the worker; an existing name replaces that worker'), value: suggestId(model, taken),
-  });
-  if (id === undefined) return undefined;
-  const description = await askField('description', {
-    prompt: vscode.l10n.t('What is it good at? The Conductor is told this and not the name. Leave empty if you do not know.'), optional: true,
-  });
-  if (description === undefined) return undefined;
-  return workerConfigSchema.parse({
-    id, provider: preset.provider, model, ...(baseUrl && { baseUrl }), ...(key && { key }), ...(description && { description }),
-  });
 }
 
 async function pickPreset(): Promise<WorkerPreset | undefined> {
@@ -125,9 +139,10 @@ async function pickPreset(): Promise<WorkerPreset | undefined> {
 async function pickLanguageModel(): Promise<string | undefined> {
   const models = await vscode.lm.selectChatModels({});
   if (models.length === 0) {
-    throw new Error(vscode.l10n.t('VS Code offers no language model. Install or sign in to an extension that brings some, then try again.'));
+    throw new Error(vscode.l10n.t('VS Code offers no language model: install or sign in to an extension that brings some.'));
   }
-  const picked = await vscode.window.showQuickPick(models.map((model) => ({ label: model.name, description: modelName(model) })), {
+  const items = models.map((model) => ({ label: model.name, description: modelName(model) }));
+  const picked = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Conductor: Add Worker'), placeHolder: vscode.l10n.t('Which model?'), ignoreFocusOut: true,
   });
   return picked?.description;
@@ -148,8 +163,8 @@ async function askField(
   return text?.trim();
 }
 
-/** Asks for a key and stores it. @returns false when the person presses Escape. */
-export async function askKey(keys: KeyStore, name: string, keepable: boolean): Promise<boolean> {
+/** @returns the key, an empty text to keep the stored one, or undefined when the person presses Escape. */
+export async function askKeyValue(name: string, { keepable }: { keepable: boolean }): Promise<string | undefined> {
   const value = await vscode.window.showInputBox({
     title: vscode.l10n.t('Conductor: Set Key'),
     prompt: keepable
@@ -159,9 +174,7 @@ export async function askKey(keys: KeyStore, name: string, keepable: boolean): P
     ignoreFocusOut: true,
     validateInput: (typed) => (typed.trim() === '' && !keepable ? vscode.l10n.t('Paste the key.') : undefined),
   });
-  if (value === undefined) return false;
-  if (value.trim() !== '') await keys.set(name, value.trim());
-  return true;
+  return value?.trim();
 }
 
 async function restore(keys: KeyStore, name: string, before: string | undefined): Promise<void> {

@@ -107,7 +107,8 @@ export class AnswerReview {
     if (first) throw new Error(sentenceOf(first));
     await undoEdits(placed);
     await this.#remember(undefined);
-    this.#options.onOutcome({ runId: applied.runId, state: 'rejected', message: vscode.l10n.t('Undone; the files are as they were.') });
+    const message = vscode.l10n.t('Undone: what the answer changed is taken back.');
+    this.#options.onOutcome({ runId: applied.runId, state: 'rejected', message });
   }
 
   /** A list that goes away by itself when the person clicks into the diff; the editor's title keeps both actions. */
@@ -120,13 +121,18 @@ export class AnswerReview {
         : vscode.l10n.t('not verified by tests'),
       detail: review.edits.map(({ kind, path }) => `${KIND_SIGNS[kind]} ${path}`).join('   '),
     };
-    const reject: vscode.QuickPickItem = { label: vscode.l10n.t('$(close) Reject'), description: vscode.l10n.t('changes nothing') };
-    const left: vscode.QuickPickItem[] = review.refused.map(({ path, reason }) => ({ label: `$(warning) ${path}`, description: reason }));
-    const chosen = await vscode.window.showQuickPick([
-      accept,
-      reject,
-      ...(left.length > 0 ? [{ label: vscode.l10n.t('Not applied'), kind: vscode.QuickPickItemKind.Separator }, ...left] : []),
-    ], { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') }, review.ended.token);
+    const reject: vscode.QuickPickItem = {
+      label: vscode.l10n.t('$(close) Reject'),
+      description: vscode.l10n.t('changes nothing'),
+    };
+    const separator: vscode.QuickPickItem = { label: vscode.l10n.t('Not applied'), kind: vscode.QuickPickItemKind.Separator };
+    const refused = review.refused.map(({ path, reason }): vscode.QuickPickItem =>
+      ({ label: `$(warning) ${path}`, description: reason }));
+    const chosen = await vscode.window.showQuickPick(
+      [accept, reject, ...(refused.length > 0 ? [separator, ...refused] : [])],
+      { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') },
+      review.ended.token,
+    );
     if (chosen === accept) await this.accept();
     if (chosen === reject) await this.reject();
   }
@@ -142,7 +148,9 @@ export class AnswerReview {
   }
 
   #underReview(): Review {
-    if (!this.#review) throw new Error(vscode.l10n.t('No answer is under review: run "Conductor: Review and Apply Answer" first.'));
+    if (!this.#review) {
+      throw new Error(vscode.l10n.t('No answer is under review: run "Conductor: Review and Apply Answer" first.'));
+    }
     return this.#review;
   }
 
@@ -169,8 +177,8 @@ export class AnswerReview {
   }
 
   async #remember(applied: Applied | undefined): Promise<void> {
-    const characters = applied?.edits.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0) ?? 0;
-    const kept = characters <= MAX_REMEMBERED_CHARACTERS ? applied : undefined;
+    const texts = applied?.edits.flatMap(({ before, after }) => [before ?? '', after ?? '']) ?? [];
+    const kept = texts.join('').length <= MAX_REMEMBERED_CHARACTERS ? applied : undefined;
     await this.#options.memory.update(APPLIED_KEY, kept);
     this.#options.contextKeys.set('canUndo', kept !== undefined);
   }
@@ -186,7 +194,7 @@ function sentenceOf({ path, reason }: Obstacle): string {
 function folderOf(run: RunSnapshot): vscode.Uri {
   const { workspace } = run.request;
   if (workspace === undefined) {
-    throw new Error(vscode.l10n.t('The question was asked without a folder, so its answer belongs to no files: copy or insert it instead.'));
+    throw new Error(vscode.l10n.t('The question was asked without a folder, so the answer belongs to no files: insert it.'));
   }
   const wanted = vscode.Uri.file(workspace).toString();
   const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.toString() === wanted);

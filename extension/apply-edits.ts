@@ -26,7 +26,9 @@ export class EditConflictError extends Error {
 }
 
 /** Sorts edits into those whose file lies in the folder and those that are refused: the paths were written by a model. */
-export async function placeEdits(folder: vscode.Uri, edits: readonly FileEdit[]): Promise<{ placed: PlacedEdit[]; refused: Obstacle[] }> {
+export async function placeEdits(
+  folder: vscode.Uri, edits: readonly FileEdit[],
+): Promise<{ placed: PlacedEdit[]; refused: Obstacle[] }> {
   const placed: PlacedEdit[] = [];
   const refused: Obstacle[] = [];
   for (const edit of edits) {
@@ -53,7 +55,8 @@ export async function applyEdits(edits: readonly PlacedEdit[]): Promise<void> {
     addChange(workspaceEdit, uri, current, after);
   }
   if (obstacles.length > 0) {
-    throw new EditConflictError(vscode.l10n.t('Nothing was applied, because files have changed since the answer was shown.'), obstacles);
+    const message = vscode.l10n.t('Nothing was applied, because files have changed since the answer was shown.');
+    throw new EditConflictError(message, obstacles);
   }
   await commit(workspaceEdit, edits);
 }
@@ -80,7 +83,8 @@ export async function undoEdits(edits: readonly PlacedEdit[]): Promise<void> {
     }
   }
   if (obstacles.length > 0) {
-    throw new EditConflictError(vscode.l10n.t('Nothing was undone, because the answer has been edited since it was applied.'), obstacles);
+    const message = vscode.l10n.t('Nothing was undone, because the answer has been edited since it was applied.');
+    throw new EditConflictError(message, obstacles);
   }
   await commit(workspaceEdit, edits);
 }
@@ -94,8 +98,8 @@ function reasonOf(current: string | undefined, before: string | null): string {
 const NOTICE_LIMIT_MS = 5_000;
 
 /**
- * The normalized text of the file: what is typed and not saved where there is such, otherwise what is on disk. VS Code keeps the text
- * of files it has once opened and notices later that one has changed, so it is given the time.
+ * The normalized text of the file: what is typed and not saved where there is such, otherwise what is on disk. VS Code keeps
+ * the text of files it has once opened and notices later that one has changed, so it is given the time.
  * @returns undefined where there is no such file.
  */
 async function currentText(uri: vscode.Uri): Promise<string | undefined> {
@@ -109,7 +113,7 @@ async function currentText(uri: vscode.Uri): Promise<string | undefined> {
   const document = await vscode.workspace.openTextDocument(uri);
   const onDisk = normalized(await vscode.workspace.decode(bytes, { uri }));
   if (!(await isUpToDate(document, onDisk))) {
-    throw new Error(vscode.l10n.t('{0} has changed on disk, and VS Code still shows its older text: close it and try again.', uri.fsPath));
+    throw new Error(vscode.l10n.t('{0} is newer on disk than in VS Code: close it and try again.', uri.fsPath));
   }
   return normalized(document.getText());
 }

@@ -29,8 +29,8 @@ const RECONNECT_AFTER_MS = [0, 500, 1_000, 2_000, 4_000, 8_000];
 type Payload<K extends keyof BackendNotifications> = z.output<BackendNotifications[K]>;
 
 /**
- * The window's way to the backend. Nothing is started before somebody needs it; everybody who needs it at the same time waits for the
- * same start; a lost connection is taken up again, and whoever listens keeps listening.
+ * The window's way to the backend. Nothing is started before somebody needs it; everybody who needs it at the same time waits
+ * for the same start; a lost connection is taken up again, and whoever listens keeps listening.
  */
 export class BackendConnection {
   /** After every change of `state`. */

@@ -14,9 +14,10 @@ export interface ClientCapabilityOptions {
 /** What the backend can ask of this window. */
 export function clientCapabilities({ keys, sendModelText }: ClientCapabilityOptions): BackendRequestHandlers {
   return {
-    // A key that is not there is not asked for here: a run may belong to another window, and a box that pops up by itself is a nuisance.
+    // A key that is not there is not asked for here: a run may belong to another window, and a box that pops up by
+    // itself is a nuisance.
     'client/secret': async ({ name }) => ({ value: (await keys.get(name)) ?? null }),
-    'client/confirm': async ({ title, detail, accept }, signal) => ({ accepted: await confirm({ title, detail, accept }, signal) }),
+    'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }),
     'client/model': (call, signal) => callLanguageModel(call, signal, (text) => sendModelText(call.callId, text)),
   };
 }

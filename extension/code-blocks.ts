@@ -4,7 +4,10 @@ export interface CodeBlock {
   readonly code: string;
 }
 
-/** The fenced code blocks of a Markdown text, in order (CommonMark §4.5, top level only). A fence left open ends with the text. */
+/**
+ * The fenced code blocks of a Markdown text, in order (CommonMark §4.5, top level only). A fence left open ends with the
+ * text.
+ */
 export function codeBlocksOf(markdown: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   let open: { fence: string; language: string; lines: string[] } | undefined;

@@ -1,8 +1,8 @@
 import type { Diagnostic, FileRange } from '../backend/protocol/run-request.ts';
 
 /*
- * What the person is looking at, as a question is sent with it. Only places go over the socket; the backend reads the files, leaves out
- * what is secret or ignored, and cuts the rest to the token budget.
+ * What the person is looking at, as a question is sent with it. Only places go over the socket; the backend reads the files,
+ * leaves out what is secret or ignored, and cuts the rest to the token budget.
  */
 
 /** Positions as VS Code has them: lines and characters from 0. */

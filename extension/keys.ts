@@ -3,7 +3,10 @@ import { Signal } from './signal.ts';
 
 const PREFIX = 'conductor.key.';
 
-/** The workers' keys, in VS Code's SecretStorage by the name that `workers.json` gives them. Nothing else ever holds them on disk. */
+/**
+ * The workers' keys, in VS Code's SecretStorage by the name that `workers.json` gives them. Nothing else ever holds them on
+ * disk.
+ */
 export class KeyStore {
   /** The key of this name was stored, replaced or removed, in this window or another. */
   readonly changed = new Signal<string>();

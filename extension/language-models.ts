@@ -10,11 +10,13 @@ export function modelName(model: vscode.LanguageModelChat): string {
 }
 
 /**
- * Calls one of VS Code's own models. They have no system role, so what the system says goes in front of what the user says, and they
- * report no usage, so the counts are the model's own count of the texts.
+ * Calls one of VS Code's own models. They have no system role, so what the system says goes in front of what the user says,
+ * and they report no usage, so the counts are the model's own count of the texts.
  * @throws an error with a sentence for people.
  */
-export async function callLanguageModel(call: ModelCall, signal: AbortSignal, onText: (text: string) => void): Promise<ModelReply> {
+export async function callLanguageModel(
+  call: ModelCall, signal: AbortSignal, onText: (text: string) => void,
+): Promise<ModelReply> {
   const cancellation = new vscode.CancellationTokenSource();
   const cancel = (): void => cancellation.cancel();
   signal.addEventListener('abort', cancel, { once: true });
@@ -23,7 +25,8 @@ export async function callLanguageModel(call: ModelCall, signal: AbortSignal, on
     const model = await findModel(call.model);
     const messages = call.messages.map(({ role, content }) =>
       role === 'assistant' ? vscode.LanguageModelChatMessage.Assistant(content) : vscode.LanguageModelChatMessage.User(content));
-    const response = await model.sendRequest(messages, { modelOptions: { max_tokens: call.maxOutputTokens } }, cancellation.token);
+    const options = { modelOptions: { max_tokens: call.maxOutputTokens } };
+    const response = await model.sendRequest(messages, options, cancellation.token);
     let text = '';
     for await (const piece of response.text) {
       text += piece;
@@ -59,9 +62,9 @@ async function findModel(name: string): Promise<vscode.LanguageModelChat> {
 function sentenceOf(error: vscode.LanguageModelError, model: string): string {
   switch (error.code) {
     case vscode.LanguageModelError.NoPermissions.name:
-      return vscode.l10n.t('Conductor may not use the model "{0}": allow it when VS Code asks, or in the account menu under Manage Language Model Access.', model);
+      return vscode.l10n.t('Conductor may not use the model "{0}": allow it with "Manage Language Model Access" of the accounts menu.', model);
     case vscode.LanguageModelError.Blocked.name:
-      return vscode.l10n.t('The model "{0}" refused the request: its quota is used up, or its filter blocked it. {1}', model, error.message);
+      return vscode.l10n.t('The model "{0}" refused, because of its quota or its filter: {1}', model, error.message);
     case vscode.LanguageModelError.NotFound.name:
       return vscode.l10n.t('The model "{0}" is no longer there: choose another one in workers.json.', model);
     default:

@@ -1,9 +1,9 @@
 import { diffArrays } from 'diff';
 
 /*
- * Edits of whole lines, so that applying an answer leaves the rest of a file, its cursors and its marks alone, and so that undoing it
- * takes back exactly what was applied. Texts are compared without byte order mark and with `\n` line ends, as VS Code's documents have
- * neither: a document's own line ends are put back by VS Code.
+ * Edits of whole lines, so that applying an answer leaves the rest of a file, its cursors and its marks alone, and so that
+ * undoing it takes back exactly what was applied. Texts are compared without byte order mark and with `\n` line ends, as VS
+ * Code's documents have neither: a document's own line ends are put back by VS Code.
  */
 
 /** Lines `start` to `end` (from 0, end excluded) of one text, and what stands there in the other. */

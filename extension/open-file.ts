@@ -10,5 +10,7 @@ export async function openWorkspaceFile(workspace: string | undefined, path: str
   const file = workspace !== undefined && open ? await insideFolder(workspace, path) : undefined;
   if (file === undefined) throw new Error(vscode.l10n.t('{0} is not in a folder that is open here.', path));
   const start = new vscode.Position((line ?? 1) - 1, 0);
-  await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: true, ...(line !== undefined && { selection: new vscode.Range(start, start) }) });
+  await vscode.window.showTextDocument(vscode.Uri.file(file), {
+    preview: true, ...(line !== undefined && { selection: new vscode.Range(start, start) }),
+  });
 }

@@ -11,9 +11,9 @@ export interface PanelPage {
 }
 
 /**
- * The page that loads the panel. Nothing is reachable but the extension's own files, so that no text of a model can load a picture,
- * run a script or send something away. The toolkit's components use adopted style sheets, which the policy does not concern, and one
- * style element to see what the browser can do, for which they look up the nonce by the name `csp-nonce`.
+ * The page that loads the panel. Nothing is reachable but the extension's own files, so that no text of a model can load a
+ * picture, run a script or send something away. The toolkit's components use adopted style sheets, which the policy does not
+ * concern, and one style element to see what the browser can do, for which they look up the nonce by the name `csp-nonce`.
  */
 export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language }: PanelPage): string {
   const policy = [

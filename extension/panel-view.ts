@@ -18,8 +18,8 @@ export interface PanelViewOptions {
 }
 
 /**
- * The side panel. The page keeps nothing that matters: whenever it says that it is ready, and whenever something changes while it is
- * visible, it is sent the whole state. A hidden page is not kept alive; it is made again and asks.
+ * The side panel. The page keeps nothing that matters: whenever it says that it is ready, and whenever something changes
+ * while it is visible, it is sent the whole state. A hidden page is not kept alive; it is made again and asks.
  */
 export class PanelView implements vscode.WebviewViewProvider {
   readonly #options: PanelViewOptions;

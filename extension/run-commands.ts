@@ -30,7 +30,8 @@ export class RunCommands {
 
   async resume(runId?: string): Promise<void> {
     const { connection, runs } = this.#options;
-    const id = runId ?? this.#openRun(({ state }) => state !== 'running', vscode.l10n.t('No run is open that could go on.')).runId;
+    const goesOn = (run: RunSnapshot): boolean => run.state !== 'running';
+    const id = runId ?? this.#openRun(goesOn, vscode.l10n.t('No run is open that could go on.')).runId;
     await connection.request('run/resume', { runId: id });
     if (runs.run?.runId !== id) await this.open(id);
   }
@@ -68,7 +69,7 @@ export class RunCommands {
     const code = text ?? (await pickCode(this.#answer()));
     if (code === undefined) return;
     const editor = vscode.window.activeTextEditor;
-    if (!editor) throw new Error(vscode.l10n.t('No editor is open to insert into: open a file and put the cursor where the code belongs.'));
+    if (!editor) throw new Error(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
     const done = await editor.edit((edit) => {
       for (const selection of editor.selections) edit.replace(selection, code);
     });

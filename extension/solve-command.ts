@@ -91,14 +91,15 @@ export class SolveCommand {
 async function askQuestion(): Promise<string | undefined> {
   return vscode.window.showInputBox({
     title: vscode.l10n.t('Conductor: Solve'),
-    prompt: vscode.l10n.t('What do you want to know or have changed? Name files with #path. Selection, open file and problems are sent along.'),
+    prompt: vscode.l10n.t('What do you want to know or have changed? Name files with #path.'),
     placeHolder: vscode.l10n.t('Why does merge() lose the outer interval?'),
     ignoreFocusOut: true,
     validateInput: (text) => {
-      if (text.trim() === '') return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
-      return text.length > MAX_QUESTION_CHARACTERS
-        ? vscode.l10n.t('The question may have at most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS)
-        : undefined;
+      if (text.trim() === '') {
+        return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
+      }
+      if (text.length <= MAX_QUESTION_CHARACTERS) return undefined;
+      return vscode.l10n.t('At most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS);
     },
   });
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Pool } from '../backend/protocol/methods.ts';
-import { askKey } from './add-worker.ts';
+import { askKeyValue } from './add-worker.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { KeyStore } from './keys.ts';
 import type { PanelStateSource } from './panel-state.ts';
@@ -23,12 +23,13 @@ export class WorkerCommands {
   async setKey(): Promise<void> {
     const { keys } = this.#options;
     const name = await this.#pickKey(vscode.l10n.t('Which key do you want to set?'));
-    if (name !== undefined) await askKey(keys, name, false);
+    const value = name === undefined ? undefined : await askKeyValue(name, { keepable: false });
+    if (name !== undefined && value !== undefined) await keys.set(name, value);
   }
 
   async removeKey(): Promise<void> {
     const { keys } = this.#options;
-    const name = await this.#pickKey(vscode.l10n.t('Which key do you want to remove from VS Code’s secret storage?'), { onlyStored: true });
+    const name = await this.#pickKey(vscode.l10n.t('Which key do you want to remove?'), { onlyStored: true });
     if (name !== undefined) await keys.remove(name);
   }
 

@@ -23,7 +23,11 @@ export const WORKER_PRESETS: readonly WorkerPreset[] = [
     example: 'gemini-2.5-pro',
   },
   {
-    label: 'DeepSeek', provider: 'openai-compatible', baseUrl: 'https://api.deepseek.com', key: 'DEEPSEEK_API_KEY', example: 'deepseek-chat',
+    label: 'DeepSeek',
+    provider: 'openai-compatible',
+    baseUrl: 'https://api.deepseek.com',
+    key: 'DEEPSEEK_API_KEY',
+    example: 'deepseek-chat',
   },
   {
     label: 'OpenRouter',
@@ -35,12 +39,13 @@ export const WORKER_PRESETS: readonly WorkerPreset[] = [
   { label: 'Ollama', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', example: 'qwen3:8b' },
   { label: 'LM Studio', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1234/v1', example: 'qwen3-8b' },
   { label: 'vLLM', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1', example: 'Qwen/Qwen3-8B' },
-  { label: 'OpenAI-compatible', provider: 'openai-compatible', example: 'model-name' },
+  { label: 'Another server with OpenAI’s API', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8080/v1', example: 'model-name' },
 ];
 
 /** A free worker id after the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */
 export function suggestId(model: string, taken: readonly string[]): string {
-  const name = model.split('/').at(-1)?.toLowerCase().replace(/[^\w.]+/g, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 60) || 'worker';
+  const words = model.split('/').at(-1)?.toLowerCase().replace(/[^\w.]+/g, '-');
+  const name = words?.replace(/^[-.]+|[-.]+$/g, '').slice(0, 60) || 'worker';
   for (let number = 1; ; number += 1) {
     const id = number === 1 ? name : `${name}-${number}`;
     if (!taken.includes(id)) return id;

@@ -2,8 +2,8 @@ import { readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 /*
- * Paths as they cross the socket: relative to a workspace folder, with forward slashes. What comes back was written by a model, so a
- * path is believed only after `insideFolder`.
+ * Paths as they cross the socket: relative to a workspace folder, with forward slashes. What comes back was written by a
+ * model, so a path is believed only after `insideFolder`.
  */
 
 /** @returns undefined for a file that is not in the folder. */

@@ -74,7 +74,8 @@ describe('BackendConnection', () => {
   });
 
   it('lets a request that comes while it reconnects wait for the new connection', async () => {
-    const [first, second] = [new FakeBackend(), new FakeBackend().answer('pool/get', () => ({ file: 'workers.json', workers: [] }))];
+    const first = new FakeBackend();
+    const second = new FakeBackend().answer('pool/get', () => ({ file: 'workers.json', workers: [] }));
     const { connection, reaches } = connectionTo(first, second);
     await connection.client();
     const starting = reaches('starting');

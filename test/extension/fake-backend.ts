@@ -6,8 +6,8 @@ interface Call {
 }
 
 /**
- * One connection, in memory, whose every answer and notification the test gives by hand: what a socket does in some order, this does
- * in the order that the test is about.
+ * One connection, in memory, whose every answer and notification the test gives by hand: what a socket does in some order,
+ * this does in the order that the test is about.
  */
 export class FakeBackend {
   readonly calls: Call[] = [];

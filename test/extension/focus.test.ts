@@ -8,7 +8,8 @@ const CURSOR = lines(4, 2, 4, 2);
 
 describe('focusOf', () => {
   it('counts lines from 1 and includes both ends', () => {
-    const focus = focusOf({ editor: { path: 'src/a.ts', selection: lines(2, 4, 5, 1), visible: lines(0, 0, 40, 3) }, diagnostics: [] });
+    const editor = { path: 'src/a.ts', selection: lines(2, 4, 5, 1), visible: lines(0, 0, 40, 3) };
+    const focus = focusOf({ editor, diagnostics: [] });
     expect(focus.selection).toEqual({ path: 'src/a.ts', startLine: 3, endLine: 6 });
     expect(focus.openFile).toEqual({ path: 'src/a.ts', startLine: 1, endLine: 41 });
   });

@@ -10,12 +10,15 @@ import { FakeBackend } from './fake-backend.ts';
 const RUN = { runId: 'r1', seq: 1, state: 'running' };
 const WORKER = workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt-5', key: 'OPENAI_API_KEY' });
 const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSummary => ({
-  runId, kind: 'solve', question: 'Why?', workspace, state: 'running', acceptedAt, updatedAt: acceptedAt, usd: 0, unpricedTokens: 0, simulated: false,
+  runId, kind: 'solve', question: 'Why?', workspace, state: 'running', acceptedAt, updatedAt: acceptedAt,
+  usd: 0, unpricedTokens: 0, simulated: false,
 });
 
 function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folders?: string[]; failure?: Error } = {}) {
   backend
-    .answer('pool/get', () => ({ file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }] }))
+    .answer('pool/get', () => ({
+      file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
+    }))
     .answer('run/list', () => ({ runs: [summary('old', 1)] }))
     .answer('run/subscribe', () => ({ run: RUN }));
   const connection = new BackendConnection({

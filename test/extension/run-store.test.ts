@@ -21,7 +21,8 @@ const EVENTS: readonly RunEvent[] = [
     steps: [{ worker: 0, subtask: 'answer', reads: [], readsPreviousRound: false }], ...spent,
   },
   {
-    type: 'attempt.started', round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 's', worker: 'w', number: 1, reserved: { tokens: 10 },
+    type: 'attempt.started', round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 's', worker: 'w', number: 1,
+    reserved: { tokens: 10 },
   },
   { type: 'step.completed', round: 0, step: 0, attemptId: 's', output: 'the answer', finishReason: 'stop', ...spent },
 ];
@@ -45,7 +46,8 @@ function storeOn(...backends: FakeBackend[]) {
     wait: async () => undefined,
     log: () => undefined,
   });
-  const store = (runId?: string): RunStore => new RunStore({ connection, memory: { runId, remember: (id) => void remembered.push(id) } });
+  const remember = (runId: string | undefined): void => void remembered.push(runId);
+  const store = (runId?: string): RunStore => new RunStore({ connection, memory: { runId, remember } });
   return { connection, store, remembered, starts: () => starts };
 }
 
