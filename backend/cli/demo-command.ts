@@ -33,7 +33,10 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
   try {
     await mkdir(home, { mode: 0o700 });
     const project = await writeSampleProject(workspace, { seed });
-    const workers = workersFileSchema.parse(simulator.workersFile());
+    const conductor = simulator.conductor();
+    const workers = workersFileSchema.parse({
+      version: 1, conductor: conductor.id, workers: [...simulator.workers(), { ...conductor, enabled: false }],
+    });
     await writeFile(path.join(home, 'workers.json'), JSON.stringify(workers, undefined, 2));
 
     terminal.say(terminal.style('bold', `Conductor demo, seed ${seed}: a bug in ${project.path} of a sample project`));

@@ -1,0 +1,94 @@
+import path from 'node:path';
+import { ContextGatherer } from '../../backend/context/gather-context.ts';
+import { rgPath } from '@vscode/ripgrep';
+import { Journal } from '../../backend/journal/journal.ts';
+import { holderName } from '../../backend/journal/leases.ts';
+import { runRequestSchema } from '../../backend/protocol/run-request.ts';
+import { isOver } from '../../backend/protocol/run-snapshot.ts';
+import { RunManager } from '../../backend/solve/run-manager.ts';
+import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
+import { findTestCommand } from '../../backend/verify/find-tests.ts';
+import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import { RunFolders } from '../../backend/verify/run-folder.ts';
+import { Sandbox } from '../../backend/verify/sandbox.ts';
+import { Verifier } from '../../backend/verify/verify.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadWorkersFile } from '../../backend/workers/workers-file.ts';
+
+/*
+ * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
+ * SIGKILL does at a given event: `after:N` once event N is committed, `before:N` when the transaction of event N is about to begin.
+ * Ends with code 0 when the run is over.
+ */
+
+const [home = '', workspace = '', question = '', kill = ''] = process.argv.slice(2);
+const [moment, at] = [kill.split(':')[0], Number(kill.split(':')[1] ?? 0)];
+const die = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('not reached');
+};
+
+const real = Journal.open(path.join(home, 'journal.sqlite'));
+const journal = new Proxy(real, {
+  get(target, name) {
+    const value: unknown = Reflect.get(target, name, target);
+    if (typeof value !== 'function') return value;
+    if (name !== 'append') return value.bind(target) as unknown;
+    return (...args: Parameters<Journal['append']>) => {
+      const next = target.read(args[0]).length + 1;
+      if (moment === 'before' && next <= at && at < next + args[1].length) die();
+      return target.append(...args);
+    };
+  },
+});
+
+const folders = new RunFolders(path.join(home, 'verify'));
+await folders.sweep();
+const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: process.env.HOME ?? '/', folders });
+const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });
+const context = new ContextGatherer({ ripgrepPath: rgPath });
+const prices = await loadPrices();
+
+const runs = new RunManager({
+  journal,
+  clients: {
+    secret: async () => undefined,
+    forgetSecret: () => {},
+    confirm: async () => true,
+    model: () => Promise.reject(new Error('no client')),
+    changed: () => new Promise(() => {}),
+  },
+  caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
+  checker: {
+    findTestCommand: async (folder) => (await findTestCommand(folder))?.command,
+    sandboxAvailability: () => sandbox.availability(),
+    parsePatch: (answer, base, candidates) => parsePatch(answer, base, { candidates }),
+    verify: (request) => verifier.verify(request),
+  },
+  gatherContext: (request) => context.gather(request),
+  loadWorkers: () => loadWorkersFile(path.join(home, 'workers.json')),
+  priced: (worker) => worker,
+  holder: holderName(),
+  log: (line) => console.error(line),
+});
+
+const done = Promise.withResolvers<void>();
+runs.listen({
+  onEvent: ({ seq }) => {
+    if (moment === 'after' && seq === at) die();
+  },
+  onText: () => {},
+  onChanged: ({ state }) => isOver(state) && done.resolve(),
+});
+runs.resumeUnfinished();
+const [earlier] = runs.list({ limit: 1 });
+if (!earlier) await runs.start(runRequestSchema.parse({ question, workspace }));
+else if (isOver(earlier.state)) done.resolve();
+// Nothing else may be left to do, and the process must not end for that reason.
+const alive = setInterval(() => {}, 60_000);
+await done.promise;
+clearInterval(alive);
+await runs.close();
+real.close();

@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import type { StoredEvent } from '../../backend/protocol/run-events.ts';
+import { answerOf, snapshotOf } from '../../backend/protocol/run-snapshot.ts';
+import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
+import { SimulatorServer } from '../../backend/simulator/server.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+
+/*
+ * A backend is killed with SIGKILL around every event of a run, and the next one resumes it. Whatever the moment: the run ends as the
+ * undisturbed one did, no finished step is paid for again, no reservation stays open, and nothing is left of the tests' copies.
+ */
+
+/** The child as one file, because it is started so often; inside the checkout, where it finds the packages that stay outside of it. */
+const child = fileURLToPath(new URL('../../dist/test/crash-child.mjs', import.meta.url));
+interface Scenario {
+  readonly name: string;
+  readonly question: string;
+  readonly workspace: string;
+  /** Content of workers.json for a home folder of this name. */
+  readonly workers: (home: string) => unknown;
+}
+
+let folder: string;
+let simulator: SimulatorServer;
+let scripted: ScriptedServer;
+const scenarios = new Map<string, Scenario>();
+
+beforeAll(async () => {
+  await build({
+    entryPoints: [fileURLToPath(new URL('./crash-child.ts', import.meta.url))],
+    outfile: child,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@anthropic-ai/sandbox-runtime', '@vscode/ripgrep'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  });
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-crash-'));
+  // A seed whose run has a rejected plan, several steps and two rounds, so that there is something to lose at every point.
+  const seed = 3;
+  simulator = await SimulatorServer.start({ seed, latency: 0 });
+  const workspace = path.join(folder, 'project');
+  const { question } = await writeSampleProject(workspace, { seed });
+  const conductor = simulator.conductor();
+  scenarios.set('two rounds', {
+    name: 'two rounds', question, workspace,
+    workers: () => ({ version: 1, conductor: conductor.id, workers: [...simulator.workers(), { ...conductor, enabled: false }] }),
+  });
+
+  const empty = path.join(folder, 'empty');
+  await mkdir(empty);
+  scripted = await ScriptedServer.start(script);
+  for (const [name, limits] of Object.entries({ kept: {}, fails: {}, stopped: { maxOutputTokens: 50_000 } })) {
+    scenarios.set(name, { name, question: 'Why?', workspace: empty, workers: (home) => scriptedWorkers(`${name}-${home}`, limits) });
+  }
+});
+
+afterAll(async () => {
+  await Promise.all([simulator.close(), scripted.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+function scriptedWorkers(prefix: string, lastWorker: object): unknown {
+  const worker = { provider: 'openai-compatible', baseUrl: scripted.baseUrl, maxOutputTokens: 500 };
+  const ids = ['first', 'second', 'planner'];
+  return {
+    version: 1,
+    conductor: 'planner',
+    budget: { runTokens: 20_000 },
+    workers: ids.map((id) => ({ ...worker, id, model: `${prefix} ${id}`, enabled: id !== 'planner', ...(id === 'second' && lastWorker) })),
+  };
+}
+
+/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker's key is refused for good. */
+function script({ model, text }: ScriptedRequest): ScriptedAnswer {
+  const [scenario = '', who] = model.split(/-.* /);
+  if (who === 'planner') {
+    if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
+    if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
+    return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
+  }
+  return scenario === 'fails' && who === 'second' ? { status: 403 } : `What ${who} says.`;
+}
+
+async function newHome(scenario: Scenario, name: string): Promise<string> {
+  const home = path.join(folder, `${scenario.name}-${name}`);
+  await mkdir(home, { recursive: true });
+  await writeFile(path.join(home, 'workers.json'), JSON.stringify(scenario.workers(name)));
+  return home;
+}
+
+/** Runs the child to its end. @returns the signal that ended it, if one did. */
+async function backend({ workspace, question }: Scenario, home: string, kill = ''): Promise<NodeJS.Signals | null> {
+  const started = spawn(process.execPath, [child, home, workspace, question, kill], { stdio: ['ignore', 'inherit', 'pipe'] });
+  const said: Buffer[] = [];
+  started.stderr.on('data', (data: Buffer) => said.push(data));
+  const [code, signal] = (await once(started, 'close')) as [number | null, NodeJS.Signals | null];
+  if (code !== 0 && signal === null) throw new Error(`The backend failed: ${Buffer.concat(said).toString()}`);
+  return signal;
+}
+
+function eventsIn(home: string): StoredEvent[] {
+  const journal = Journal.open(path.join(home, 'journal.sqlite'));
+  try {
+    return journal.list({ limit: 1 }).flatMap(({ runId }) => {
+      expect(journal.budget.reserved(`run:${runId}`)).toEqual({ usd: 0, tokens: 0 });
+      return journal.read(runId);
+    });
+  } finally {
+    journal.close();
+  }
+}
+
+/** What a run came to, without times, ids and what attempts cost. */
+function outcomeOf(events: readonly StoredEvent[]) {
+  const run = snapshotOf(events);
+  return {
+    state: run.state,
+    outcome: run.outcome,
+    message: run.message,
+    answer: answerOf(run)?.text,
+    rounds: run.rounds.map(({ plan, rejections, steps, verdict }) => ({
+      plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), verdict: verdict?.outcome,
+    })),
+  };
+}
+
+/** Attempts at a call whose result was already in the journal: money thrown away. */
+function repaid(events: readonly StoredEvent[]): string[] {
+  const have = new Set<string>();
+  const again: string[] = [];
+  for (const { event } of events) {
+    if (event.type === 'step.completed') have.add(`step ${event.round}.${event.step}`);
+    if (event.type === 'plan.proposed' || event.type === 'plan.kept') have.add(`plan ${event.round}`);
+    if (event.type !== 'attempt.started') continue;
+    const key = event.purpose.kind === 'plan' ? `plan ${event.round}` : `step ${event.round}.${event.purpose.step}`;
+    if (have.has(key)) again.push(key);
+  }
+  return again;
+}
+
+it.each(['two rounds', 'kept', 'fails', 'stopped'])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
+  const scenario = scenarios.get(name) as Scenario;
+  const home = await newHome(scenario, 'undisturbed');
+  await backend(scenario, home);
+  const undisturbed = eventsIn(home);
+  const expected = outcomeOf(undisturbed);
+
+  const types = new Set(undisturbed.map(({ event }) => event.type));
+  const points = [...types].flatMap((type) => {
+    const [first, ...later] = undisturbed.filter(({ event }) => event.type === type) as [StoredEvent, ...StoredEvent[]];
+    const last = later.at(-1);
+    return [
+      // The first event is committed in a transaction of its own: before it there is no run to resume.
+      ...(type === 'run.accepted' ? [] : [{ kill: `before:${first.seq}`, type }]),
+      { kill: `after:${first.seq}`, type },
+      ...(last ? [{ kill: `after:${last.seq}`, type }] : []),
+    ];
+  });
+  const check = async ({ kill, type }: (typeof points)[0]): Promise<void> => {
+    const point = `${kill} ${type}`;
+    const killedHome = await newHome(scenario, kill.replace(':', '-'));
+    expect(await backend(scenario, killedHome, kill), point).toBe('SIGKILL');
+    expect(await backend(scenario, killedHome), point).toBeNull();
+    const events = eventsIn(killedHome);
+    expect(outcomeOf(events), point).toEqual(expected);
+    expect(repaid(events), point).toEqual([]);
+    expect(await readdir(path.join(killedHome, 'verify')).catch(() => [])).toEqual([]);
+  };
+  const started = performance.now();
+  const queue = [...points];
+  await Promise.all(Array.from({ length: 2 }, async () => {
+    for (let point = queue.shift(); point; point = queue.shift()) await check(point);
+  }));
+  console.log(
+    `crash matrix, ${name}: ${points.length} kill points at ${types.size} types of event (${[...types].join(', ')}) ` +
+    `in ${Math.round((performance.now() - started) / 1000)} s`,
+  );
+}, 600_000);
