@@ -231,6 +231,13 @@ describe('an older backend', () => {
     expect(progress).toEqual([sentence]);
   });
 
+  test('that the client started itself is taken as it is', async () => {
+    const progress: string[] = [];
+    const client = await connect({ client: { kind: 'test', version: '9.0.0' }, onProgress: (line) => progress.push(line) });
+    expect(await client.request('backend/health', {})).toMatchObject({ backendVersion: '1.0.0' });
+    expect(progress).toEqual(['Starting the backend.']);
+  });
+
   test('of another protocol is replaced when nobody needs it, and named when somebody does', async () => {
     const old = await connect();
     const record = await liveRecord();

@@ -8,7 +8,7 @@ import { Refused } from './support/raw-client.ts';
 
 let serving: Serving;
 beforeEach(async () => { serving = await serve(); });
-afterEach(() => serving.server.close());
+afterEach(() => serving.close());
 
 /** Nothing was started, and a client that was there before is served as before. */
 async function nothingChanged(witness: Awaited<ReturnType<Serving['open']>>): Promise<void> {
@@ -100,7 +100,7 @@ describe('the handshake', () => {
     const impatient = await serve({ limits: { initializeTimeoutMs: 1 } });
     const client = await impatient.raw();
     expect(await client.closed).toEqual({ code: 1008, reason: expect.stringContaining('initialize') });
-    await impatient.server.close();
+    await impatient.close();
   });
 
   test('a client that could not shake hands may still end the backend', async () => {
@@ -280,7 +280,7 @@ describe('a client that does not keep up', () => {
     }
     expect(texts).toBeGreaterThan(0);
     expect(texts).toBeLessThan(pieces / 2);
-    await small.server.close();
+    await small.close();
   });
 
   test('is cut off at the bound, and others are not', async () => {
@@ -304,7 +304,7 @@ describe('a client that does not keep up', () => {
     expect(small.clients.size).toBe(1);
     expect(offered).toBeLessThan(200);
     expect(await witness.request('backend/health', {})).toMatchObject({ pid: 1 });
-    await small.server.close();
+    await small.close();
   });
 });
 

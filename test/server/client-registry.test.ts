@@ -7,7 +7,7 @@ import { serve, type Serving } from './support/serving.ts';
 
 let serving: Serving;
 beforeEach(async () => { serving = await serve({ secretTimeoutMs: 200 }); });
-afterEach(() => serving.server.close());
+afterEach(() => serving.close());
 
 const never = new Promise<never>(() => {});
 const noSignal = new AbortController().signal;

@@ -4,7 +4,7 @@ import { serve, type Serving } from './support/serving.ts';
 
 let serving: Serving;
 beforeEach(async () => { serving = await serve(); });
-afterEach(() => serving.server.close());
+afterEach(() => serving.close());
 
 const worker = { id: 'fast', provider: 'openai', model: 'priced', key: 'OPENAI_API_KEY' } as const;
 

@@ -6,7 +6,7 @@ import { serve, type Serving } from './support/serving.ts';
 
 let serving: Serving;
 beforeAll(async () => { serving = await serve(); });
-afterAll(() => serving.server.close());
+afterAll(() => serving.close());
 
 const macrotask = () => new Promise<void>((resolve) => setImmediate(resolve));
 

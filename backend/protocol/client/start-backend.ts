@@ -29,7 +29,8 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, SLOWEST_POLL_MS)) {
     signal?.throwIfAborted();
     const record = await readRecord(home);
-    const client = record && (await join(record, options));
+    // What was started here is taken as it is, even if it says that it is older: replacing it would start the same again.
+    const client = record && (await join(record, options, { mayReplace: started === undefined }));
     if (client) return client;
     if (started?.error) throw started.error;
     if (Date.now() > deadline) {
@@ -72,14 +73,16 @@ function watch(backend: BackendProcess): { ended: boolean; error?: BackendStartE
 }
 
 /** The backend of the record, or `undefined` where one has to be started: there is none, or an older one made way. */
-async function join(record: BackendRecord, options: ConnectOptions): Promise<BackendClient | undefined> {
+async function join(
+  record: BackendRecord, options: ConnectOptions, { mayReplace }: { mayReplace: boolean },
+): Promise<BackendClient | undefined> {
   if (!isAlive(record.pid)) return undefined;
   const answer = compatibility(PROTOCOL_VERSION, record.protocol);
-  if (!answer.compatible) {
-    if (record.protocol.major < PROTOCOL_VERSION.major && (await makeWay(record, options))) return undefined;
-    throw new IncompatibleBackendError(answer.reason);
-  }
-  if (isOlder(record.version, options.client.version) && (await makeWay(record, options))) return undefined;
+  const older = answer.compatible
+    ? isOlder(record.version, options.client.version)
+    : record.protocol.major < PROTOCOL_VERSION.major;
+  if (older && mayReplace && (await makeWay(record, options))) return undefined;
+  if (!answer.compatible) throw new IncompatibleBackendError(answer.reason);
   try {
     return await openClient(record, options, options.signal);
   } catch (error) {

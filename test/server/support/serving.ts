@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Health } from '../../../backend/protocol/methods.ts';
@@ -26,6 +26,7 @@ export interface Serving {
   readonly stopped: Promise<void>;
   open(options?: Partial<ClientOptions>): ReturnType<typeof openClient>;
   raw(headers?: Record<string, string>): Promise<RawClient>;
+  close(): Promise<void>;
 }
 
 /** A real server on a real socket, in this process. */
@@ -35,7 +36,8 @@ export async function serve(
   const runs = new MemoryRuns();
   const { secretTimeoutMs, ...serverOptions } = options;
   const clients = new ClientRegistry(secretTimeoutMs === undefined ? {} : { secretTimeoutMs });
-  const workersFile = path.join(await mkdtemp(path.join(tmpdir(), 'conductor-')), 'workers.json');
+  const folder = await mkdtemp(path.join(tmpdir(), 'conductor-server-'));
+  const workersFile = path.join(folder, 'workers.json');
   const log: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const server = new BackendServer({
@@ -62,5 +64,9 @@ export async function serve(
       { client: { kind: 'test', version: '1.0.0' }, capabilities: [], workspaces: [], handlers: {}, ...more },
     ),
     raw: (headers = { authorization: `Bearer ${TOKEN}` }) => RawClient.open(port, headers),
+    close: async () => {
+      await server.close();
+      await rm(folder, { recursive: true });
+    },
   };
 }
