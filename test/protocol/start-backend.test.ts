@@ -13,7 +13,7 @@ test.each([
 });
 
 test('the environment of a backend holds what was named, and no key', () => {
-  const own = { PATH: '/bin', HOME: '/home/me', OPENAI_API_KEY: 'sk-1', NODE_OPTIONS: '--inspect', HTTPS_PROXY: 'http://proxy:1' };
+  const own = { PATH: '/bin', HOME: '/home/me', OPENAI_API_KEY: 'sk-1', NODE_OPTIONS: '-i', HTTPS_PROXY: 'http://proxy:1' };
   expect(backendEnvironment({ home: '/home/me/.conductor', nodeIsElectron: true, environment: { EXTRA: '1' } }, own)).toEqual({
     PATH: '/bin', HOME: '/home/me', HTTPS_PROXY: 'http://proxy:1', EXTRA: '1',
     CONDUCTOR_HOME: '/home/me/.conductor', ELECTRON_RUN_AS_NODE: '1',
