@@ -106,7 +106,8 @@ async function makeWay({ version }: BackendRecord, { home, onProgress }: Connect
 
 /** Compares versions such as 0.2.0 by their numbers; what is no number counts as 0. */
 export function isOlder(version: string, than: string): boolean {
-  const [a, b] = [version, than].map((text) => text.split(/[.+-]/).slice(0, 3).map((part) => Number.parseInt(part, 10) || 0));
-  const differs = [0, 1, 2].find((index) => a?.[index] !== b?.[index]);
-  return differs !== undefined && (a?.[differs] ?? 0) < (b?.[differs] ?? 0);
+  const numbers = (text: string) => [0, 1, 2].map((index) => Number.parseInt(text.split(/[.+-]/)[index] ?? '', 10) || 0);
+  const wanted = numbers(than);
+  const differences = numbers(version).map((number, index) => number - (wanted[index] ?? 0));
+  return (differences.find((difference) => difference !== 0) ?? 0) < 0;
 }
