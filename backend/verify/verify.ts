@@ -9,7 +9,8 @@ import type { TestRunner } from './runners/test-runner.ts';
 import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from './sandbox.ts';
 import { ReportError, type TestReport } from './test-report.ts';
 import type { Verdict } from './verdict.ts';
-import { copyWorkspace, WorkspaceCopyError, type WorkspaceCopy } from './workspace-copy.ts';
+import { copyWorkspace, type WorkspaceCopy } from './workspace-copy.ts';
+import { WorkspaceCopyError } from './workspace-listing.ts';
 
 export type VerifyProgress = 'copying' | 'running the tests before the change' | 'running the tests with the change';
 
