@@ -125,7 +125,8 @@ function outcomeOf(events: readonly StoredEvent[]) {
   return {
     state: run.state,
     outcome: run.outcome,
-    message: run.message,
+    // A lost attempt counts as spent, which a sentence about the budget says.
+    message: run.message?.replace(/\d+ tokens are spent/, 'some tokens are spent'),
     answer: answerOf(run)?.text,
     rounds: run.rounds.map(({ plan, rejections, steps, verdict }) => ({
       plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), verdict: verdict?.outcome,
