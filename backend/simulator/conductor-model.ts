@@ -12,8 +12,8 @@ export interface ConductorCharacter {
 }
 
 /**
- * What a simulated Conductor writes: reasoning, then the three lists. It chooses among a few shapes of plan by what the question and the
- * workers' descriptions say, and knows nothing of their hidden skills.
+ * What a simulated Conductor writes: reasoning, then the three lists. It chooses among a few shapes of plan by what the
+ * question and the workers' descriptions say, and knows nothing of their hidden skills.
  */
 export function answerAsConductor({ name, seed }: ConductorCharacter, request: SimulatedRequest): string {
   const prompt = readPrompt(request.messages);
@@ -183,17 +183,40 @@ class Team {
 
 /** The beginnings of a text's words, the parts of names such as mergeRanges among them. */
 function stemsOf(text: string): Set<string> {
-  const words = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]{4,}/g) ?? [];
-  return new Set(words.map((word) => word.replace(/s$/, '').slice(0, 5)).filter((stem) => stem.length >= 4 && !GENERAL.has(stem)));
+  const words =
+    text
+      .replace(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .match(/[a-z]{4,}/g) ?? [];
+  return new Set(
+    words.map((word) => word.replace(/s$/, '').slice(0, 5)).filter((stem) => stem.length >= 4 && !GENERAL.has(stem)),
+  );
 }
 
 /** Words that descriptions and questions share without being about the same thing. */
-const GENERAL = new Set(['code', 'write', 'plan', 'thing', 'other', 'peopl', 'their', 'find', 'cause', 'good', 'with', 'that', 'less', 'make']);
+const GENERAL = new Set([
+  'code',
+  'write',
+  'plan',
+  'thing',
+  'other',
+  'peopl',
+  'their',
+  'find',
+  'cause',
+  'good',
+  'with',
+  'that',
+  'less',
+  'make',
+]);
 
 function lists({ steps }: Draft): string {
   return [
     `model_id = [${steps.map(({ worker }) => worker).join(', ')}]`,
-    steps.length > 0 ? `subtasks = [\n${steps.map(({ subtask }) => `    ${JSON.stringify(subtask)},`).join('\n')}\n]` : 'subtasks = []',
+    steps.length > 0
+      ? `subtasks = [\n${steps.map(({ subtask }) => `    ${JSON.stringify(subtask)},`).join('\n')}\n]`
+      : 'subtasks = []',
     `access_list = [${steps.map(({ access }) => (access === 'all' ? '["all"]' : '[]')).join(', ')}]`,
   ].join('\n');
 }

@@ -1,7 +1,8 @@
 import type { Role } from './roles.ts';
 
 /*
- * The wordings a simulated Conductor chooses from. A subtask is read by its worker from its words alone, so each must say what to do.
+ * The wordings a simulated Conductor chooses from. A subtask is read by its worker from its words alone, so each must say
+ * what to do.
  */
 
 type Phrases = readonly [string, ...string[]];
@@ -9,9 +10,9 @@ type Phrases = readonly [string, ...string[]];
 export const SUBTASKS: Readonly<Record<Role | 'judge' | 'alone', Phrases>> = {
   plan: [
     'Find the cause of the reported behaviour and write a short plan for correcting it. Do not write the code yet.',
-    'Analyse the module step by step on the reported case. Name the line that is wrong and say why; leave the code to the next worker.',
+    'Analyse the module step by step on the reported case. Name the line that is wrong and say why. Give no code.',
     'Diagnose the bug: which condition or expression is responsible, and what should it be instead? No code, only the diagnosis.',
-    'Work out what the function should return in the reported case, where it goes wrong, and outline the smallest change that corrects it.',
+    'Work out where the function goes wrong in the reported case, and outline the smallest change that corrects it.',
   ],
   write: [
     'Write the corrected file. Follow the diagnosis you are shown, change nothing else, and give the whole file with its path.',
@@ -21,28 +22,28 @@ export const SUBTASKS: Readonly<Record<Role | 'judge' | 'alone', Phrases>> = {
   alone: [
     'Fix the reported bug in the module and return the whole corrected file in a fenced block with its path.',
     'Correct the function so that it does what its comment promises. Give the complete file, with its path.',
-    'Write a correct version of the module: mend the reported case without changing what works. Return the full file with its path.',
+    'Write a correct version of the module: mend the reported case and keep what works. Return the full file with its path.',
   ],
   check: [
-    'Check the proposed file against the question and the tests, case by case. Correct what is wrong and return the final file whole.',
-    'Review the code of the previous step as a critical colleague: edge cases, order of operands, off by one. Return the final file.',
-    'Verify the corrected file by tracing the reported case and two edge cases; repair it if needed and give the complete final file.',
+    'Check the proposed file against the question, case by case. Correct what is wrong and return the final file whole.',
+    'Review the code as a critical colleague: edge cases, order of operands, off by one. Return the final file whole.',
+    'Verify the file by tracing the reported case and two edge cases; repair it if needed and give the complete final file.',
   ],
   judge: [
     'Compare the attempts you are shown, trace the reported case through each, choose the correct one and return its file whole.',
-    'Judge the independent attempts: which of them is right in the reported case and in the edge cases? Return that file, corrected if need be.',
+    'Judge the independent attempts: which is right in the reported case and in the edge cases? Return that file whole.',
   ],
 };
 
 /** How the Conductor accounts for each shape of plan. */
 export const REASONS = {
   alone: [
-    'The report points at one place, and the description of one worker fits it well. A single step should do; more would only cost more.',
+    'The report points at one place, and the description of one worker fits it well. A single step should do.',
     'This looks like a small correction. One worker that is good at this kind of code can do it alone.',
   ],
   planned: [
-    'The cause is not obvious from the report. So one worker finds it first, another writes the change with that diagnosis in view, and a third looks at the result with fresh eyes.',
-    'I want the diagnosis kept apart from the change: whoever writes should know what to change, and whoever checks should not have written it.',
+    'The report does not show the cause. One worker finds it, another writes the change, and a third looks at the result.',
+    'Whoever writes should know what to change, and whoever checks should not have written it: so three steps.',
   ],
   checked: [
     'One worker can write this, but edge cases are easily missed. A different worker checks the file before it is handed over.',
@@ -53,7 +54,7 @@ export const REASONS = {
     'Independent attempts fail in different places. A judge sees all of them and keeps the one that holds.',
   ],
   revised: [
-    'The tests did not pass with the last answer. What they said is worth more than another guess, so it is read first, and the file is then written and checked with it in view.',
+    'The tests did not pass. What they said is worth more than another guess, so every step now has it in view.',
     'The last answer failed its tests. This time the cause is settled with the feedback in view before anybody writes.',
   ],
   kept: [

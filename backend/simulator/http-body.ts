@@ -11,8 +11,8 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The body of a request. What comes after the limit is read and thrown away, so that a client that is still writing gets to read the
- * answer. @throws BodyTooLargeError
+ * The body of a request. What comes after the limit is read and thrown away, so that a client that is still writing gets
+ * to read the answer. @throws BodyTooLargeError
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];

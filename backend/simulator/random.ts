@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Randomness without a state: what is drawn depends only on the keys and on the name of the draw. Equal calls give equal answers, and a
- * new draw somewhere changes no other.
+ * Randomness without a state: what is drawn depends only on the keys and on the name of the draw. Equal calls give equal
+ * answers, and a new draw somewhere changes no other.
  */
 export class KeyedRandom {
   readonly #key: string;

@@ -23,7 +23,10 @@ export function recogniseModule(view: View): SeenModule | undefined {
   const named = new Set(view.question.match(/\w+/g));
   const candidates = FAMILIES.map((family) => {
     const seen = seenModule(family, text, inView);
-    const isKnown = seen.sight >= ENOUGH_SIGHT || context.includes(family.path) || family.exports.some((name) => isDistinct(name) && named.has(name));
+    const isKnown =
+      seen.sight >= ENOUGH_SIGHT ||
+      context.includes(family.path) ||
+      family.exports.some((name) => isDistinct(name) && named.has(name));
     const weight =
       (family.exports.some((name) => named.has(name)) ? 10 : 0) +
       (view.question.includes(family.path) ? 10 : 0) +
@@ -91,7 +94,9 @@ function formsOf(family: Family): readonly Form[] {
 
 function allForms(family: Family): Form[] {
   const single = family.variants.map((variant) => [variant]);
-  const pairs = family.variants.flatMap((first) => family.variants.filter((second) => second !== first).map((second) => [first, second]));
+  const pairs = family.variants.flatMap((first) =>
+    family.variants.filter((second) => second !== first).map((second) => [first, second]),
+  );
   return [[], ...single, ...pairs].flatMap((faults) => {
     const source = sourceWith(family, faults);
     if (source === undefined) return [];

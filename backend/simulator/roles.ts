@@ -7,30 +7,103 @@ export interface ReadRole {
   readonly vague: boolean;
 }
 
-/** What each role's worker is asked to do, as whole words at the start of an instruction. */
-const VERBS: Readonly<Record<Role, RegExp>> = {
-  plan:
-    /\b(?:plan|outline|analy[sz]e|diagnose|investigate|identify|locate|find (?:out|the|where|what|why)|work out|think|reason|explain|describe|pin down|name|trace|study)\b/i,
-  write: /\b(?:write|implement|fix|correct|mend|repair|code|rewrite|patch|produce|change|edit|make|give|apply|develop|create|return)\b/i,
-  check:
-    /\b(?:check|review|verify|validate|judge|audit|inspect|compare|choose|pick|select|decide|proofread|test|double-check|criticize|critique|weigh|go through|look over|examine)\b/i,
+/** Any of the words, which are themselves patterns. */
+function anyOf(...words: readonly string[]): string {
+  return `(?:${words.join('|')})`;
+}
+
+/** What each role's worker is told to do. */
+const INSTRUCTIONS: Readonly<Record<Role, RegExp>> = {
+  plan: wordsOf(
+    ...['plan', 'outline', 'analy[sz]e', 'diagnose', 'investigate', 'identify', 'locate', 'find (?:out|the|where|what|why)'],
+    ...['work out', 'think', 'reason', 'explain', 'describe', 'pin down', 'name', 'trace', 'study'],
+  ),
+  write: wordsOf(
+    ...[
+      'write',
+      'implement',
+      'fix',
+      'correct',
+      'mend',
+      'repair',
+      'code',
+      'rewrite',
+      'patch',
+      'produce',
+      'change',
+      'edit',
+      'make',
+    ],
+    ...['give', 'apply', 'develop', 'create', 'return'],
+  ),
+  check: wordsOf(
+    ...['check', 'review', 'verify', 'validate', 'judge', 'audit', 'inspect', 'compare', 'choose', 'pick', 'select', 'decide'],
+    ...['proofread', 'test', 'double-check', 'critici[sz]e', 'critique', 'weigh', 'go through', 'look over', 'examine'],
+  ),
 };
 
-/** Things that earlier steps hand over: in "apply the plan" nobody is asked to plan, in "read the fix" nobody to fix. */
-const NOUNS =
-  /\b(?:the|that|this|these|those|their|its|any|each|every|both|all|previous|earlier|given|your|first|second|proposed|step's|colleague's) (?:[\w-]+ ){0,2}?(?:plans?|diagnos[ie]s|analys[ie]s|outlines?|fix(?:es)?|corrections?|changes?|repairs?|patch(?:es)?|reviews?|checks?|tests?|code|attempts?|answers?)\b/gi;
+function wordsOf(...words: readonly string[]): RegExp {
+  return new RegExp(`\\b${anyOf(...words)}\\b`, 'i');
+}
 
-const REFUSALS = /\b(?:without|do not|don't|not|no need to|before) (?:yet )?(?:any )?(?:writ\w+|chang\w+|edit\w+|fix\w+|cod(?:e|ing)\b|implement\w+)(?: [\w-]+){0,3}/gi;
+/** Things that earlier steps hand on: in "apply the plan" nobody is asked to plan, in "read the fix" nobody to fix. */
+const THINGS = new RegExp(
+  [
+    '\\b',
+    anyOf('the', 'that', 'this', 'these', 'those', 'their', 'its', 'any', 'each', 'every', 'both', 'all', 'your'),
+    " (?:(?!and |or |then |to )[\\w'-]+ ){0,3}?",
+    anyOf(
+      ...[
+        'plans?',
+        'diagnos[ie]s',
+        'analys[ie]s',
+        'outlines?',
+        'fix(?:es)?',
+        'corrections?',
+        'changes?',
+        'repairs?',
+        'patch(?:es)?',
+      ],
+      ...['reviews?', 'checks?', 'tests?', 'code', 'attempts?', 'answers?'],
+    ),
+    '\\b',
+  ].join(''),
+  'gi',
+);
 
-const ASKS_FOR_PLAN =
-  /\b(?:write|draw up|make|give|propose|produce|sketch|devise|create|develop|prepare)\b[^.,;:]{0,40}\b(?:plan|outline|diagnosis|analysis|strategy)\b/i;
+/** What is not to be done: "without changing anything", "do not write code". */
+const REFUSALS = new RegExp(
+  [
+    '\\b',
+    anyOf('without', 'do not', "don't", 'not', 'no need to', 'before'),
+    ' (?:yet )?(?:any )?',
+    anyOf('writ\\w+', 'chang\\w+', 'edit\\w+', 'fix\\w+', 'cod(?:e|ing)\\b', 'implement\\w+'),
+    '(?: [\\w-]+){0,3}',
+  ].join(''),
+  'gi',
+);
+
+/** "Write a plan" asks for a plan, though it begins with writing. */
+const ASKS_FOR_PLAN = new RegExp(
+  [
+    '\\b',
+    anyOf('write', 'draw up', 'make', 'give', 'propose', 'produce', 'sketch', 'devise', 'create', 'develop', 'prepare'),
+    '\\b[^.,;:]{0,40}\\b',
+    anyOf('plan', 'outline', 'diagnosis', 'analysis', 'strategy'),
+    '\\b',
+  ].join(''),
+  'i',
+);
 
 /** The role that a subtask asks for, read from its words alone: the first instruction in it counts. */
 export function readRole(subtask: string): ReadRole {
-  const asksForPlan = ASKS_FOR_PLAN.exec(subtask)?.index ?? Infinity;
   const blank = (match: string): string => ' '.repeat(match.length);
-  const instructions = subtask.replace(REFUSALS, blank).replace(NOUNS, blank);
-  const first = ROLES.map((role) => ({ role, at: VERBS[role].exec(instructions)?.index ?? Infinity })).sort((a, b) => a.at - b.at)[0];
-  if (!first || (first.at === Infinity && asksForPlan === Infinity)) return { role: 'write', vague: true };
-  return { role: asksForPlan <= first.at ? 'plan' : first.role, vague: false };
+  const instructions = subtask.replace(REFUSALS, blank).replace(THINGS, blank);
+  const placeOf = (pattern: RegExp, text: string): number => pattern.exec(text)?.index ?? Infinity;
+  const first = ROLES.map((role) => ({ role, at: placeOf(INSTRUCTIONS[role], instructions) })).reduce((a, b) =>
+    b.at < a.at ? b : a,
+  );
+  const planAt = placeOf(ASKS_FOR_PLAN, subtask);
+  if (Math.min(first.at, planAt) === Infinity) return { role: 'write', vague: true };
+  return { role: planAt <= first.at ? 'plan' : first.role, vague: false };
 }

@@ -50,12 +50,15 @@ const PHRASINGS: readonly [(symptom: string) => string, ...((symptom: string) =>
 ];
 
 /**
- * Writes a small JavaScript project with its tests into a folder, one bug planted in one of its modules. The folder is made if it is not
- * there; equal seeds write equal files.
+ * Writes a small JavaScript project with its tests into a folder, one bug planted in one of its modules. The folder is
+ * made if it is not there; equal seeds write equal files.
  */
 export async function writeSampleProject(directory: string, { seed }: SampleProjectOptions): Promise<SampleProject> {
   const { family, variant } = bugOf(seed);
-  const others = new KeyedRandom('modules', seed).shuffled('others', FAMILIES.filter((other) => other !== family));
+  const others = new KeyedRandom('modules', seed).shuffled(
+    'others',
+    FAMILIES.filter((other) => other !== family),
+  );
   const modules = [family, ...others.slice(0, OTHER_MODULES)].sort((a, b) => (a.name < b.name ? -1 : 1));
 
   await mkdir(path.join(directory, 'src'), { recursive: true });

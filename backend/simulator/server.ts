@@ -136,6 +136,7 @@ export class SimulatorServer {
 
   /** Breaks off what is being answered and frees the port. */
   async close(): Promise<void> {
+    if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
@@ -221,7 +222,12 @@ export class SimulatorServer {
     if (!anthropic) {
       return { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: 'conductor-simulator' })) };
     }
-    const data = names.map((id) => ({ id, type: 'model', display_name: `${id} (simulated)`, created_at: '1970-01-01T00:00:00Z' }));
+    const data = names.map((id) => ({
+      id,
+      type: 'model',
+      display_name: `${id} (simulated)`,
+      created_at: '1970-01-01T00:00:00Z',
+    }));
     return { data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null };
   }
 }

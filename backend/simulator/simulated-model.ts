@@ -19,8 +19,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * What randomness is keyed by. Times, durations and the folder that a copy of the project lies in differ between runs that are equal
- * otherwise; without them a run repeats exactly.
+ * What randomness is keyed by. Times, durations and the folder that a copy of the project lies in differ between runs that
+ * are equal otherwise; without them a run repeats exactly.
  */
 export function keyOf({ messages, sample }: SimulatedRequest): unknown {
   return [sample ?? null, messages.map(({ role, content }) => [role, withoutChance(content)])];

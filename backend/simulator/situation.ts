@@ -9,8 +9,11 @@ export function situationOf(view: View, module: SeenModule, vague: boolean): Sit
   const plans = plansIn(view, family);
   const files = view.steps.map(({ output }) => output).filter((output) => moduleFileIn(family, output));
   const irrelevant =
-    view.context.length - charactersOfModule(family, view.context) +
-    lengthOf(view.steps.map(({ output }) => output)) - lengthOf(plans) - lengthOf(files);
+    view.context.length -
+    charactersOfModule(family, view.context) +
+    lengthOf(view.steps.map(({ output }) => output)) -
+    lengthOf(plans) -
+    lengthOf(files);
   return {
     difficulty: family.difficulty + 0.5 * ((faults?.[0]?.subtlety ?? 0.5) - 0.5),
     vague,
@@ -32,7 +35,10 @@ export function diagnosesIn(family: Family, text: string): Variant[] {
   return family.variants.filter(({ diagnosis }) => text.includes(diagnosis));
 }
 
-/** What the plans in view say, the majority of them. A worker that cannot see the code cannot tell a right plan from a wrong one. */
+/**
+ * What the plans in view say, the majority of them. A worker that cannot see the code cannot tell a right plan from a
+ * wrong one.
+ */
 function planInView({ faults }: SeenModule, plans: readonly string[]): PlanInView {
   if (!faults) return 'none';
   const right = plans.filter((plan) => faults.some(({ diagnosis }) => plan.includes(diagnosis))).length;

@@ -24,8 +24,9 @@ export interface WorkerCharacter {
 }
 
 /**
- * What a simulated worker answers. It knows nothing but its messages: it recognises the module by its code, reads its role from the
- * subtask, and is right or plausibly wrong with a chance that follows from its hidden skill and from what it can see.
+ * What a simulated worker answers. It knows nothing but its messages: it recognises the module by its code, reads its role
+ * from the subtask, and is right or plausibly wrong with a chance that follows from its hidden skill and from what it can
+ * see.
  */
 export function answerAsWorker({ name, skills, seed }: WorkerCharacter, request: SimulatedRequest): string {
   const view = readView(request.messages);
@@ -98,7 +99,7 @@ class Job {
   #write(situation: Situation): string {
     const isRight = this.#random.chance('write', chanceOfRightCode(this.#skill.write, situation));
     const source = isRight ? this.#family.source : this.#wrongSource();
-    return writeText(this.#random, this.#family, isRight ? this.#planted : this.#blamedInPlan() ?? this.#planted, source);
+    return writeText(this.#random, this.#family, isRight ? this.#planted : (this.#blamedInPlan() ?? this.#planted), source);
   }
 
   /** The first attempt that stands up to a look is kept; where none does, the last one is repaired. */
@@ -110,8 +111,17 @@ class Job {
       if (!finding) return checkText(this.#random, this.#family, findings, attempts.length, attempt.source);
       findings.push(finding);
     }
-    const isRepaired = this.#random.chance('repair', chanceOfRepair((this.#skill.check + this.#skill.write) / 2, this.#situation));
-    return checkText(this.#random, this.#family, findings, attempts.length, isRepaired ? this.#family.source : this.#wrongSource());
+    const isRepaired = this.#random.chance(
+      'repair',
+      chanceOfRepair((this.#skill.check + this.#skill.write) / 2, this.#situation),
+    );
+    return checkText(
+      this.#random,
+      this.#family,
+      findings,
+      attempts.length,
+      isRepaired ? this.#family.source : this.#wrongSource(),
+    );
   }
 
   /** What the worker believes to be wrong with an attempt; undefined where it is content. */
@@ -120,7 +130,9 @@ class Job {
     if (hasFailed) return { fault: faults?.[0] };
     if (faults?.length === 0) {
       const chance = chanceOfBreaking(this.#skill.check, this.#situation) / votes;
-      return this.#random.chance(draw, chance) ? { fault: this.#random.pick(`${draw}:imagined`, this.#otherVariants()) } : undefined;
+      return this.#random.chance(draw, chance)
+        ? { fault: this.#random.pick(`${draw}:imagined`, this.#otherVariants()) }
+        : undefined;
     }
     // Code that is none of the known forms, such as a real model's, is suspected as much as a fault of middling subtlety.
     const subtlety = Math.min(...(faults ?? []).map((fault) => fault.subtlety), faults ? 1 : 0.5);
@@ -137,7 +149,12 @@ class Job {
         if (!file) continue;
         const known = attempts.get(file.source);
         const isOwn = output.includes(signature(this.#name)) || (known?.isOwn ?? false);
-        attempts.set(file.source, { ...file, isOwn, hasFailed: hasFailed || (known?.hasFailed ?? false), votes: (known?.votes ?? 0) + 1 });
+        attempts.set(file.source, {
+          ...file,
+          isOwn,
+          hasFailed: hasFailed || (known?.hasFailed ?? false),
+          votes: (known?.votes ?? 0) + 1,
+        });
       }
     };
     collect(this.#view.previousSteps.slice(-1), this.#situation.hasFeedback);
@@ -151,12 +168,14 @@ class Job {
 
   /** The variant that a wrong plan in view blames. */
   #blamedInPlan(): Variant | undefined {
-    return this.#situation.plan === 'wrong' ? diagnosesIn(this.#family, plansIn(this.#view, this.#family).join('\n'))[0] : undefined;
+    return this.#situation.plan === 'wrong'
+      ? diagnosesIn(this.#family, plansIn(this.#view, this.#family).join('\n'))[0]
+      : undefined;
   }
 
   /**
-   * A plausible wrong file: what a wrong plan blames is changed and the bug stays, or the bug is mended and something else broken, or
-   * both. What has failed the tests before is not tried again, and the file as it stands is no answer.
+   * A plausible wrong file: what a wrong plan blames is changed and the bug stays, or the bug is mended and something else
+   * broken, or both. What has failed the tests before is not tried again, and the file as it stands is no answer.
    */
   #wrongSource(): string {
     const planted = this.#planted ? [this.#planted] : [];

@@ -13,8 +13,8 @@ export function signature(name: string): string {
 
 export function unknownText(): string {
   return (
-    'This is a simulated model. It only knows the modules of the sample project that the demo writes, and finds none of them in what it ' +
-    'was shown. Add a worker with a real model to ask about other code.'
+    'This is a simulated model. It only knows the modules of the sample project that the demo writes, and it was shown none of ' +
+    'them. Add a worker with a real model to ask about other code.'
   );
 }
 
@@ -50,7 +50,9 @@ export function checkText(
   attempts: number,
   source: string,
 ): string {
-  const faults = findings.map(({ fault }) => `- ${fault ? `A fault: ${fault.diagnosis}.` : 'One version does not do what the tests ask for.'}`);
+  const faults = findings.map(
+    ({ fault }) => `- ${fault ? `A fault: ${fault.diagnosis}.` : 'One version does not do what the tests ask for.'}`,
+  );
   const isKept = findings.length < attempts;
   const conclusion = isKept
     ? random.pick('check:kept', [

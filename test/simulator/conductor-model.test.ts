@@ -12,8 +12,18 @@ import { contextOf, playRun } from './play.ts';
 const pool = WORKERS.map(({ description }) => ({ description }));
 
 function ask(seed: number, change: Partial<PolicyRequest> = {}): { text: string; parsed: ParsedPlan } {
-  const input = { question: questionOf(seed), context: contextOf(bugOf(seed)), pool, rounds: [], rejection: undefined, ...change };
-  const text = answerAsConductor({ name: 'sim-conductor', seed }, { messages: endpointMessages(input, PROMPT_PROFILES.standard) });
+  const input = {
+    question: questionOf(seed),
+    context: contextOf(bugOf(seed)),
+    pool,
+    rounds: [],
+    rejection: undefined,
+    ...change,
+  };
+  const text = answerAsConductor(
+    { name: 'sim-conductor', seed },
+    { messages: endpointMessages(input, PROMPT_PROFILES.standard) },
+  );
   return { text, parsed: parsePlan(text, { workerCount: input.pool.length, round: input.rounds.length }) };
 }
 
@@ -30,7 +40,7 @@ describe('the simulated Conductor', () => {
     }
   });
 
-  it('writes plans that the house\'s parser takes, but for a few', () => {
+  it("writes plans that the house's parser takes, but for a few", () => {
     const rejected = asked.filter(({ parsed }) => parsed.kind === 'rejected');
     expect(rejected.length).toBeGreaterThan(0);
     expect(rejected.length).toBeLessThan(seeds.length * 0.12);
@@ -78,19 +88,22 @@ describe('the simulated Conductor', () => {
   const round = (feedback: string): PolicyRequest['rounds'] => [{ planText: 'model_id = [0]', answer: 'An answer.', feedback }];
 
   it('revises after failed tests, with all that happened in view of the first step', () => {
-    const { text, parsed } = ask(1, { rounds: round('The project\'s tests do not pass with this answer.\n- test/a.test.js: failed') });
+    const { text, parsed } = ask(1, {
+      rounds: round("The project's tests do not pass with this answer.\n- test/a.test.js: failed"),
+    });
     expect(text).toMatch(/tests/);
     expect(parsed).toMatchObject({ kind: 'plan', plan: { accessList: ['all', 'all', 'all'] } });
   });
 
-  it.each(['The tests could not be run. No sandbox.', 'The project has no test command, so the answer could not be checked.', 'The project\'s tests pass.'])(
-    'accepts the answer with three empty lists after "%s"',
-    (feedback) => {
-      const kinds = seeds.slice(0, 20).map((seed) => ask(seed, { rounds: round(feedback) }).parsed.kind);
-      expect(new Set(kinds)).toContain('keep');
-      expect(kinds).not.toContain('plan');
-    },
-  );
+  it.each([
+    'The tests could not be run. No sandbox.',
+    'The project has no test command, so the answer could not be checked.',
+    "The project's tests pass.",
+  ])('accepts the answer with three empty lists after "%s"', (feedback) => {
+    const kinds = seeds.slice(0, 20).map((seed) => ask(seed, { rounds: round(feedback) }).parsed.kind);
+    expect(new Set(kinds)).toContain('keep');
+    expect(kinds).not.toContain('plan');
+  });
 });
 
 describe('a run of the demo, played on the models alone', () => {

@@ -74,7 +74,10 @@ describe('the families of the sample project', () => {
     for (const { family, variant } of BUGS) {
       expect(variant.symptoms.length).toBeGreaterThanOrEqual(2);
       for (const symptom of variant.symptoms) {
-        expect(family.exports.some((name) => symptom.includes(name)), symptom).toBe(true);
+        expect(
+          family.exports.some((name) => symptom.includes(name)),
+          symptom,
+        ).toBe(true);
         expect(symptom).not.toMatch(/string algorithm|number theory|data transformation|geometry/i);
       }
     }

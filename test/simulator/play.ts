@@ -14,8 +14,8 @@ import { stepsOf, type Plan } from '../../backend/workflow/plan.ts';
 import { workerMessages } from '../../backend/workflow/worker-messages.ts';
 
 /*
- * Plays plans on the model functions alone: the house's own prompts and parser, without sockets, and with "the module is the correct one"
- * in the place of the tests, which test/simulator/families.test.ts shows to be the same thing.
+ * Plays plans on the model functions alone: the house's own prompts and parser, without sockets, and with "the module is
+ * the correct one" in the place of the tests, which test/simulator/families.test.ts shows to be the same thing.
  */
 
 export interface Player {
@@ -50,7 +50,15 @@ export interface PlayOptions {
 }
 
 /** The outputs of a plan's steps. */
-export function playPlan({ seed, bug, plan, pool, question, context = contextOf(bug), previousRound }: PlayOptions): ReadableOutput[] {
+export function playPlan({
+  seed,
+  bug,
+  plan,
+  pool,
+  question,
+  context = contextOf(bug),
+  previousRound,
+}: PlayOptions): ReadableOutput[] {
   const outputs: ReadableOutput[] = [];
   for (const step of stepsOf(plan)) {
     const worker = pool(outputs.length)[step.worker];
@@ -113,7 +121,15 @@ export function playRun(seed: number): PlayedRun {
       played = true;
       if (parsed.kind === 'keep') return { solved: false, rounds: round, rejected, plans };
       plans.push(parsed.plan);
-      const outputs = playPlan({ seed, bug, plan: parsed.plan, pool: () => WORKERS, question, context, ...(previousRound && { previousRound }) });
+      const outputs = playPlan({
+        seed,
+        bug,
+        plan: parsed.plan,
+        pool: () => WORKERS,
+        question,
+        context,
+        ...(previousRound && { previousRound }),
+      });
       const answer = outputs.at(-1)?.output ?? '';
       if (isCorrect(bug, answer)) return { solved: true, rounds: round + 1, rejected, plans };
       const feedback = `The project's tests do not pass with this answer.\n- ${bug.family.testPath}: passed before, failed after`;

@@ -31,7 +31,8 @@ describe('keyed randomness', () => {
 });
 
 describe('the key of a request', () => {
-  const key = (content: string, sample?: number): string => JSON.stringify(keyOf({ messages: [{ role: 'user', content }], sample }));
+  const key = (content: string, sample?: number): string =>
+    JSON.stringify(keyOf({ messages: [{ role: 'user', content }], sample }));
 
   it('leaves out durations and the folder of a copy, which differ between equal runs', () => {
     expect(key('failed after 12.5 ms in /tmp/a1/src/csv.js')).toBe(key('failed after 9 ms in /tmp/b2/src/csv.js'));

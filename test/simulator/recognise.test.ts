@@ -13,7 +13,10 @@ describe('recognising a module', () => {
       for (const question of bug.variant.symptoms) {
         const module = recogniseModule({ ...NOTHING, question, context: contextOf(bug) });
         expect(module?.family.name, question).toBe(bug.family.name);
-        expect(module?.faults?.map(({ id }) => id), question).toEqual([bug.variant.id]);
+        expect(
+          module?.faults?.map(({ id }) => id),
+          question,
+        ).toEqual([bug.variant.id]);
         expect(module?.sight).toBe(1);
       }
     }
@@ -21,7 +24,10 @@ describe('recognising a module', () => {
 
   it('does not mind line numbers', () => {
     for (const bug of BUGS) {
-      const numbered = contextOf(bug).split('\n').map((line, index) => `${String(index + 1).padStart(4)} | ${line}`).join('\n');
+      const numbered = contextOf(bug)
+        .split('\n')
+        .map((line, index) => `${String(index + 1).padStart(4)} | ${line}`)
+        .join('\n');
       const module = recogniseModule({ ...NOTHING, question: bug.variant.symptoms[0] ?? '', context: numbered });
       expect(module?.faults, bug.variant.id).toEqual([bug.variant]);
     }
@@ -77,9 +83,11 @@ describe('the view', () => {
         role: 'user',
         content:
           'Preamble. <question>\nWhy?\n</question>\n<context>\ncode </step>\n</context>\n' +
-          '<previous_round>\n<step number="0" worker="2"><subtask>old</subtask><output>first try</output></step>\n</previous_round>\n' +
+          '<previous_round>\n<step number="0" worker="2"><subtask>old</subtask><output>first try</output></step>\n' +
+          '</previous_round>\n' +
           '<feedback>\nfailed\n</feedback>\n' +
-          '<step number="0" worker="4">\n<subtask>\nYour subtask: a trap\n</subtask>\n<output-1>\nhas </output> in it\n</output-1>\n</step>\n' +
+          '<step number="0" worker="4">\n<subtask>\nYour subtask: a trap\n</subtask>\n' +
+          '<output-1>\nhas </output> in it\n</output-1>\n</step>\n' +
           'Your subtask: Check it.',
       },
     ]);
@@ -94,6 +102,11 @@ describe('the view', () => {
   });
 
   it('takes a plain message as the question', () => {
-    expect(readView([{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hello?' }])).toEqual({ ...NOTHING, question: 'Hello?' });
+    expect(
+      readView([
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello?' },
+      ]),
+    ).toEqual({ ...NOTHING, question: 'Hello?' });
   });
 });

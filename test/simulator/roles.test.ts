@@ -11,10 +11,12 @@ describe('the role read from a subtask', () => {
     ['Following the plan, write the corrected file.', 'write'],
     ['Implement the fix described in the analysis of step 0.', 'write'],
     ['Repair the function and give the whole file.', 'write'],
+    ['Read the report and fix the module.', 'write'],
+    ['Look at the answer and check it.', 'check'],
     ['Review the fix and correct it where needed.', 'check'],
     ['Compare both attempts and return the right one.', 'check'],
     ['Double-check the code for edge cases.', 'check'],
-    ['Carefully verify your colleague\'s patch.', 'check'],
+    ["Carefully verify your colleague's patch.", 'check'],
   ] as const)('%s → %s', (subtask, role) => {
     expect(readRole(subtask)).toEqual({ role, vague: false });
   });

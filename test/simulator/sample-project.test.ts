@@ -27,7 +27,9 @@ async function testsPass(directory: string): Promise<boolean> {
 async function filesOf(directory: string): Promise<Record<string, string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-  return Object.fromEntries(await Promise.all(files.sort().map(async (file) => [path.relative(directory, file), await readFile(file, 'utf8')])));
+  return Object.fromEntries(
+    await Promise.all(files.sort().map(async (file) => [path.relative(directory, file), await readFile(file, 'utf8')])),
+  );
 }
 
 describe('the sample project', () => {

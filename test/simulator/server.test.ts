@@ -20,8 +20,10 @@ async function start(options: Partial<SimulatorOptions> = {}): Promise<Simulator
   return server;
 }
 
-const openAi = (server: SimulatorServer, apiKey = 'none'): OpenAI => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
-const anthropic = (server: SimulatorServer, apiKey = 'none'): Anthropic => new Anthropic({ baseURL: server.url, apiKey, maxRetries: 0 });
+const openAi = (server: SimulatorServer, apiKey = 'none'): OpenAI =>
+  new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
+const anthropic = (server: SimulatorServer, apiKey = 'none'): Anthropic =>
+  new Anthropic({ baseURL: server.url, apiKey, maxRetries: 0 });
 
 const SEED = 2;
 const [{ content: prompt = '' } = {}] = workerMessages({
@@ -73,7 +75,11 @@ describe('Chat Completions, with the official SDK', () => {
   });
 
   it('cuts the text at the limit of tokens and says so', async () => {
-    const reply = await openAi(await start()).chat.completions.create({ model: 'sim-ember', messages, max_completion_tokens: 20 });
+    const reply = await openAi(await start()).chat.completions.create({
+      model: 'sim-ember',
+      messages,
+      max_completion_tokens: 20,
+    });
     expect(reply.choices[0]?.finish_reason).toBe('length');
     expect(reply.usage?.completion_tokens).toBe(20);
   });
@@ -128,9 +134,14 @@ describe('Messages, with the official SDK', () => {
 
   it('reads a turn the same way, whether it comes whole or in blocks', async () => {
     const client = anthropic(await start());
-    const blocks = [{ type: 'text' as const, text: prompt.slice(0, 500) }, { type: 'text' as const, text: prompt.slice(500) }];
+    const blocks = [
+      { type: 'text' as const, text: prompt.slice(0, 500) },
+      { type: 'text' as const, text: prompt.slice(500) },
+    ];
     const [whole, parts] = await Promise.all(
-      [prompt, blocks].map((content) => client.messages.create({ model: 'sim-birch', max_tokens: 4_096, messages: [{ role: 'user', content }] })),
+      [prompt, blocks].map((content) =>
+        client.messages.create({ model: 'sim-birch', max_tokens: 4_096, messages: [{ role: 'user', content }] }),
+      ),
     );
     expect(parts?.content).toEqual(whole?.content);
   });
@@ -142,7 +153,9 @@ describe('the simulator', () => {
     for (const path of ['/v1/models', '/nowhere']) {
       expect((await fetch(server.url + path)).headers.get('x-conductor-simulated')).toBe('true');
     }
-    const listed = [await openAi(server).models.list(), await anthropic(server).models.list()].flatMap(({ data }) => data.map(({ id }) => id));
+    const listed = [await openAi(server).models.list(), await anthropic(server).models.list()].flatMap(({ data }) =>
+      data.map(({ id }) => id),
+    );
     expect(listed).toHaveLength(6);
     for (const id of listed) expect(id).toMatch(/^sim-/);
   });
@@ -160,7 +173,10 @@ describe('the simulator', () => {
       const client = openAi(await start({ seed }));
       const replies = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
-          client.chat.completions.create({ model: 'sim-ember', messages: [{ role: 'user', content: `${prompt}${' '.repeat(index)}` }] }),
+          client.chat.completions.create({
+            model: 'sim-ember',
+            messages: [{ role: 'user', content: `${prompt}${' '.repeat(index)}` }],
+          }),
         ),
       );
       return replies.map(({ choices }) => choices[0]?.message.content ?? '');
@@ -190,7 +206,10 @@ describe('the simulator', () => {
 
   it('breaks off its answers when it is closed', async () => {
     const server = await start({ latency: 1_000 });
-    const answer = fetch(`${server.url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ model: 'sim-ember', messages }) });
+    const answer = fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'sim-ember', messages }),
+    });
     const outcome = expect(answer).rejects.toThrow();
     while (server.answering === 0) await new Promise(setImmediate);
     await server.close();
@@ -202,14 +221,22 @@ describe('the simulator', () => {
 describe('errors, as the official SDKs see them', () => {
   it('says 404 for a model that is not there, or not in this format', async () => {
     const server = await start();
-    await expect(openAi(server).chat.completions.create({ model: 'gpt-x', messages })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(openAi(server).responses.create({ model: 'sim-dune', input: 'hi' })).rejects.toMatchObject({ code: 'model_not_found' });
-    await expect(anthropic(server).messages.create({ model: 'sim-atlas', max_tokens: 9, messages })).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+    await expect(openAi(server).chat.completions.create({ model: 'gpt-x', messages })).rejects.toBeInstanceOf(
+      OpenAI.NotFoundError,
+    );
+    await expect(openAi(server).responses.create({ model: 'sim-dune', input: 'hi' })).rejects.toMatchObject({
+      code: 'model_not_found',
+    });
+    await expect(anthropic(server).messages.create({ model: 'sim-atlas', max_tokens: 9, messages })).rejects.toBeInstanceOf(
+      Anthropic.NotFoundError,
+    );
   });
 
   it('says 401 where a key is wanted and missing', async () => {
     const server = await start({ key: 'secret' });
-    await expect(openAi(server).chat.completions.create({ model: 'sim-ember', messages })).rejects.toBeInstanceOf(OpenAI.AuthenticationError);
+    await expect(openAi(server).chat.completions.create({ model: 'sim-ember', messages })).rejects.toBeInstanceOf(
+      OpenAI.AuthenticationError,
+    );
     await expect(anthropic(server).messages.create({ model: 'sim-dune', max_tokens: 9, messages })).rejects.toBeInstanceOf(
       Anthropic.AuthenticationError,
     );
@@ -222,7 +249,9 @@ describe('errors, as the official SDKs see them', () => {
     const post = (path: string, body: string): Promise<Response> => fetch(server.url + path, { method: 'POST', body });
     const broken = await post('/v1/chat/completions', '{"model":');
     expect(broken.status).toBe(400);
-    expect(await broken.json()).toMatchObject({ error: { message: 'The request is not valid JSON.', type: 'invalid_request_error' } });
+    expect(await broken.json()).toMatchObject({
+      error: { message: 'The request is not valid JSON.', type: 'invalid_request_error' },
+    });
     const incomplete = await post('/v1/messages', JSON.stringify({ model: 'sim-dune', messages }));
     expect(incomplete.status).toBe(400);
     expect(await incomplete.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
@@ -232,8 +261,12 @@ describe('errors, as the official SDKs see them', () => {
   it('says 413 for a body over 8 MB, and goes on serving', async () => {
     const server = await start();
     const huge = [{ role: 'user' as const, content: 'x'.repeat(9_000_000) }];
-    await expect(openAi(server).chat.completions.create({ model: 'sim-ember', messages: huge })).rejects.toMatchObject({ status: 413 });
-    await expect(anthropic(server).messages.create({ model: 'sim-dune', max_tokens: 9, messages: huge })).rejects.toMatchObject({ status: 413 });
+    await expect(openAi(server).chat.completions.create({ model: 'sim-ember', messages: huge })).rejects.toMatchObject({
+      status: 413,
+    });
+    await expect(anthropic(server).messages.create({ model: 'sim-dune', max_tokens: 9, messages: huge })).rejects.toMatchObject({
+      status: 413,
+    });
     await openAi(server).chat.completions.create({ model: 'sim-ember', messages });
   });
 });

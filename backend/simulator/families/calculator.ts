@@ -9,7 +9,10 @@ export const calculatorFamily: Family = {
   exports: ['evaluate'],
   difficulty: 0.8,
   source: code`
-/** The value of an expression with + - * / ^, parentheses and a leading minus. Throws a SyntaxError that says what is unexpected. */
+/**
+ * The value of an expression with + - * / ^, parentheses and a leading minus. Throws a SyntaxError that says what is
+ * unexpected.
+ */
 export function evaluate(expression) {
   const tokens = tokenize(expression);
   let position = 0;
@@ -118,13 +121,27 @@ test('what is missing is an error', () => {
       id: 'power-from-left',
       edits: [
         {
-          find: "    const base = atom();\n    if (tokens[position] !== '^') return base;\n    position += 1;\n    return base ** signed();\n",
-          replace:
-            "    let value = atom();\n    while (tokens[position] === '^') {\n      position += 1;\n      value **= atom();\n    }\n    return value;\n",
+          find: code`
+    const base = atom();
+    if (tokens[position] !== '^') return base;
+    position += 1;
+    return base ** signed();
+`,
+          replace: code`
+    let value = atom();
+    while (tokens[position] === '^') {
+      position += 1;
+      value **= atom();
+    }
+    return value;
+`,
         },
       ],
       diagnosis: 'powers are grouped from the left, and an exponent cannot have a minus',
-      symptoms: ['evaluate("2 ^ 3 ^ 2") returns 64, it should be 512.', 'Chained powers are wrong in evaluate, and 2 ^ -1 is an error.'],
+      symptoms: [
+        'evaluate("2 ^ 3 ^ 2") returns 64, it should be 512.',
+        'Chained powers are wrong in evaluate, and 2 ^ -1 is an error.',
+      ],
       subtlety: 0.7,
     },
     {
@@ -142,7 +159,7 @@ test('what is missing is an error', () => {
           replace: '    return power();\n',
         },
         {
-          find: "    const token = tokens[position++];\n",
+          find: '    const token = tokens[position++];\n',
           replace: "    const token = tokens[position++];\n    if (token === '-') return -atom();\n",
         },
       ],
@@ -166,7 +183,9 @@ test('what is missing is an error', () => {
     },
     {
       id: 'rest-ignored',
-      edits: [{ find: "  if (position < tokens.length) throw new SyntaxError('unexpected ' + tokens[position]);\n", replace: '' }],
+      edits: [
+        { find: "  if (position < tokens.length) throw new SyntaxError('unexpected ' + tokens[position]);\n", replace: '' },
+      ],
       diagnosis: 'nothing checks that the whole expression was read, so what follows it is ignored',
       symptoms: [
         'evaluate("2 3") returns 2 instead of complaining.',

@@ -10,8 +10,8 @@ export const csvFamily: Family = {
   difficulty: 0.7,
   source: code`
 /**
- * The rows of comma separated text (RFC 4180). A field in double quotes may hold commas and line breaks; a quote inside it is written
- * as two quotes.
+ * The rows of comma separated text (RFC 4180). A field in double quotes may hold commas and line breaks; a quote inside it
+ * is written as two quotes.
  */
 export function parseCsv(text) {
   const rows = [];

@@ -83,7 +83,8 @@ test('a word at exactly the greatest distance is still close enough', () => {
     {
       id: 'first-column-zero',
       edits: [{ find: 'const current = [row];', replace: 'const current = [0];' }],
-      diagnosis: 'every row of the table starts with 0 instead of the row number, so characters deleted at the start cost nothing',
+      diagnosis:
+        'every row of the table starts with 0 instead of the row number, so characters deleted at the start cost nothing',
       symptoms: [
         'editDistance("four", "") returns 0, it should be 4.',
         'editDistance gives different results when I swap its two arguments.',

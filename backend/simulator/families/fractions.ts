@@ -103,10 +103,7 @@ test('fractions are written as mixed numbers', () => {
       id: 'negative-divisor',
       edits: [{ find: '[Math.abs(first), Math.abs(second)]', replace: '[first, second]' }],
       diagnosis: 'the divisor is computed without taking absolute values first, so it can come out negative',
-      symptoms: [
-        'greatestCommonDivisor(4, -6) is -2.',
-        'With negative numbers greatestCommonDivisor returns a negative result.',
-      ],
+      symptoms: ['greatestCommonDivisor(4, -6) is -2.', 'With negative numbers greatestCommonDivisor returns a negative result.'],
       subtlety: 0.5,
     },
     {

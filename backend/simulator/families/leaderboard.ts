@@ -10,8 +10,8 @@ export const leaderboardFamily: Family = {
   difficulty: 0.2,
   source: code`
 /**
- * The players with their ranks, best score first. Equal scores share a rank and are listed by name; the ranks they take up are left
- * out after them: 1, 2, 2, 4.
+ * The players with their ranks, best score first. Equal scores share a rank and are listed by name; the ranks they take up
+ * are left out after them: 1, 2, 2, 4.
  */
 export function rankPlayers(players) {
   const sorted = [...players].sort((a, b) => b.score - a.score || a.name.localeCompare(b.name));
@@ -94,10 +94,7 @@ test('scores below zero count, too', () => {
       id: 'list-sorted-in-place',
       edits: [{ find: '[...players].sort', replace: 'players.sort' }],
       diagnosis: 'the list of the caller is sorted in place instead of a copy',
-      symptoms: [
-        'My list of players is in another order after I called rankPlayers.',
-        'rankPlayers changes its argument.',
-      ],
+      symptoms: ['My list of players is in another order after I called rankPlayers.', 'rankPlayers changes its argument.'],
       subtlety: 0.6,
     },
     {

@@ -99,7 +99,10 @@ test('the biggest total comes first', () => {
       id: 'quantity-required',
       edits: [{ find: 'quantity = 1', replace: 'quantity' }],
       diagnosis: 'an item without a quantity is multiplied with undefined',
-      symptoms: ['orderTotal is NaN when an item has no quantity.', 'summarizeOrders has NaN totals for simple orders; orderTotal seems to cause it.'],
+      symptoms: [
+        'orderTotal is NaN when an item has no quantity.',
+        'summarizeOrders has NaN totals for simple orders; orderTotal seems to cause it.',
+      ],
       subtlety: 0.35,
     },
     {
@@ -126,7 +129,10 @@ test('the biggest total comes first', () => {
       id: 'smallest-first',
       edits: [{ find: 'b.totalCents - a.totalCents', replace: 'a.totalCents - b.totalCents' }],
       diagnosis: 'the customers are sorted by ascending totals',
-      symptoms: ['The best customer is at the end of what summarizeOrders returns.', 'summarizeOrders lists the smallest total first.'],
+      symptoms: [
+        'The best customer is at the end of what summarizeOrders returns.',
+        'summarizeOrders lists the smallest total first.',
+      ],
       subtlety: 0.2,
     },
   ],

@@ -109,7 +109,10 @@ test('divisors are counted, the number itself among them', () => {
       id: 'factor-once',
       edits: [{ find: 'while (rest % divisor === 0)', replace: 'if (rest % divisor === 0)' }],
       diagnosis: 'each divisor is divided out only once, so repeated factors are missed',
-      symptoms: ['primeFactors(8) returns [2, 4], and 4 is not even prime.', 'primeFactors gives composite numbers for powers of two.'],
+      symptoms: [
+        'primeFactors(8) returns [2, 4], and 4 is not even prime.',
+        'primeFactors gives composite numbers for powers of two.',
+      ],
       subtlety: 0.35,
     },
     {
@@ -123,7 +126,10 @@ test('divisors are counted, the number itself among them', () => {
       id: 'square-missed',
       edits: [{ find: 'divisor * divisor <= rest', replace: 'divisor * divisor < rest' }],
       diagnosis: 'the loop stops before a divisor whose square equals the rest, so squares of primes are not split',
-      symptoms: ['primeFactors(49) returns [49].', 'countDivisors(9) is 2, but 1, 3 and 9 divide it; primeFactors looks wrong for squares too.'],
+      symptoms: [
+        'primeFactors(49) returns [49].',
+        'countDivisors(9) is 2, but 1, 3 and 9 divide it; primeFactors looks wrong for squares too.',
+      ],
       subtlety: 0.7,
     },
     {

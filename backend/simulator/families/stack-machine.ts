@@ -116,7 +116,9 @@ test('an unknown instruction is an error', () => {
   variants: [
     {
       id: 'subtract-reversed',
-      edits: [{ find: '      const right = pop();\n      stack.push(pop() - right);', replace: '      stack.push(pop() - pop());' }],
+      edits: [
+        { find: '      const right = pop();\n      stack.push(pop() - right);', replace: '      stack.push(pop() - pop());' },
+      ],
       diagnosis: 'the two numbers of a subtraction are taken from the stack in the wrong order',
       symptoms: [
         'runProgram([["push", 10], ["push", 4], ["subtract"], ["print"]]) prints -6.',
@@ -156,7 +158,9 @@ test('an unknown instruction is an error', () => {
     },
     {
       id: 'no-empty-check',
-      edits: [{ find: "    if (stack.length === 0) throw new Error('the stack is empty in line ' + (line - 1));\n", replace: '' }],
+      edits: [
+        { find: "    if (stack.length === 0) throw new Error('the stack is empty in line ' + (line - 1));\n", replace: '' },
+      ],
       diagnosis: 'taking a number from an empty stack goes unnoticed and gives undefined',
       symptoms: [
         'runProgram([["push", 1], ["add"]]) returns quietly; it should say that the stack is empty.',
@@ -168,7 +172,10 @@ test('an unknown instruction is an error', () => {
       id: 'swap-restores',
       edits: [{ find: 'stack.push(top, below);', replace: 'stack.push(below, top);' }],
       diagnosis: 'swap puts the two numbers back in the order they had',
-      symptoms: ['The swap instruction has no effect in runProgram.', 'runProgram([["push", 1], ["push", 2], ["swap"], ["print"], ["print"]]) prints 2, 1.'],
+      symptoms: [
+        'The swap instruction has no effect in runProgram.',
+        'runProgram([["push", 1], ["push", 2], ["swap"], ["print"], ["print"]]) prints 2, 1.',
+      ],
       subtlety: 0.55,
     },
   ],

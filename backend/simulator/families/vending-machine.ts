@@ -134,12 +134,20 @@ test('unknown coins are not accepted', () => {
       id: 'small-coins-first',
       edits: [{ find: '[200, 100, 50, 20, 10]', replace: '[10, 20, 50, 100, 200]' }],
       diagnosis: 'the coins are tried from the smallest up, so change is paid in tens only',
-      symptoms: ['makeChange pays everything in 10 cent coins.', 'The change of VendingMachine is always a handful of the smallest coin; look at makeChange.'],
+      symptoms: [
+        'makeChange pays everything in 10 cent coins.',
+        'The change of VendingMachine is always a handful of the smallest coin; look at makeChange.',
+      ],
       subtlety: 0.35,
     },
     {
       id: 'credit-kept',
-      edits: [{ find: '    const coins = makeChange(this.#credit);\n    this.#credit = 0;\n', replace: '    const coins = makeChange(this.#credit);\n' }],
+      edits: [
+        {
+          find: '    const coins = makeChange(this.#credit);\n    this.#credit = 0;\n',
+          replace: '    const coins = makeChange(this.#credit);\n',
+        },
+      ],
       diagnosis: 'the credit is not set back to 0 after it has been paid out',
       symptoms: [
         'I can call refund on a VendingMachine twice and get my money twice.',
@@ -151,10 +159,7 @@ test('unknown coins are not accepted', () => {
       id: 'stock-not-reduced',
       edits: [{ find: '    slot.count -= 1;\n', replace: '' }],
       diagnosis: 'the count of a slot does not go down when an item is sold',
-      symptoms: [
-        'A VendingMachine with one tea sells as many teas as I pay for.',
-        'VendingMachine never runs out of stock.',
-      ],
+      symptoms: ['A VendingMachine with one tea sells as many teas as I pay for.', 'VendingMachine never runs out of stock.'],
       subtlety: 0.4,
     },
     {

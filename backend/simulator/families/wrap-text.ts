@@ -10,8 +10,8 @@ export const wrapTextFamily: Family = {
   difficulty: 0.45,
   source: code`
 /**
- * Breaks a text into lines of at most width characters, between words. A word that is longer than a line is cut, and line breaks of
- * the text are kept.
+ * Breaks a text into lines of at most width characters, between words. A word that is longer than a line is cut, and line
+ * breaks of the text are kept.
  */
 export function wrapText(text, width) {
   if (!Number.isInteger(width) || width < 1) throw new RangeError('width must be a whole number of at least 1');

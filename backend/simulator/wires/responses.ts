@@ -19,7 +19,10 @@ const requestSchema = z.object({
 export const responses: WireFormat = {
   read(body): WireRequest {
     const request = requestSchema.parse(body);
-    const turns = request.input.map(({ role, content }) => ({ role: role === 'developer' ? ('system' as const) : role, content }));
+    const turns = request.input.map(({ role, content }) => ({
+      role: role === 'developer' ? ('system' as const) : role,
+      content,
+    }));
     return {
       model: request.model,
       messages: request.instructions ? [{ role: 'system', content: request.instructions }, ...turns] : turns,
@@ -35,7 +38,12 @@ export const responses: WireFormat = {
   stream(answer): AnswerStream {
     let sequence = 0;
     const place = { item_id: itemIdOf(answer), output_index: 0, content_index: 0 };
-    const part = (text: string): ResponseOutputMessage['content'][number] => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+    const part = (text: string): ResponseOutputMessage['content'][number] => ({
+      type: 'output_text',
+      text,
+      annotations: [],
+      logprobs: [],
+    });
     const numbered = (...events: Unnumbered[]): ServerEvent[] =>
       events.map((event) => ({ event: event.type, data: { ...event, sequence_number: sequence++ } }));
     return {
@@ -61,7 +69,11 @@ export const responses: WireFormat = {
 };
 
 /** An event before it has its number; the union is kept member by member. */
-type Unnumbered = ResponseStreamEvent extends infer Event ? (Event extends { type: string } ? Omit<Event, 'sequence_number'> : never) : never;
+type Unnumbered = ResponseStreamEvent extends infer Event
+  ? Event extends { type: string }
+    ? Omit<Event, 'sequence_number'>
+    : never
+  : never;
 
 function statusOf({ finish }: Answer): 'completed' | 'incomplete' {
   return finish === 'length' ? 'incomplete' : 'completed';
