@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { SCORES, wholeFile, wishFor, type Candidate } from './candidates.ts';
+import { SCORES, wholeFile, wishFor, type Candidate, type Source } from './candidates.ts';
 import type { ContextRequest, FileRange } from './context.ts';
-import { blockAt } from './definitions.ts';
-import { around, clamp, span, type LineRange } from './line-range.ts';
+import { blockAt } from './block-at.ts';
+import { around, clamp, lineLabel, span, type LineRange } from './line-range.ts';
 import { hashMentions, pathsInProse, placesInTestOutput } from './mentions.ts';
 import { renderFilePiece } from './render-piece.ts';
 import { linesWith, type Terms } from './terms.ts';
@@ -14,27 +14,27 @@ import type { TextFile, Workspace } from './workspace.ts';
  * that a test's output names, the open file.
  */
 
-const MENTION_MARGIN_LINES = 20;
-const PROBLEM_MARGIN_LINES = 12;
-const OPEN_FILE_MARGIN_LINES = 40;
+/** How many lines around a range are shown. Who selects or names lines means just these. */
+const MARGIN_LINES: Readonly<Record<Place['source'], number>> = {
+  selection: 0, named: 0, mentioned: 0, inProse: 20, error: 12, warning: 12, testOutput: 12, openFile: 40,
+};
 /** Of a file without a range: where its imports and its purpose stand. */
 const HEAD_LINES = 60;
-const MAX_PROBLEMS = 20;
 const MAX_TEST_PLACES = 12;
 
 export interface Place {
   readonly path: string;
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
-  /** Lines to show before and after a range. */
-  readonly marginLines: number;
+  readonly source: Exclude<Source, 'insideNamed' | 'found'>;
   readonly score: number;
   readonly reason: string;
-  /** Whether a person wants this file: then its absence is said. Otherwise it may have been no file at all. */
-  readonly named: boolean;
+  /** Whether it is known to be meant as a file: then its absence is said. A path in prose may be no file at all. */
+  readonly certain: boolean;
 }
 
 export interface AskedPlaces {
+  /** Those of one source in the order in which they were given. */
   readonly places: readonly Place[];
   /** Names that could mean several files. */
   readonly unclear: readonly { path: string; reason: string }[];
@@ -43,69 +43,64 @@ export interface AskedPlaces {
 export function placesIn(request: ContextRequest, workspace: Workspace): AskedPlaces {
   const places: Place[] = [];
   const unclear: { path: string; reason: string }[] = [];
-  const { selection, files, question, diagnostics, testOutput = '', openFile } = request;
+  const add = (source: Place['source'], reason: string, range: FileRange, certain: boolean): void => {
+    const { path: file, startLine, endLine } = range;
+    places.push({ path: file, startLine, endLine, source, score: SCORES[source], reason, certain });
+  };
 
-  if (selection) {
-    const reason = selection.startLine === undefined ? 'selection' : `selection, lines ${rangeLabel(selection)}`;
-    places.push({ ...selection, marginLines: 0, score: SCORES.selection, reason, named: true });
-  }
-  for (const file of files) places.push({ ...file, marginLines: 0, score: SCORES.named, reason: 'named by you', named: true });
+  const { selection, files, question, diagnostics, testOutput = '', openFile } = request;
+  if (selection) add('selection', `selection${rangeLabel(selection)}`, selection, true);
+  for (const file of files) add('named', 'named by you', file, true);
   for (const mention of hashMentions(question)) {
-    const found = filesMeant(mention.path, workspace);
-    if (found.length > 1) {
-      unclear.push({ path: mention.path, reason: `${found.length} files are called so: write the path, such as #${found[0]}` });
+    const [found, ...more] = filesMeant(mention.path, workspace);
+    if (more.length === 0) {
+      add('mentioned', 'named in the question', { ...mention, path: found ?? mention.path }, true);
     } else {
-      const place = { ...mention, path: found[0] ?? mention.path, reason: 'named in the question' };
-      places.push({ ...place, marginLines: 0, score: SCORES.mentioned, named: true });
+      unclear.push({ path: mention.path, reason: `${more.length + 1} files are called so: write the path, such as #${found}` });
     }
   }
   for (const mention of pathsInProse(question)) {
-    const [found, another] = filesMeant(mention.path, workspace);
-    if (found === undefined || another !== undefined) continue;
-    const place = { ...mention, path: found, reason: 'named in the question' };
-    places.push({ ...place, marginLines: MENTION_MARGIN_LINES, score: SCORES.inProse, named: false });
+    const file = onlyFileMeant(mention.path, workspace);
+    if (file !== undefined) add('inProse', 'named in the question', { ...mention, path: file }, false);
   }
-  for (const { path: file, line, severity } of diagnostics.slice(0, MAX_PROBLEMS)) {
-    const place = { path: file, startLine: line, reason: `${severity} in line ${line}` };
-    places.push({ ...place, marginLines: PROBLEM_MARGIN_LINES, score: SCORES[severity], named: true });
+  for (const { path: file, line, severity } of diagnostics) {
+    add(severity, `${severity} in line ${line}`, { path: file, startLine: line }, true);
   }
-  let score: number = SCORES.testOutput;
-  for (const place of placesInTestOutput(testOutput)) {
-    const [found, another] = filesMeant(place.path, workspace);
-    if (found === undefined || another !== undefined) continue;
-    const reason = `line ${place.startLine} is in the test output`;
-    places.push({ ...place, path: found, reason, marginLines: PROBLEM_MARGIN_LINES, score, named: false });
-    // What stands first in a stack is nearest to the failure.
-    score -= 1;
-    if (score <= SCORES.testOutput - MAX_TEST_PLACES) break;
+  const inTestOutput = placesInTestOutput(testOutput).flatMap(({ path: name, startLine }) => {
+    const file = onlyFileMeant(name, workspace);
+    return file === undefined ? [] : [{ path: file, startLine }];
+  });
+  for (const place of inTestOutput.slice(0, MAX_TEST_PLACES)) {
+    add('testOutput', `line ${place.startLine} is in the test output`, place, false);
   }
-  if (openFile) {
-    const place = { ...openFile, reason: 'open file' };
-    places.push({ ...place, marginLines: OPEN_FILE_MARGIN_LINES, score: SCORES.openFile, named: true });
-  }
+  if (openFile) add('openFile', 'open file', openFile, true);
   return { places, unclear };
 }
 
+/** The only file of the workspace that a name can mean. */
+export function onlyFileMeant(name: string, workspace: Workspace): string | undefined {
+  const [found, ...more] = filesMeant(name, workspace);
+  return more.length === 0 ? found : undefined;
+}
+
 /**
- * Files that a name can mean. A path that leads to a file means that file. Otherwise the name is taken as the end of a path: a
- * test may have run in a copy of the workspace, and people leave the folders out.
+ * Files that a name can mean. A path that leads to a file means that file. Otherwise the name is taken as the end of a path,
+ * since people leave the folders out. Of an absolute path that leads elsewhere the longest end that fits is taken: a test may
+ * have run in a copy of the workspace.
  */
-function filesMeant(name: string, workspace: Workspace): string[] {
+function filesMeant(name: string, workspace: Workspace): readonly string[] {
   const relative = workspace.relative(name);
   // Without the list of files only the path itself can be tried.
   if (relative !== undefined && (workspace.has(relative) || workspace.files.length === 0)) return [relative];
+  const isAbsolute = path.isAbsolute(name) || name.startsWith('file:');
   const segments = name.replace(/^file:\/\//, '').split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
-  const absolute = path.isAbsolute(name) || name.startsWith('file:');
-  const candidates = workspace.named(segments.at(-1) ?? '');
-  for (let length = segments.length; length > 0; length -= 1) {
-    // A single name at the end of an absolute path says too little: /usr/lib/node/index.js is not the workspace's index.js.
-    if (absolute && length === 1 && segments.length > 1) break;
-    if (segments.includes('..')) break;
+  if (segments.includes('..')) return [];
+  // A name alone says too little: /usr/lib/node/index.js is not the workspace's index.js.
+  const shortest = isAbsolute ? 2 : segments.length;
+  for (let length = segments.length; length >= Math.max(1, shortest); length -= 1) {
     const end = segments.slice(-length).join('/');
-    const found = candidates.filter((file) => file === end || file.endsWith(`/${end}`));
+    const found = workspace.named(segments.at(-1) ?? '').filter((file) => file === end || file.endsWith(`/${end}`));
     if (found.length > 0) return found;
-    // A relative path that a person wrote in full means that path or none.
-    if (!absolute && length === segments.length) break;
   }
   return [];
 }
@@ -118,14 +113,15 @@ export interface CandidateOptions {
 
 /** The candidates for a place in a file that may be sent. */
 export function candidatesFor(place: Place, file: TextFile, { terms, largeUnits }: CandidateOptions): Candidate[] {
-  const { startLine, endLine, marginLines, score, reason } = place;
+  const { startLine, endLine, source, score, reason } = place;
   const lineCount = file.lines.length;
   const one = (focus: LineRange, overrides: Partial<Candidate> = {}): Candidate =>
     ({ file, focus, wish: wishFor(file, focus), anchor: focus.start, score, reasons: [reason], ...overrides });
 
   if (startLine !== undefined) {
     const named = clamp({ start: startLine, end: endLine ?? startLine }, lineCount);
-    const focus = clamp({ start: named.start - marginLines, end: named.end + marginLines }, lineCount);
+    const margin = MARGIN_LINES[source];
+    const focus = clamp({ start: named.start - margin, end: named.end + margin }, lineCount);
     return [one(focus, { asked: named, anchor: named.start })];
   }
   const whole = wholeFile(file);
@@ -140,6 +136,7 @@ export function candidatesFor(place: Place, file: TextFile, { terms, largeUnits 
   return [one(clamp({ start: 1, end: HEAD_LINES }, lineCount), { wish: whole, asked: whole }), ...parts];
 }
 
-function rangeLabel({ startLine, endLine }: FileRange): string {
-  return endLine === undefined || endLine === startLine ? `${startLine}` : `${startLine}-${endLine}`;
+function rangeLabel({ startLine, endLine = startLine }: FileRange): string {
+  if (startLine === undefined || endLine === undefined) return '';
+  return `, line${endLine > startLine ? 's' : ''} ${lineLabel({ start: startLine, end: Math.max(startLine, endLine) })}`;
 }

@@ -33,6 +33,7 @@ export const SCORES = {
   insideNamed: 520,
   found: 500,
 } as const;
+export type Source = keyof typeof SCORES;
 
 /** Files of at most so many lines are shown whole where the budget allows: parts would cost as much in headers and lost sense. */
 export const SMALL_FILE_LINES = 150;

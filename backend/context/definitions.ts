@@ -1,8 +1,8 @@
-import type { LineRange } from './line-range.ts';
+import { indentOf } from './block-at.ts';
+import { extensionOf } from './file-names.ts';
 
 /*
- * Where something is defined, told from single lines. This is no parser: it knows how each family of languages begins a
- * definition, and takes indentation for its extent.
+ * Whether a line defines something. This is no parser: it knows how each family of languages begins a definition.
  */
 
 interface Language {
@@ -11,6 +11,7 @@ interface Language {
   readonly keywords: string;
   /** More ways to define NAME, as regular expressions. */
   readonly more?: readonly string[];
+  readonly ignoresCase?: boolean;
 }
 
 /** A type, then the name and its parameters, with the body still to come. */
@@ -52,7 +53,7 @@ const LANGUAGES: readonly Language[] = [
   { extensions: ['ex', 'exs'], keywords: 'def|defp|defmodule|defmacro|defstruct' },
   { extensions: ['lua'], keywords: 'function|local' },
   { extensions: ['sh', 'bash', 'zsh'], keywords: 'function', more: ['^\\s*NAME\\s{0,8}\\(\\)'] },
-  { extensions: ['sql'], keywords: 'table|view|function|procedure|index' },
+  { extensions: ['sql'], keywords: 'table|view|function|procedure|index', ignoresCase: true },
 ];
 
 const LANGUAGE_OF = new Map(
@@ -67,15 +68,24 @@ export const DEFINING_WORDS = [
 
 const MAX_LINE_LENGTH = 600;
 
-/** Whether the line defines the name, in the language of the file's extension. */
-export function definesName(line: string, name: string, filePath: string): boolean {
-  const language = LANGUAGE_OF.get(extensionOf(filePath));
-  if (!language || line.length > MAX_LINE_LENGTH) return false;
-  const escaped = escapeForRegExp(name);
-  const patterns = [`(?:^|[\\s({;])(?:${language.keywords})\\s{1,8}${escaped}(?![\\w$])`]
-    .concat((language.more ?? []).map((pattern) => pattern.replaceAll('NAME', () => `(?<![\\w$])${escaped}(?![\\w$])`)));
-  if (NOT_A_DEFINITION.test(line)) return false;
-  return patterns.some((pattern) => new RegExp(pattern, language.extensions.includes('sql') ? 'i' : '').test(line));
+/** @returns whether a line of a file defines the name, in the language of the file's extension */
+export function definitionMatcher(name: string): (line: string, file: string) => boolean {
+  const patterns = new Map<Language, RegExp>();
+  const patternFor = (language: Language): RegExp => {
+    const known = patterns.get(language);
+    if (known) return known;
+    const escaped = escapeForRegExp(name);
+    const alternatives = [`(?:^|[\\s({;])(?:${language.keywords})\\s{1,8}NAME`, ...(language.more ?? [])]
+      .map((alternative) => `(?:${alternative.replaceAll('NAME', () => `(?<![\\w$])${escaped}(?![\\w$])`)})`);
+    const pattern = new RegExp(alternatives.join('|'), language.ignoresCase ? 'i' : '');
+    patterns.set(language, pattern);
+    return pattern;
+  };
+  return (line, file) => {
+    const language = LANGUAGE_OF.get(extensionOf(file));
+    if (!language || line.length > MAX_LINE_LENGTH || NOT_A_DEFINITION.test(line)) return false;
+    return patternFor(language).test(line);
+  };
 }
 
 /** A call or a branch that would pass for a function in C and its relatives. */
@@ -91,59 +101,7 @@ export function definedName(line: string): string | undefined {
   return ['const', 'let', 'var'].includes(word) && indentOf(line) > 0 ? undefined : name;
 }
 
-const MAX_BLOCK_LINES = 80;
-const MAX_LEADING_LINES = 12;
-
-/** The definition that begins at a line: with the comment above, down to where its indentation ends. */
-export function blockAt(lines: readonly string[], line: number): LineRange {
-  const first = lines[line - 1] ?? '';
-  const indent = indentOf(first);
-  let start = line;
-  while (start > 1 && line - start < MAX_LEADING_LINES && isLeading(lines[start - 2] ?? '', indent)) start -= 1;
-  let end = line;
-  for (let next = line + 1; next <= Math.min(lines.length, line + MAX_BLOCK_LINES); next += 1) {
-    const text = lines[next - 1] ?? '';
-    if (text.trim() === '') continue;
-    if (indentOf(text) > indent) end = next;
-    else if (indentOf(text) === indent && /^\s*(?:[)\]}>]|end\b|\{)/.test(text)) {
-      end = next;
-      if (!/[{([:]\s*$/.test(text)) break;
-    } else break;
-  }
-  return { start, end };
-}
-
-/** A comment, decorator or attribute that belongs to the line under it. */
-function isLeading(line: string, indent: number): boolean {
-  return indentOf(line) >= indent && /^\s*(?:\/\/|\/\*|\*|#|--|@|\[\w|"""|''')/.test(line);
-}
-
-function indentOf(line: string): number {
-  let width = 0;
-  for (const character of line) {
-    if (character === ' ') width += 1;
-    else if (character === '\t') width += 4;
-    else break;
-  }
-  return width;
-}
-
-export function extensionOf(filePath: string): string {
-  const name = filePath.slice(filePath.lastIndexOf('/') + 1);
-  const dot = name.lastIndexOf('.');
-  return dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
-}
-
 /** For JavaScript and for ripgrep alike. */
 export function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__)\//i;
-/** `a.test.ts`, `test_a.py`, `a_spec.rb`, `ATest.java`. */
-const TEST_NAME = /(?:^|[/._-])(?:tests?|specs?)(?:[._-][^/]*)?\.\w+$|(?:Test|Tests|Spec)\.\w+$/;
-
-/** Whether a path looks like a test's: a folder or a part of the name says so. */
-export function isTestPath(filePath: string): boolean {
-  return TEST_FOLDER.test(filePath) || TEST_NAME.test(filePath);
 }

@@ -1,18 +1,22 @@
-import { candidatesFor, placesIn, type Place } from './asked-places.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { candidatesFor, onlyFileMeant, placesIn, type Place } from './asked-places.ts';
 import type { Candidate } from './candidates.ts';
 import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
 import { LeftOut } from './left-out.ts';
+import { withoutPlaces } from './mentions.ts';
 import { Ripgrep } from './ripgrep.ts';
 import { searchWorkspace } from './search-workspace.ts';
 import { SEPARATOR, Shelf } from './shelf.ts';
-import { problemsPiece, testOutputPiece, type SpokenPiece } from './spoken-pieces.ts';
-import { compare, termsOf } from './terms.ts';
+import { PROBLEMS, problemsPiece, TEST_OUTPUT, testOutputPiece, type SpokenPiece } from './spoken-pieces.ts';
+import { termsOf } from './terms.ts';
 import { tokensOf, unitsIn, unitsOf } from './tokens.ts';
 import { Workspace, type TextFile } from './workspace.ts';
 
 /** The most of the budget that what tools said may take: the rest is for the code they speak of. */
 const TEST_OUTPUT_SHARE = 0.25;
 const PROBLEMS_SHARE = 0.1;
+/** More of them are noise. */
+const MAX_PROBLEMS = 20;
 /** A file that was named and takes more than this share of the budget is shown in parts first. */
 const LARGE_SHARE = 0.5;
 /** While others wait, one place takes at most this share of what is left. */
@@ -38,46 +42,34 @@ export class ContextGatherer {
   }
 
   /** Nothing that the workspace holds makes this throw. @throws the signal's reason once it aborts */
-  async gather(request: ContextRequest): Promise<GatheredContext> {
-    const { workspace: folder, signal, tokenBudget } = request;
-    signal.throwIfAborted();
+  async gather(given: ContextRequest): Promise<GatheredContext> {
+    given.signal.throwIfAborted();
+    const request = tidied(given);
+    const { workspace: folder, signal } = request;
     const leftOut = new LeftOut();
     const workspace = folder === undefined ? undefined : await Workspace.open(folder, this.#ripgrep, signal);
     if (folder !== undefined && !workspace) leftOut.add(folder, 'no such folder');
+    if (folder === undefined) refuseAll(request, leftOut);
     if (workspace?.listProblem !== undefined) leftOut.add('(search)', workspace.listProblem);
 
-    const budget = unitsIn(tokenBudget);
-    const spoken = [
-      testOutputPiece(request.testOutput ?? '', budget * TEST_OUTPUT_SHARE),
-      problemsPiece(request.diagnostics, budget * PROBLEMS_SHARE),
-    ].filter((piece) => piece !== undefined);
+    const asked = workspace ? await readAsked(request, workspace, leftOut) : { read: [], refused: new Set<string>() };
+    const budget = unitsIn(request.tokenBudget);
+    const spoken = spokenPieces(request, { budget, refused: asked.refused, leftOut });
     const shelf = new Shelf(budget - spoken.reduce((sum, { text }) => sum + unitsOf(text + SEPARATOR), 0));
-
-    if (workspace) await this.#fill(shelf, { request, workspace, leftOut, budget });
-    else if (folder === undefined) refuseAll(request, leftOut);
+    if (workspace) await this.#fill(shelf, { request, workspace, read: asked.read, leftOut, budget });
     signal.throwIfAborted();
     return contextOf(shelf, spoken, leftOut);
   }
 
-  async #fill(shelf: Shelf, { request, workspace, leftOut, budget }: Filling): Promise<void> {
-    const { places, unclear } = placesIn(request, workspace);
-    for (const { path, reason } of unclear) leftOut.add(path, reason);
-    const read: { place: Place; file: TextFile }[] = [];
-    for (const place of places) {
-      const answer = await workspace.read(place.path);
-      if ('file' in answer) read.push({ place, file: answer.file });
-      else if (place.named || !answer.refusal.missing) leftOut.add(answer.refusal.path, answer.refusal.reason);
-    }
-
+  async #fill(shelf: Shelf, { request, workspace, read, leftOut, budget }: Filling): Promise<void> {
     const terms = termsOf({
-      question: request.question,
-      selected: read.filter(({ place }) => place.reason.startsWith('selection')).flatMap(selectedLines),
+      question: withoutPlaces(request.question, (name) => onlyFileMeant(name, workspace) !== undefined),
+      selected: read.filter(({ place }) => place.source === 'selection').flatMap(selectedLines),
       diagnostics: request.diagnostics.map(({ message }) => message),
       testOutput: request.testOutput ?? '',
     });
-    const asked = read.flatMap(({ place, file }) => candidatesFor(place, file, { terms, largeUnits: budget * LARGE_SHARE }))
-      .sort((a, b) => b.score - a.score || compare(a.file.path, b.file.path) || a.focus.start - b.focus.start);
-    putAsked(shelf, asked, leftOut);
+    const asked = read.flatMap(({ place, file }) => candidatesFor(place, file, { terms, largeUnits: budget * LARGE_SHARE }));
+    putAsked(shelf, asked.sort((a, b) => b.score - a.score), leftOut);
 
     const found = await searchWorkspace({
       workspace, ripgrep: this.#ripgrep, terms, asked: [...new Set(read.map(({ file }) => file.path))], signal: request.signal,
@@ -88,14 +80,63 @@ export class ContextGatherer {
   }
 }
 
+interface ReadPlace {
+  readonly place: Place;
+  readonly file: TextFile;
+}
+
 interface Filling {
   readonly request: ContextRequest;
   readonly workspace: Workspace;
+  readonly read: readonly ReadPlace[];
   readonly leftOut: LeftOut;
   readonly budget: number;
 }
 
-function selectedLines({ place: { startLine, endLine }, file }: { place: Place; file: TextFile }): readonly string[] {
+/** Without colours in what a terminal was shown, and with the problems that count most: errors first, in the order given. */
+function tidied(request: ContextRequest): ContextRequest {
+  const { diagnostics, testOutput = '' } = request;
+  const ordered = [...diagnostics].sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
+  return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: stripVTControlCharacters(testOutput) };
+}
+
+/** Reads what somebody pointed at. `refused` are the paths, as they were given, of files that exist and may not be sent. */
+async function readAsked(
+  request: ContextRequest, workspace: Workspace, leftOut: LeftOut,
+): Promise<{ read: ReadPlace[]; refused: ReadonlySet<string> }> {
+  const { places, unclear } = placesIn(request, workspace);
+  for (const { path, reason } of unclear) leftOut.add(path, reason);
+  const read: ReadPlace[] = [];
+  const refused = new Set<string>();
+  for (const place of places) {
+    request.signal.throwIfAborted();
+    const answer = await workspace.read(place.path);
+    if ('file' in answer) {
+      read.push({ place, file: answer.file });
+      continue;
+    }
+    const { path, reason, missing } = answer.refusal;
+    if (!missing) refused.add(place.path);
+    if (place.certain || !missing) leftOut.add(path, reason);
+  }
+  return { read, refused };
+}
+
+/** What tools said. A problem in a file that may not be sent is not told, either: its message may quote the file. */
+function spokenPieces(
+  { testOutput = '', diagnostics }: ContextRequest,
+  { budget, refused, leftOut }: { budget: number; refused: ReadonlySet<string>; leftOut: LeftOut },
+): SpokenPiece[] {
+  const problems = diagnostics.filter(({ path }) => !refused.has(path));
+  const spoken = [
+    { path: TEST_OUTPUT, wanted: testOutput.trim() !== '', piece: testOutputPiece(testOutput, budget * TEST_OUTPUT_SHARE) },
+    { path: PROBLEMS, wanted: problems.length > 0, piece: problemsPiece(problems, budget * PROBLEMS_SHARE) },
+  ];
+  for (const { path, wanted, piece } of spoken) if (wanted && !piece) leftOut.add(path, 'over the token budget');
+  return spoken.flatMap(({ piece }) => piece ?? []);
+}
+
+function selectedLines({ place: { startLine, endLine }, file }: ReadPlace): readonly string[] {
   return startLine === undefined ? file.lines.slice(0, 200) : file.lines.slice(startLine - 1, endLine ?? startLine);
 }
 

@@ -2,6 +2,7 @@ import type { ContextPiece } from './context.ts';
 
 /** Nobody reads a longer list. */
 const MAX_ENTRIES = 100;
+const MAX_LISTED_LINES = 5;
 
 /** What was wanted and is not sent, each once, in the order it was met. */
 export class LeftOut {
@@ -18,7 +19,8 @@ export class LeftOut {
       if (line >= startLine && line <= endLine) linesOf.set(kind, [...(linesOf.get(kind) ?? []), line]);
     }
     for (const [kind, lines] of linesOf) {
-      const label = lines.length > 5 ? `${lines.length} lines from line ${lines[0]}` : `line ${lines.join(', ')}`;
+      const listed = `${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}`;
+      const label = lines.length > MAX_LISTED_LINES ? `${lines.length} lines from line ${lines[0]}` : listed;
       this.add(path, `${label}: looks like ${kind}`);
     }
   }

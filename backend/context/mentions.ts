@@ -16,6 +16,7 @@ const HASH_MENTION = new RegExp(
   '(?<![\\w#&/])#(?:file:)?(?:"([^"\\n]{1,1024})"|([^\\s#`\'"()<>[\\]{},;|]{1,1024}))(:\\d[\\d:-]{0,20})?', 'gu',
 );
 const PATH_WITH_LINE = /((?:file:\/\/|[A-Za-z]:[\\/])?[\w@.~+$/\\%-]{1,400}\.[A-Za-z]\w{0,7})(?::|\()(\d{1,7})/gu;
+const WORD_IN_PROSE = /(^|[\s`'"(<[{,;=])([\w@.~+$-][\w@.~+$/\\:-]{1,400})/gu;
 const LINES = /:(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?$/;
 
 /** Files named with `#`. A number (`#12`) is an issue and no file; so is a word without dot or slash, unless it is in quotes. */
@@ -34,23 +35,36 @@ export function hashMentions(question: string): MentionedPlace[] {
 /** What looks like a path in prose: it has a slash or an extension. Most of it will be no file at all. */
 export function pathsInProse(question: string): MentionedPlace[] {
   const places: MentionedPlace[] = [];
-  for (const [, token = ''] of question.matchAll(/(?:^|[\s`'"(<[{,;=])([\w@.~+$-][\w@.~+$/\\:-]{1,400})/gu)) {
+  for (const [, , token = ''] of question.matchAll(WORD_IN_PROSE)) {
     const place = placeOf(trimSentence(token));
-    if (/[/\\]/.test(place.path) || /\w\.[A-Za-z]\w{0,7}$/.test(place.path)) places.push(place);
+    if (looksLikePath(place.path)) places.push(place);
   }
   return distinct(places);
 }
 
+/** The question without what it names as files, so that parts of paths are not taken for names in code. */
+export function withoutPlaces(question: string, isFile: (path: string) => boolean): string {
+  return question.replace(HASH_MENTION, ' ').replace(WORD_IN_PROSE, (whole, before: string, token: string) => {
+    const { path } = placeOf(trimSentence(token));
+    return looksLikePath(path) && isFile(path) ? `${before} ` : whole;
+  });
+}
+
+function looksLikePath(token: string): boolean {
+  return /[/\\]/.test(token) || /\w\.[A-Za-z]\w{0,7}$/.test(token);
+}
+
 /**
  * Lines that a test's output points at, nearest to the failure first, as the tools print them: `at f (file:///w/a.js:3:1)`
- * (Node), `File "a.py", line 3` (Python), `a.go:3`, `a.ts(3,1)` (tsc), `--> a.rs:3:1` (Rust), `(A.java:3)`.
+ * (Node), `File "a.py", line 3` (Python, whose tracebacks end with the nearest), `a.go:3`, `a.ts(3,1)` (tsc), `--> a.rs:3:1`
+ * (Rust), `(A.java:3)`.
  */
 export function placesInTestOutput(output: string): MentionedPlace[] {
   const places: MentionedPlace[] = [];
   for (const line of output.split('\n')) {
     const text = line.slice(0, MAX_LINE_LENGTH);
     for (const [, path = '', startLine] of text.matchAll(/File "([^"\n]{1,1024})", line (\d{1,7})/g)) {
-      places.push({ path, startLine: Number(startLine) });
+      places.unshift({ path, startLine: Number(startLine) });
     }
     for (const [, path = '', startLine] of text.matchAll(PATH_WITH_LINE)) {
       places.push({ path, startLine: Number(startLine) });

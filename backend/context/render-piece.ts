@@ -1,4 +1,4 @@
-import { extensionOf } from './definitions.ts';
+import { extensionOf } from './file-names.ts';
 
 /*
  * How a piece looks to a model: a line that says what it is, and the content in a fence that no content can close.

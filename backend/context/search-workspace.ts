@@ -1,10 +1,11 @@
-import path from 'node:path';
 import { SCORES, wholeFile, wishFor, type Candidate } from './candidates.ts';
-import { blockAt, definedName, DEFINING_WORDS, definesName, escapeForRegExp, isTestPath } from './definitions.ts';
+import { blockAt } from './block-at.ts';
+import { definedName, definitionMatcher, escapeForRegExp } from './definitions.ts';
+import { isTestPath, stemOf } from './file-names.ts';
+import { findMatches, importPattern, isImportable, type Match, type SearchRequest } from './find-matches.ts';
 import { around, clamp, span, touch, type LineRange } from './line-range.ts';
-import { RipgrepUnavailableError, type Ripgrep, type RipgrepEnd } from './ripgrep.ts';
-import { compare, type Terms } from './terms.ts';
-import { ignoreArguments, skipArguments, type TextFile, type Workspace } from './workspace.ts';
+import { compare } from './text-order.ts';
+import type { TextFile } from './workspace.ts';
 
 /*
  * What the workspace knows of the terms. Every hit earns its lines
@@ -20,21 +21,10 @@ import { ignoreArguments, skipArguments, type TextFile, type Workspace } from '.
 const KIND = { definition: 3, name: 1.5, use: 1 } as const;
 const TEST_IMPORT_SCORE = 10;
 const MARGIN_LINES = 6;
-const MAX_MATCHES_PER_FILE = 60;
 const MAX_FILES_READ = 80;
 const MAX_FOUND = 40;
 /** Pieces that earn less than this share of the best one's score are noise. */
 const LEAST_SHARE = 0.15;
-/** When a search prints too much, names that are in more files than this are given up and it is made again. */
-const COMMON_NAME_FILES = 100;
-/** Nobody reads such lines; they are minified. */
-const MAX_LINE_LENGTH = 1_000;
-
-interface Match {
-  readonly path: string;
-  readonly line: number;
-  readonly text: string;
-}
 
 interface Hit {
   readonly term: string;
@@ -43,15 +33,6 @@ interface Hit {
   readonly line: number;
   /** Why the line is of interest, in a few words. */
   readonly reason: string;
-}
-
-export interface SearchRequest {
-  readonly workspace: Workspace;
-  readonly ripgrep: Ripgrep;
-  readonly terms: Terms;
-  /** Paths of the files that were asked about, whose tests are looked for. */
-  readonly asked: readonly string[];
-  readonly signal: AbortSignal;
 }
 
 export interface SearchResult {
@@ -65,13 +46,7 @@ export interface SearchResult {
 
 export async function searchWorkspace(request: SearchRequest): Promise<SearchResult> {
   const { workspace } = request;
-  let found: { matches: readonly Match[]; problem?: string | undefined };
-  try {
-    found = await findMatches(request);
-  } catch (error) {
-    if (!(error instanceof RipgrepUnavailableError)) throw error;
-    return { candidates: [], refused: [], problem: error.message };
-  }
+  const found = await findMatches(request);
   const hits = classify(found.matches, request);
   addNameHits(hits, request);
   const rarity = raritiesOf(hits);
@@ -84,6 +59,7 @@ export async function searchWorkspace(request: SearchRequest): Promise<SearchRes
   const candidates: Candidate[] = [];
   const refused: { path: string; reason: string }[] = [];
   for (const { file, list } of files) {
+    request.signal.throwIfAborted();
     const answer = await workspace.read(file);
     if ('refusal' in answer) {
       refused.push({ path: file, reason: answer.refusal.reason });
@@ -102,105 +78,20 @@ function belowAsked(score: number): number {
   return SCORES.found * (score / (score + SCORES.found));
 }
 
-async function findMatches(request: SearchRequest): Promise<{ matches: readonly Match[]; problem?: string | undefined }> {
-  const { terms: { words }, asked } = request;
-  let { identifiers } = request.terms;
-  for (;;) {
-    const patterns = [
-      ...identifiers.map(({ text }) => wordPattern(text)),
-      ...(words.length > 0 ? [definitionPattern(words.map(({ text }) => text))] : []),
-      ...asked.filter(isImportable).map((file) => importPattern(file)),
-    ];
-    if (patterns.length === 0) return { matches: [] };
-    const { matches, end } = await search(request, patterns);
-    if (end === 'complete') return { matches };
-    const common = commonNames(matches, identifiers.map(({ text }) => text));
-    if (end === 'timeout' || common.size === 0) {
-      return { matches, problem: 'The search took too long or found too much; part of the workspace was not searched' };
-    }
-    identifiers = identifiers.filter(({ text }) => !common.has(text));
-  }
-}
-
-async function search(
-  { workspace, ripgrep, signal }: SearchRequest, patterns: readonly string[],
-): Promise<{ matches: Match[]; end: RipgrepEnd }> {
-  const matches: Match[] = [];
-  const end = await ripgrep.run({
-    args: [
-      ...(await ignoreArguments(workspace.root)), ...skipArguments(),
-      '--json', '--sort', 'path', '--no-messages', '--path-separator', '/',
-      '--max-count', String(MAX_MATCHES_PER_FILE), '--max-filesize', '1M',
-      ...patterns.flatMap((pattern) => ['--regexp', pattern]), '--', './',
-    ],
-    folder: workspace.root,
-    separator: '\n',
-    onRecord: (record) => {
-      const match = matchOf(record);
-      // The list of files knows all ignore files; the search does not.
-      if (match && workspace.has(match.path)) matches.push(match);
-    },
-    signal,
-  });
-  return { matches, end };
-}
-
-/** A `match` message of `rg --json`; others, and paths that are not UTF-8, give undefined. */
-function matchOf(record: string): Match | undefined {
-  if (!record.startsWith('{"type":"match"')) return undefined;
-  const { data } = JSON.parse(record) as { data: { path: { text?: string }; lines: { text?: string }; line_number: number } };
-  const { path: { text: file }, lines: { text } } = data;
-  if (file === undefined || text === undefined || text.length > MAX_LINE_LENGTH) return undefined;
-  return { path: file.replace(/^\.\//, ''), line: data.line_number, text: text.replace(/\r?\n$/, '') };
-}
-
-function wordPattern(name: string): string {
-  const before = /^\w/.test(name) ? '\\b' : '';
-  const after = /\w$/.test(name) ? '\\b' : '';
-  return `${before}${escapeForRegExp(name)}${after}`;
-}
-
-/** A line that defines something whose name holds one of the words. */
-function definitionPattern(words: readonly string[]): string {
-  return `(?i:(?:^|[\\s({;])(?:${DEFINING_WORDS.join('|')})\\*?\\s+[\\w$]*(?:${words.map(escapeForRegExp).join('|')}))`;
-}
-
-/** A line that imports a module by the file's name without its extension. */
-function importPattern(file: string): string {
-  return `\\b(?:import|from|require|use|include|mock)\\b.*\\b${escapeForRegExp(stemOf(file))}\\b`;
-}
-
-/** Whether a line of code could name the file. */
-function isImportable(file: string): boolean {
-  return !/\p{Cc}/u.test(file);
-}
-
-function stemOf(file: string): string {
-  const name = path.posix.basename(file);
-  return name.slice(0, name.length - path.posix.extname(name).length) || name;
-}
-
-function commonNames(matches: readonly Match[], names: readonly string[]): Set<string> {
-  const filesWith = new Map<string, Set<string>>();
-  for (const { path: file, text } of matches) {
-    for (const name of names) {
-      if (text.includes(name)) filesWith.set(name, (filesWith.get(name) ?? new Set()).add(file));
-    }
-  }
-  return new Set([...filesWith].filter(([, files]) => files.size > COMMON_NAME_FILES).map(([name]) => name));
-}
-
 /** What each matching line says of each term. */
 function classify(matches: readonly Match[], { terms, asked }: SearchRequest): Map<string, Hit[]> {
   const hits = new Map<string, Hit[]>();
   const stems = asked.filter(isImportable).map((file) => ({ file, pattern: new RegExp(importPattern(file)) }));
-  const names = terms.identifiers.map((term) =>
-    ({ ...term, pattern: new RegExp(`(?<![\\w$])${escapeForRegExp(term.text)}(?![\\w$])`, 'u') }));
+  const names = terms.identifiers.map((term) => ({
+    ...term,
+    pattern: new RegExp(`(?<![\\w$])${escapeForRegExp(term.text)}(?![\\w$])`, 'u'),
+    isDefinition: definitionMatcher(term.text),
+  }));
   for (const { path: file, line, text } of matches) {
     const add = (hit: Omit<Hit, 'line'>): void => addHit(hits, file, { ...hit, line });
-    for (const { text: term, weight, pattern } of names) {
+    for (const { text: term, weight, pattern, isDefinition } of names) {
       if (text.includes(term) && pattern.test(text)) {
-        const kind = definesName(text, term, file) ? 'definition' : 'use';
+        const kind = isDefinition(text, file) ? 'definition' : 'use';
         add({ term, weight, kind, reason: `${kind === 'definition' ? 'defines' : 'uses'} ${term}` });
       }
     }

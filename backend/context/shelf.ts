@@ -2,7 +2,6 @@ import type { Candidate } from './candidates.ts';
 import type { ContextPiece } from './context.ts';
 import { covers, lineLabel, span, touch, type LineRange } from './line-range.ts';
 import { renderFilePiece } from './render-piece.ts';
-import { compare } from './terms.ts';
 import { tokensOf, unitsOf } from './tokens.ts';
 import type { TextFile } from './workspace.ts';
 
@@ -14,7 +13,6 @@ const MAX_REASONS = 3;
 
 interface Held {
   readonly range: LineRange;
-  readonly score: number;
   readonly reasons: readonly string[];
 }
 
@@ -47,10 +45,8 @@ export class Shelf {
     return true;
   }
 
-  /**
-   * Adds as many lines of the candidate's focus as fit, grown around its anchor. @returns the lines, or undefined where none fit
-   */
-  addPart(candidate: Candidate, limit: number): LineRange | undefined {
+  /** Adds as many lines of the candidate's focus as fit, grown around its anchor; none may. */
+  addPart(candidate: Candidate, limit: number): void {
     const { focus, anchor } = candidate;
     const part = (length: number): LineRange => {
       const start = Math.max(focus.start, Math.min(anchor - Math.floor(length / 2), focus.end - length + 1));
@@ -64,8 +60,7 @@ export class Shelf {
       if (this.#with(candidate, part(middle)).cost <= Math.min(this.#left, limit)) fits = middle;
       else tooLong = middle;
     }
-    if (fits === 0 || !this.add(candidate, part(fits), limit)) return undefined;
-    return part(fits);
+    if (fits > 0) this.add(candidate, part(fits), limit);
   }
 
   /** Whether all these lines of the file are shown. */
@@ -78,24 +73,20 @@ export class Shelf {
     return (this.#files.get(file.path)?.held ?? []).map(({ range }) => lineLabel(range)).join(', ');
   }
 
-  /** Files in the order of their best piece, the pieces of each in the order of their lines. */
+  /** Files in the order in which they were first put here, the pieces of each in the order of their lines. */
   pieces(): { piece: ContextPiece; text: string; file: TextFile }[] {
-    const best = ({ held }: Shown): number => Math.max(...held.map(({ score }) => score));
-    return [...this.#files.values()]
-      .sort((a, b) => best(b) - best(a) || compare(a.file.path, b.file.path))
-      .flatMap(({ file, held }) => held.map((one) => {
-        const text = render(file, one);
-        const piece = {
-          path: file.path, startLine: one.range.start, endLine: one.range.end, reason: reasonOf(one), tokens: tokensOf(text),
-        };
-        return { piece, text, file };
-      }));
+    return [...this.#files.values()].flatMap(({ file, held }) => held.map((one) => {
+      const text = render(file, one);
+      const { range: { start, end } } = one;
+      const piece = { path: file.path, startLine: start, endLine: end, reason: reasonOf(one), tokens: tokensOf(text) };
+      return { piece, text, file };
+    }));
   }
 
   /** The candidate's file as it would be shown, and what that costs more. */
-  #with({ file, score, reasons }: Candidate, range: LineRange): { after: Shown; cost: number } {
+  #with({ file, reasons }: Candidate, range: LineRange): { after: Shown; cost: number } {
     const before = this.#files.get(file.path);
-    const held = merge(before?.held ?? [], { range, score, reasons });
+    const held = merge(before?.held ?? [], { range, reasons });
     const units = unitsOf(held.map((one) => render(file, one) + SEPARATOR).join(''));
     return { after: { file, held, units }, cost: units - (before?.units ?? 0) };
   }
@@ -120,7 +111,6 @@ function merge(held: readonly Held[], added: Held): Held[] {
     }
     merged = {
       range: span(other.range, merged.range),
-      score: Math.max(other.score, merged.score),
       reasons: [...new Set([...other.reasons, ...merged.reasons])],
     };
   }

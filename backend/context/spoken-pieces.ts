@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { ContextPiece, ContextRequest } from './context.ts';
 import { displayPath, renderPiece } from './render-piece.ts';
 import { redact } from './secrets.ts';
@@ -11,22 +10,25 @@ export interface SpokenPiece {
   readonly secrets: ReadonlyMap<number, string>;
 }
 
+export const TEST_OUTPUT = '(test output)';
+export const PROBLEMS = '(problems)';
+
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
  * What a failing test printed; where it is too long its middle goes, since the first failure and the summary stand at its ends.
  */
 export function testOutputPiece(output: string, maxUnits: number): SpokenPiece | undefined {
-  const lines = stripVTControlCharacters(output).split(/\r?\n/).map((line) => line.trimEnd());
+  const lines = output.split(/\r?\n/).map((line) => line.trimEnd());
   while (lines.length > 0 && lines.at(-1) === '') lines.pop();
-  return spokenPiece({ path: '(test output)', reason: 'what the failing test printed', lines, maxUnits });
+  return spokenPiece({ path: TEST_OUTPUT, reason: 'what the failing test printed', lines, maxUnits });
 }
 
 /** The problems that the editor shows. */
 export function problemsPiece(diagnostics: ContextRequest['diagnostics'], maxUnits: number): SpokenPiece | undefined {
   const lines = diagnostics.map(({ path, line, severity, message }) =>
     `${displayPath(path)}:${line}: ${severity}: ${message.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_LENGTH)}`);
-  return spokenPiece({ path: '(problems)', reason: 'what the editor reports', lines, maxUnits });
+  return spokenPiece({ path: PROBLEMS, reason: 'what the editor reports', lines, maxUnits });
 }
 
 function spokenPiece(

@@ -1,3 +1,4 @@
+import { compare } from './text-order.ts';
 import type { TextFile } from './workspace.ts';
 
 /*
@@ -61,10 +62,6 @@ export function linesWith(file: TextFile, terms: Terms): number[] {
   const wanted = new Set(terms.identifiers.map(({ text }) => text));
   const holds = (line: string): boolean => identifiersIn(line.slice(0, 2_000)).some((name) => wanted.has(name));
   return file.lines.flatMap((line, index) => (holds(line) ? [index + 1] : []));
-}
-
-export function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const IDENTIFIER = /[\p{L}_$][\p{L}\p{N}_$]*/gu;

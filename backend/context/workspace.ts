@@ -1,19 +1,13 @@
 import { constants } from 'node:fs';
-import { access, open, realpath, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RipgrepUnavailableError, type Ripgrep } from './ripgrep.ts';
+import { listFiles, type FileList } from './list-files.ts';
+import type { Ripgrep } from './ripgrep.ts';
 import { isSecretFile, redact } from './secrets.ts';
 
 /** Larger files are data or made by a tool. */
 export const MAX_FILE_BYTES = 1024 * 1024;
-/** Enough for the largest repositories; each costs some 100 bytes of memory. */
-const MAX_LISTED_FILES = 200_000;
-
-/** In the workspace's root, in the syntax of .gitignore: what Conductor never reads. */
-const OWN_IGNORE_FILE = '.conductorignore';
-/** Never read, whether an ignore file names them or not. */
-const SKIPPED_FOLDERS = ['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__'];
 
 export interface TextFile {
   /** Relative to the workspace, links resolved, forward slashes. */
@@ -38,26 +32,23 @@ export class Workspace {
   /** Absolute, links resolved. */
   readonly root: string;
   readonly #givenRoot: string;
-  readonly #files: ReadonlySet<string>;
-  /** Why the list of files is missing or not whole; then not being in it says nothing. */
+  /** Paths of all files that may be read, sorted; their list may be incomplete, see `listProblem`. */
+  readonly files: readonly string[];
+  /** Why files are missing from the list that may be read. */
   readonly listProblem: string | undefined;
+  readonly #unlisted: string | undefined;
+  readonly #listed: ReadonlySet<string>;
+  readonly #byName: ReadonlyMap<string, readonly string[]>;
   readonly #answers = new Map<string, Promise<FileAnswer>>();
-  readonly #byName = new Map<string, string[]>();
 
-  private constructor(
-    roots: { root: string; givenRoot: string },
-    { files, problem }: { files: readonly string[]; problem?: string | undefined },
-  ) {
+  private constructor(roots: { root: string; givenRoot: string }, { files, problem, unlisted }: FileList) {
     this.root = roots.root;
     this.#givenRoot = roots.givenRoot;
-    this.#files = new Set(files);
+    this.files = files;
     this.listProblem = problem;
-    for (const file of files) {
-      const name = path.posix.basename(file);
-      const sameName = this.#byName.get(name);
-      if (sameName) sameName.push(file);
-      else this.#byName.set(name, [file]);
-    }
+    this.#unlisted = unlisted;
+    this.#listed = new Set(files);
+    this.#byName = Map.groupBy(files, (file) => path.posix.basename(file));
   }
 
   /** @returns undefined where there is no such folder. @throws the signal's reason once it aborts */
@@ -72,13 +63,8 @@ export class Workspace {
     return new Workspace({ root, givenRoot: path.resolve(folder) }, await listFiles(root, ripgrep, signal));
   }
 
-  /** Paths of all files that may be read, sorted. */
-  get files(): readonly string[] {
-    return [...this.#files];
-  }
-
   has(file: string): boolean {
-    return this.#files.has(file);
+    return this.#listed.has(file);
   }
 
   /** Paths of the files with this name, in any folder. */
@@ -119,10 +105,7 @@ export class Workspace {
       const status = await stat(real);
       if (status.isDirectory()) return refuse('a folder, not a file');
       if (!status.isFile()) return refuse('not a regular file');
-      if (!this.has(relative) && this.listProblem === undefined) {
-        return refuse(`ignored by .gitignore, ${OWN_IGNORE_FILE} or the like`);
-      }
-      if (!this.has(relative) && this.#files.size > 0) return refuse('could not be checked against the ignore files in time');
+      if (this.#unlisted !== undefined && !this.has(relative)) return refuse(this.#unlisted);
       if (status.size > MAX_FILE_BYTES) return refuse('larger than 1 MiB');
       const lines = linesOf(await readBounded(real));
       return lines ? { file: { path: relative, ...redact(lines) } } : refuse('not UTF-8 text');
@@ -173,67 +156,4 @@ function linesOf(bytes: Buffer): string[] | undefined {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
-}
-
-interface FileList {
-  readonly files: readonly string[];
-  readonly problem?: string | undefined;
-}
-
-/** What no ignore file excludes, hidden files included, sorted. */
-async function listFiles(root: string, ripgrep: Ripgrep, signal: AbortSignal): Promise<FileList> {
-  try {
-    const list = await filesBy(ripgrep, root, await ignoreArguments(root), signal);
-    if (!(await exists(path.join(root, OWN_IGNORE_FILE)))) return list;
-    // ripgrep lets a .gitignore take back what --ignore-file excludes, so that both are asked by themselves.
-    const own = await filesBy(ripgrep, root, ['--no-ignore', '--ignore-file', OWN_IGNORE_FILE], signal);
-    const allowed = new Set(own.files);
-    return { files: list.files.filter((file) => allowed.has(file)), problem: list.problem ?? own.problem };
-  } catch (error) {
-    if (!(error instanceof RipgrepUnavailableError)) throw error;
-    return { files: [], problem: `${error.message} Nothing was searched, and ignore files were not looked at` };
-  }
-}
-
-async function filesBy(ripgrep: Ripgrep, root: string, args: readonly string[], signal: AbortSignal): Promise<FileList> {
-  const files: string[] = [];
-  const end = await ripgrep.run({
-    args: [...args, '--files', '--hidden', '--null', '--no-messages', '--path-separator', '/', ...skipArguments()],
-    folder: root,
-    separator: '\0',
-    onRecord: (file) => {
-      if (files.length < MAX_LISTED_FILES) files.push(file);
-    },
-    signal,
-  });
-  const whole = end === 'complete' && files.length < MAX_LISTED_FILES;
-  const problem = whole ? undefined : 'The workspace is too large to be listed whole; part of it was not searched';
-  return { files: files.sort(), problem };
-}
-
-/** ripgrep's arguments that make it respect ignore files as git would, in a folder that may be no repository. */
-export async function ignoreArguments(root: string): Promise<string[]> {
-  const inRepository = await hasAncestorRepository(root);
-  // Outside of a repository, a .gitignore of a folder above (some keep one in their home) says nothing about this folder.
-  return inRepository ? ['--no-require-git'] : ['--no-require-git', '--no-ignore-parent'];
-}
-
-export function skipArguments(): string[] {
-  return SKIPPED_FOLDERS.flatMap((folder) => ['--glob', `!**/${folder}`]);
-}
-
-async function hasAncestorRepository(root: string): Promise<boolean> {
-  for (let folder = root; ; folder = path.dirname(folder)) {
-    if (await exists(path.join(folder, '.git'))) return true;
-    if (path.dirname(folder) === folder) return false;
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch {
-    return false;
-  }
 }

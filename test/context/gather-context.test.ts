@@ -29,7 +29,7 @@ describe('what somebody pointed at', () => {
       files: [{ path: 'b.txt' }], selection: { path: 'c.txt', startLine: 1, endLine: 1 }, openFile: { path: 'a.txt' },
     });
     expect(context.pieces.map(({ path, reason }) => [path, reason])).toEqual([
-      ['c.txt', 'selection, lines 1'], ['b.txt', 'named by you'], ['a.txt', 'open file'],
+      ['c.txt', 'selection, line 1'], ['b.txt', 'named by you'], ['a.txt', 'open file'],
     ]);
   });
 
@@ -113,6 +113,15 @@ describe('what somebody pointed at', () => {
     expect(context.pieces[0]?.reason).toBe('error in line 300');
   });
 
+  test('a problem in a file that may not be sent is not told, either', async () => {
+    const workspace = workspaceWith({ '.conductorignore': 'private.js\n', 'private.js': 'x\n' });
+    const context = await gather(workspace, {
+      diagnostics: [{ path: 'private.js', line: 1, severity: 'error', message: 'quotes the file' }],
+    });
+    expect(context.text).toBe('');
+    expect(context.leftOut).toMatchObject([{ path: 'private.js' }]);
+  });
+
   test('the open file is shown around the cursor', async () => {
     const workspace = workspaceWith({ 'a.txt': numbered(900) });
     const context = await gather(workspace, { openFile: { path: 'a.txt', startLine: 450, endLine: 450 } });
@@ -138,6 +147,7 @@ describe('the output of a failing test', () => {
     ['lib.go(100,3): error TS1', 'lib.go:88-112'],
     ['  --> lib.go:100:3', 'lib.go:88-112'],
     ['\u001b[31m ❯ lib.go:100:3\u001b[0m', 'lib.go:88-112'],
+    ['❯ \u001b[36mlib.go\u001b[39m:\u001b[2m100\u001b[22m', 'lib.go:88-112'],
     ['(thing.py:100)', 'src/deep/thing.py:88-112'],
   ])('%j brings the lines around the one it names', async (testOutput, place) => {
     const context = await gather(workspaceWith(files), { testOutput });
@@ -151,10 +161,12 @@ describe('the output of a failing test', () => {
     expect(context.leftOut).toEqual([]);
   });
 
-  test('the first frame counts most', async () => {
-    const workspace = workspaceWith({ 'a.go': numbered(300), 'b.go': numbered(300) });
-    const context = await gather(workspace, { testOutput: 'b.go:100\na.go:100\n' });
-    expect(paths(context)).toEqual(['b.go', 'a.go', '(test output)']);
+  test('the frame nearest to the failure comes first: the first one, but the last one of Python', async () => {
+    const workspace = workspaceWith(Object.fromEntries(['a.go', 'b.go', 'a.py', 'b.py'].map((name) => [name, numbered(300)])));
+    const go = await gather(workspace, { testOutput: 'b.go:100\na.go:100\n' });
+    expect(paths(go)).toEqual(['b.go', 'a.go', '(test output)']);
+    const python = await gather(workspace, { testOutput: 'File "b.py", line 100, in f\nFile "a.py", line 100, in g\n' });
+    expect(paths(python)).toEqual(['a.py', 'b.py', '(test output)']);
   });
 
   test('is sent with its middle left out where it is long', async () => {
@@ -186,6 +198,12 @@ describe('what the search finds', () => {
     const context = await gather(workspaceWith(PROJECT), { question: 'Are intervals merged in the right order?' });
     expect(paths(context)[0]).toBe('src/intervals.js');
     expect(paths(context)).toContain('src/order.js');
+  });
+
+  test('a path in the question is no name in code', async () => {
+    const workspace = workspaceWith({ 'src/budget.js': 'let x;\n', 'src/other.js': 'useIt(budget);\n' });
+    expect(paths(await gather(workspace, { question: '#budget.js or src/budget.js?' }))).toEqual(['src/budget.js']);
+    expect(paths(await gather(workspace, { question: 'where is `budget`?' }))).toContain('src/other.js');
   });
 
   test('a selection brings the definitions of what it uses', async () => {
@@ -326,6 +344,16 @@ describe('whatever happens', () => {
       { path: '(search)', reason: expect.stringMatching(/ripgrep.*Nothing was searched/) as string },
       { path: '.env', reason: 'its name says that it holds secrets' },
     ]);
+  });
+
+  test('without ripgrep nothing is sent from a folder that has a .conductorignore', async () => {
+    const workspace = workspaceWith({ ...PROJECT, '.conductorignore': 'src/order.js\n' });
+    const context = await new ContextGatherer({ ripgrepPath: undefined }).gather({
+      workspace, question: '', files: [{ path: 'src/order.js' }], diagnostics: [], tokenBudget: 1_000,
+      signal: new AbortController().signal,
+    });
+    expect(context.text).toBe('');
+    expect(context.leftOut).toContainEqual({ path: 'src/order.js', reason: 'could not be checked against .conductorignore' });
   });
 
   test('a folder that is not there is said', async () => {

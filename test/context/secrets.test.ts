@@ -114,6 +114,6 @@ describe('in a context', () => {
     const file = ['// key', ...key, ...Array<string>(300).fill('x')].join('\n');
     const context = await gather(workspaceWith({ 'a.js': file }), { selection: { path: 'a.js', startLine: 3, endLine: 4 } });
     expect(context.text).not.toContain(body);
-    expect(context.leftOut).toEqual([{ path: 'a.js', reason: 'line 3, 4: looks like a private key' }]);
+    expect(context.leftOut).toEqual([{ path: 'a.js', reason: 'lines 3, 4: looks like a private key' }]);
   });
 });
