@@ -87,11 +87,9 @@ function accepted(pick: vscode.QuickPick<Item>, signal: AbortSignal): Promise<It
 function itemsOf({ pieces, leftOut, tokens, testCommand }: ContextPreview, request: RunRequestInput): Item[] {
   const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const unsaved = request.workspace === undefined ? 0 : unsavedIn(request.workspace);
-  const checkedBy = request.trusted === false
-    ? vscode.l10n.t('Restricted Mode: no tests are run, so the answer stays unchecked')
-    : testCommand === null
-      ? vscode.l10n.t('no tests found: the answer stays unchecked')
-      : vscode.l10n.t('checked by: {0}', testCommand);
+  const checkedBy = testCommand === null
+    ? vscode.l10n.t('no tests found: the answer stays unchecked')
+    : vscode.l10n.t('checked by: {0}', testCommand);
   return [
     {
       choice: 'send',

@@ -51,7 +51,9 @@ export class SolveCommand {
     const prepared = await this.#request(question);
     if (!prepared) return undefined;
     const { request, confirmContext } = prepared;
-    if ((confirm ?? confirmContext) && !(await confirmation.confirm(request))) return undefined;
+    // A question that is empty or asked in Restricted Mode is sent with nothing: its run fails at once and says why.
+    const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
+    if (sendsContext && (confirm ?? confirmContext) && !(await confirmation.confirm(request))) return undefined;
     const [{ runId }] = await Promise.all([connection.request('run/start', { request }), showPanel()]);
     await runs.open(runId);
     panel.showRun();

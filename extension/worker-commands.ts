@@ -60,8 +60,9 @@ export class WorkerCommands {
 
   /** Opens workers.json, for everything that has no command. */
   async openWorkersFile(): Promise<void> {
-    const { file } = await this.#options.connection.request('pool/get', {});
-    await vscode.window.showTextDocument(vscode.Uri.file(file));
+    const pool = await this.#options.connection.request('pool/get', {});
+    requireWorkers(pool);
+    await vscode.window.showTextDocument(vscode.Uri.file(pool.file));
   }
 
   /** A run waits for a key. Says so once, however many runs wait, and leaves it to the person when to type it. */
