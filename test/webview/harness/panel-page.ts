@@ -70,7 +70,7 @@ export async function openPanel(browser: Browser, { dist, theme, width, height =
         cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/webview.js`, styleUris: [`${ORIGIN}/webview.css`],
         title: 'Conductor', language: 'en',
       });
-      return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`).replace('<title>', '<meta property="csp-nonce" content="nonce"><title>') });
+      return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`) });
     }
     const contentType = TYPES[path.extname(file)];
     if (!contentType) return route.fulfill({ status: 404 });

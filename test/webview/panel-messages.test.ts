@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { pageMessageSchema } from '../../backend/protocol/panel-messages.ts';
+
+describe('pageMessageSchema', () => {
+  it.each([
+    [{ type: 'ready' }],
+    [{ type: 'solve', question: 'Why?' }],
+    [{ type: 'openFile', path: 'src/a.ts', line: 3 }],
+    [{ type: 'newQuestion' }],
+  ])('takes %j', (message) => {
+    expect(pageMessageSchema.safeParse(message).success).toBe(true);
+  });
+
+  it.each([
+    ['an unknown command', { type: 'run', command: 'rm' }],
+    ['a field that does not belong', { type: 'ready', extra: 1 }],
+    ['no run', { type: 'cancel', runId: '' }],
+    ['a question without end', { type: 'solve', question: 'x'.repeat(32_001) }],
+    ['a line before the first', { type: 'openFile', path: 'a', line: 0 }],
+    ['something else altogether', 'ready'],
+  ])('refuses %s', (_what, message) => {
+    expect(pageMessageSchema.safeParse(message).success).toBe(false);
+  });
+});

@@ -1,0 +1,379 @@
+// @vitest-environment jsdom
+import axe from 'axe-core';
+import { options, type VNode } from 'preact';
+import { act } from 'preact/test-utils';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PanelState } from '../../backend/protocol/panel-messages.ts';
+import { applyText } from '../../backend/protocol/run-snapshot.ts';
+import {
+  BEGIN, budgetRun, failedStepRun, hostileRun, infrastructureRun, notVerifiedRun, planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES,
+  secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun, VERIFIED, verifiedRun, waitingRun,
+} from './fixtures.ts';
+import { renderPanel, stubLayout } from './render-panel.tsx';
+
+beforeEach(() => {
+  stubLayout();
+  vi.useFakeTimers({ now: BEGIN + 60_000, toFake: ['Date', 'setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('every scene', () => {
+  it.each(Object.keys(SCENES))('%s: axe-core finds nothing, opened up or not', async (scene) => {
+    const panel = renderPanel((SCENES[scene] as () => PanelState)());
+    vi.useRealTimers();
+    expect(await violations(panel.root)).toEqual([]);
+    panel.openAll();
+    expect(await violations(panel.root)).toEqual([]);
+  });
+
+  async function violations(root: HTMLElement): Promise<string[]> {
+    // Colours need a layout: test/webview/screenshots.ts checks them in a browser.
+    const found = await axe.run(root, { rules: { 'color-contrast': { enabled: false } } });
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  }
+});
+
+describe('a run', () => {
+  it('shows its question, what was sent with it, and where each piece is', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    expect(panel.root.querySelector('h2 code')?.textContent).toBe('merge()');
+    panel.click(/^merge\.ts/);
+    expect(panel.posted.at(-1)).toEqual({ type: 'openFile', path: 'src/merge.ts', line: 3 });
+    panel.click(/^Sent: 5 pieces, 2 left out/);
+    expect(panel.text()).toContain('.envlooks like a file of secrets');
+    panel.click('The exact text sent');
+    expect(panel.text()).toContain('## src/merge.ts, lines 3 to 21');
+  });
+
+  it('says in words what each step reads, costs and says', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    const cards = [...panel.root.querySelectorAll('.step')].map((card) => card.textContent);
+    expect(cards[0]).toMatch(/^done: gemini-prostep 1Find the case.*When the current interval.*612 tok · \$0\.0031 · 3\.2 s$/);
+    expect(cards[2]).toContain('step 3 · reads 1 and 2');
+  });
+
+  it('opens a step to its whole output, rendered', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    expect(panel.root.querySelector('.markdown')).toBeNull();
+    panel.click('Show the full output of step 3');
+    expect(panel.root.querySelector('.step .markdown pre')?.textContent).toContain('Math.max(last[1], b)');
+    expect(panel.button('Hide the full output of step 3').getAttribute('aria-expanded')).toBe('true');
+  });
+
+  it('streams what a step says as plain text and counts the time', () => {
+    const run = streamingRun();
+    const panel = renderPanel(stateWith({ run }));
+    const card = panel.root.querySelector('[data-step="0"]');
+    expect(card?.querySelector('.live')?.textContent).toContain('one pointer that');
+    expect(card?.querySelector('.markdown')).toBeNull();
+    expect(card?.textContent).toMatch(/59 s$/);
+    void act(() => { vi.advanceTimersByTime(3_000); });
+    expect(card?.textContent).toMatch(/1 min 02 s$/);
+  });
+
+  it('says when and why a step is tried again', () => {
+    vi.setSystemTime(BEGIN + 2_000);
+    const panel = renderPanel(stateWith({ run: streamingRun() }));
+    const note = panel.root.querySelector('[data-step="1"] .note');
+    expect(note?.textContent).toBe('Attempt 2 in 3 s: claude is overloaded at the moment.');
+    void act(() => { vi.advanceTimersByTime(10_000); });
+    expect(note?.textContent).toBe('Attempt 2 now: claude is overloaded at the moment.');
+  });
+
+  it('draws nothing anew but the step that streams', () => {
+    const run = streamingRun();
+    const panel = renderPanel(stateWith({ run }));
+    const drawn: string[] = [];
+    const hooks = options as { __r?: (vnode: VNode) => void };
+    const before = hooks.__r;
+    hooks.__r = (vnode) => {
+      before?.(vnode);
+      if (typeof vnode.type === 'function') drawn.push(`${vnode.type.name} ${(vnode.props as { step?: { index: number } }).step?.index ?? ''}`.trim());
+    };
+    try {
+      const offset = run.rounds[0]?.steps[0]?.attempt?.text.length ?? 0;
+      panel.show(stateWith({ run: applyText(run, {
+        runId: run.runId, round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 'attempt-2', offset, text: ' moves on',
+      }) }));
+    } finally {
+      if (before) hooks.__r = before;
+      else delete hooks.__r;
+    }
+    expect(drawn.filter((name) => name.startsWith('StepCard'))).toEqual(['StepCard 0']);
+    expect(drawn.filter((name) => /^(ContextView|VerdictView|Markdown|DiffView)/.test(name))).toEqual([]);
+    expect(panel.text()).toContain('one pointer that moves on');
+  });
+
+  it('streams the plan while the Conductor writes it', () => {
+    const panel = renderPanel(stateWith({ run: planningRun() }));
+    expect(panel.root.querySelector('.planning')?.textContent).toMatch(/^Planning….*another writes the$/);
+  });
+
+  it('shows a rejected plan with the name of the rule and the text itself', () => {
+    const panel = renderPanel(stateWith({ run: rejectedRun() }));
+    expect(panel.text()).toContain('Plan rejectedunknown-workerThe plan names worker 99');
+    panel.click('What the Conductor wrote');
+    expect(panel.text()).toContain('model_id = [0, 99]');
+  });
+
+  it('closes a round that a later one revised, and says what came of it', () => {
+    const panel = renderPanel(stateWith({ run: secondRoundRun() }));
+    const [first, second] = [...panel.root.querySelectorAll('.round')];
+    expect(first?.querySelector('.step')).toBeNull();
+    expect(first?.textContent).toContain('Not verified, 12 of 14');
+    expect(second?.querySelectorAll('.step')).toHaveLength(2);
+    expect(second?.textContent).toContain('step 1 · reads round 1');
+  });
+
+  it('says that the Conductor kept an answer', () => {
+    expect(renderPanel(stateWith({ run: notVerifiedRun() })).text()).toContain('The Conductor kept the answer of round 1.');
+  });
+});
+
+describe('the verdict', () => {
+  const headline = (panel: ReturnType<typeof renderPanel>): string => panel.root.querySelector('.verdict-head')?.textContent ?? '';
+
+  it('is "Verified" with its count where the tests say so', () => {
+    expect(headline(renderPanel(stateWith({ run: verifiedRun() })))).toMatch(/^Verified 14 of 14node --test · sandboxed · 0\.8 s$/);
+  });
+
+  it('is never "Verified" where the verdict does not say so, whatever else claims it', () => {
+    const run = verifiedRun();
+    const claimed = { ...run, rounds: run.rounds.map((round) => ({ ...round, verdict: { ...VERIFIED, verified: false } })) };
+    const text = renderPanel(stateWith({ run: claimed, runs: [] })).text();
+    expect(text).toContain('Not verified');
+    expect(text).not.toMatch(/Verified/);
+    const { verdict: _verdict, ...unchecked } = run.rounds[0] as (typeof run.rounds)[number];
+    expect(renderPanel(stateWith({ run: { ...run, rounds: [unchecked] }, runs: [] })).root.querySelector('.status')?.textContent).toMatch(/^Unchecked/);
+  });
+
+  it('lists mended tests first, then broken ones, and the others as a number', () => {
+    const panel = renderPanel(stateWith({ run: notVerifiedRun() }));
+    const rows = [...panel.root.querySelectorAll('.verdict tbody tr')].map((row) => row.textContent);
+    expect(rows).toEqual([
+      'nested interval keeps its endfailspasses',
+      'an empty list stays empty broken by this answerpassesfails',
+      'touching intervals mergefailsfails',
+      '11 otherspassespasses',
+      '1 not runskippedskipped',
+    ]);
+    panel.click(/^an empty list stays empty/);
+    expect(panel.text()).toContain('TypeError: Cannot read properties of undefined');
+  });
+
+  it('says plainly what a refusal is', () => {
+    const panel = renderPanel(stateWith({ run: refusedRun() }));
+    expect(headline(panel)).toContain('Not accepted for checking');
+    expect(panel.text()).toContain('tests are not changed by an answer');
+  });
+
+  it('says that trouble with the tests is no judgement, and that nothing was sandboxed', () => {
+    const panel = renderPanel(stateWith({ run: infrastructureRun() }));
+    expect(headline(panel)).toMatch(/^Could not be checked.*not sandboxed/);
+    expect(panel.text()).toContain('it is neither right nor wrong');
+  });
+
+  it('says why nothing was checked', () => {
+    const panel = renderPanel(stateWith({ run: uncheckedRun() }));
+    expect(panel.root.querySelector('.status')?.textContent).toMatch(/^Unchecked~\$0\.0007 of \$1\.00 \+ ~1\.0k tokens unpriced/);
+    expect(panel.text()).toContain('The answer changes no file, so there was nothing to test.');
+  });
+});
+
+describe('the answer', () => {
+  it('shows its changes line by line, and offers to apply, insert, copy and run again', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    expect(panel.root.querySelector('.diff-removed')?.textContent).toBe('-    if (last && a < last[1]) last[1] = b;\n');
+    panel.click('Review and apply');
+    panel.click('Insert the code at the cursor');
+    panel.click('Copy the whole answer');
+    panel.click('Run again…');
+    expect(panel.posted).toEqual([
+      { type: 'apply', runId: 'run-1' },
+      { type: 'insert', text: expect.stringContaining('export function merge') },
+      { type: 'copy', text: expect.stringMatching(/^Both cases come from one line/) },
+      { type: 'newQuestion', question: expect.stringContaining('merge()') },
+    ]);
+  });
+
+  it('is not there while the run goes on', () => {
+    const run = verifiedRun();
+    expect(renderPanel(stateWith({ run: { ...run, state: 'running' } })).root.querySelector('.answer')).toBeNull();
+  });
+
+  it('says what became of applying it, and only for its own run', () => {
+    const applied = { runId: 'run-1', state: 'partly', message: '1 of 2 files was changed.' } as const;
+    expect(renderPanel(stateWith({ run: verifiedRun(), applied })).text()).toContain('1 of 2 files was changed.');
+    expect(renderPanel(stateWith({ run: verifiedRun(), applied: { ...applied, runId: 'other' } })).text()).not.toContain('1 of 2 files');
+  });
+});
+
+describe('hostile text', () => {
+  it('never becomes an element that acts, wherever it stands', () => {
+    const panel = renderPanel(stateWith({ run: hostileRun() }));
+    panel.openAll();
+    expect(panel.root.querySelectorAll('script, img, iframe, a, style, link, form, object, embed')).toHaveLength(0);
+    const handlers = [...panel.root.querySelectorAll('*')].flatMap((element) => [...element.attributes]).filter(({ name }) => /^on/.test(name));
+    expect(handlers).toEqual([]);
+    expect(panel.text()).toContain('<script>alert(2)</script>');
+  });
+
+  it('shows the characters that would disguise a path or a line of code', () => {
+    expect(renderPanel(stateWith({ run: hostileRun() })).root.querySelector('.diff')?.textContent).toContain('src/⟨U+202E⟩gnp.ts');
+  });
+
+  it('lays out a long text in part until somebody asks for all', () => {
+    const panel = renderPanel(stateWith({ run: hostileRun() }));
+    panel.click('Show the full output of step 1');
+    const card = (): number => panel.root.querySelector('[data-step="0"]')?.textContent?.length ?? 0;
+    expect(card()).toBeLessThan(25_000);
+    void act(() => panel.root.querySelector<HTMLElement>('[data-step="0"] .show-all')?.click());
+    expect(card()).toBeGreaterThan(90_000);
+  });
+});
+
+describe('what to do next', () => {
+  it('cancels a run that goes on', () => {
+    const panel = renderPanel(stateWith({ run: streamingRun() }));
+    panel.click('Cancel this run');
+    expect(panel.posted).toEqual([{ type: 'cancel', runId: 'run-1' }]);
+  });
+
+  it('resumes a run that its budget stopped', () => {
+    const panel = renderPanel(stateWith({ run: budgetRun() }));
+    expect(panel.text()).toContain('Raise the budget and resume.');
+    panel.click('Resume');
+    expect(panel.posted).toEqual([{ type: 'resume', runId: 'run-1' }]);
+  });
+
+  it('retries a run that failed, or shows the logs', () => {
+    const panel = renderPanel(stateWith({ run: failedStepRun() }));
+    expect(panel.text()).toContain('Skipped: it reads step 2, which failed.');
+    panel.click('Retry');
+    panel.click('Show logs');
+    expect(panel.posted).toEqual([{ type: 'resume', runId: 'run-1' }, { type: 'showLogs' }]);
+  });
+
+  it('says what a waiting run waits for', () => {
+    expect(renderPanel(stateWith({ run: waitingRun() })).text()).toContain('The run needs the key OPENAI_API_KEY.');
+  });
+
+  it('tries again where there is no backend', () => {
+    const panel = renderPanel(stateWith({ backend: { state: 'unavailable', message: 'It needs another Node.' } }));
+    panel.click('Try again');
+    expect(panel.posted).toEqual([{ type: 'retryBackend' }]);
+  });
+
+  it('asks for a first worker, and for a Conductor', () => {
+    const first = renderPanel(stateWith({ pool: { workers: [] } }));
+    first.click('Add a worker');
+    expect(first.posted).toEqual([{ type: 'addWorker' }]);
+    expect(renderPanel(stateWith({ pool: { workers: POOL_SUMMARY.workers } })).text()).toContain('No model plays the Conductor yet');
+  });
+});
+
+describe('the header', () => {
+  it('names the Conductor', () => {
+    expect(renderPanel(stateWith({ run: verifiedRun() })).root.querySelector('.conductor')?.textContent).toBe('Conductor conductor-7b');
+  });
+
+  it('says which workers are only simulated, with a run open or not', () => {
+    const sentence = 'Simulated: sim-conductor, scout, smith and judge answer from a simulator, not from a real model.';
+    expect(renderPanel(stateWith({ run: simulatedRun() })).text()).toContain(sentence);
+    const workers = POOL_SUMMARY.workers.map((worker, index) => ({ ...worker, simulated: index === 0 }));
+    expect(renderPanel(stateWith({ pool: { ...POOL_SUMMARY, workers } })).text()).toContain('Simulated: gemini-pro answers from a simulator');
+    expect(renderPanel(stateWith({ run: verifiedRun(), runs: [] })).text()).not.toMatch(/simulat/i);
+  });
+});
+
+describe('asking', () => {
+  const type = (panel: ReturnType<typeof renderPanel>, question: string): HTMLElement => {
+    const area = panel.root.querySelector('vscode-text-area') as HTMLElement & { value: string };
+    void act(() => {
+      area.value = question;
+      area.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    return area;
+  };
+
+  it('solves with the button and with Ctrl+Enter', () => {
+    const panel = renderPanel(stateWith());
+    const area = type(panel, 'Why?');
+    panel.click('Solve');
+    void act(() => { area.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' })); });
+    void act(() => { area.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true })); });
+    expect(panel.posted).toEqual([{ type: 'solve', question: 'Why?' }, { type: 'solve', question: 'Why?' }]);
+  });
+
+  it.each([
+    ['an empty question', {}, ' '],
+    ['an untrusted workspace', { trusted: false }, 'Why?'],
+    ['no backend', { backend: { state: 'starting' } as const }, 'Why?'],
+    ['no Conductor', { pool: { workers: POOL_SUMMARY.workers } }, 'Why?'],
+  ])('sends nothing with %s', (_what, change, question) => {
+    const panel = renderPanel(stateWith(change));
+    type(panel, question);
+    panel.click('Solve');
+    expect(panel.posted).toEqual([]);
+  });
+
+  it('shows what would be sent, on request', () => {
+    const panel = renderPanel(stateWith());
+    type(panel, 'Why?');
+    panel.click('Show context');
+    expect(panel.posted).toEqual([{ type: 'previewContext', question: 'Why?' }]);
+    panel.show(stateWith({ draft: { question: 'Why?', preview: { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null } } }));
+    expect(panel.text()).toContain('No test command was found: the answer stays unchecked.');
+  });
+
+  it('keeps what was typed over a reload, and over states that repeat an older draft', () => {
+    const draft = { question: 'From the palette' };
+    const panel = renderPanel(stateWith({ draft }));
+    const value = (): unknown => (panel.root.querySelector('vscode-text-area') as HTMLElement & { value: string }).getAttribute('value');
+    expect(value()).toBe('From the palette');
+    type(panel, 'From the palette, and on');
+    panel.show(stateWith({ draft, problem: 'The backend is busy.' }));
+    const reloaded = renderPanel(stateWith({ draft }), panel.stored());
+    expect(reloaded.root.querySelector('vscode-text-area')?.getAttribute('value')).toBe('From the palette, and on');
+  });
+
+  it('shows why the last command was refused', () => {
+    expect(renderPanel(stateWith({ problem: 'The question is empty.' })).text()).toContain('The question is empty.');
+  });
+
+  it('lists past runs and opens one', () => {
+    const panel = renderPanel(stateWith());
+    expect(panel.text()).toContain('not verified · $0.031 + 5.2k tokens unpriced · 3 h ago');
+    panel.click(/^Why is the date off by one/);
+    expect(panel.posted).toEqual([{ type: 'open', runId: 'run-7' }]);
+  });
+});
+
+describe('memory', () => {
+  it('keeps open what was opened, over a reload', () => {
+    const panel = renderPanel(stateWith({ run: verifiedRun() }));
+    panel.click('Show the full output of step 2');
+    const reloaded = renderPanel(stateWith({ run: verifiedRun() }), panel.stored());
+    expect(reloaded.button('Hide the full output of step 2')).toBeDefined();
+  });
+
+  it('starts afresh from stored nonsense', () => {
+    expect(() => renderPanel(stateWith({ run: verifiedRun() }), { expanded: 7, draft: null, scrollTop: 'x' })).not.toThrow();
+  });
+});
+
+describe('the live region', () => {
+  it('speaks when the state changes and not while text streams', () => {
+    const run = streamingRun();
+    const panel = renderPanel(stateWith({ run }));
+    const said = (): string | null | undefined => panel.root.querySelector('[role="status"]')?.textContent;
+    panel.show(stateWith({ run: applyText(run, {
+      runId: run.runId, round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 'attempt-2', offset: 0, text: 'anew',
+    }) }));
+    expect(said()).toBe('');
+    panel.show(stateWith({ run: { ...run, seq: run.seq + 1, state: 'cancelled' } }));
+    expect(said()).toBe('Cancelled.');
+  });
+});
