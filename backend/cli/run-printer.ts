@@ -83,7 +83,7 @@ export class RunPrinter {
   }
 
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
-    this.#line('Context', `${plural(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens leave this machine`);
+    this.#line('Context', `${plural(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
     for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
     for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
   }

@@ -1,8 +1,13 @@
 import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { JournalUnavailableError, NewerJournalError, NotAJournalError } from './errors.ts';
 import { createTables, kindOfDatabase, SCHEMA_VERSION } from './schema.ts';
+
+/**
+ * Looked up when a journal is opened and not imported: an import would end a Node that lacks it before it could say so in a sentence.
+ */
+const sqlite = (): typeof import('node:sqlite') => process.getBuiltinModule('node:sqlite');
 
 /** How long a writer waits for another process before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -115,7 +120,7 @@ function openDatabase(file: string): DatabaseSync {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     if (!isEmptyOrDatabase(file)) throw new NotAJournalError(file);
-    return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    return new (sqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
   } catch (cause) {
     if (cause instanceof NotAJournalError) throw cause;
     throw new JournalUnavailableError(file, {

@@ -91,7 +91,13 @@ export class Journal {
    * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was
    */
   static open(file: string, options: JournalOptions = {}): Journal {
-    return new Journal(new JournalFile(file), options);
+    const journalFile = new JournalFile(file);
+    try {
+      return journalFile.reading(() => new Journal(journalFile, options));
+    } catch (error) {
+      journalFile.close();
+      throw error;
+    }
   }
 
   close(): void {
