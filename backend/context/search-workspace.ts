@@ -1,5 +1,5 @@
-import { SCORES, wholeFile, wishFor, type Candidate } from './candidates.ts';
 import { blockAt } from './block-at.ts';
+import { SCORES, wholeFile, wishFor, type Candidate } from './candidates.ts';
 import { definedName, definitionMatcher, escapeForRegExp } from './definitions.ts';
 import { isTestPath, stemOf } from './file-names.ts';
 import { findMatches, importPattern, isImportable, type Match, type SearchRequest } from './find-matches.ts';

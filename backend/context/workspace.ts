@@ -128,9 +128,9 @@ function asPath(given: string): string {
   }
 }
 
-/** At most one byte more than a file may have: it could have grown since it was measured. */
+/** No more than a file may have, should it have grown since it was measured; and no link that took its place meanwhile. */
 async function readBounded(file: string): Promise<Buffer> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const buffer = Buffer.alloc(MAX_FILE_BYTES);
     let length = 0;

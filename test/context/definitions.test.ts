@@ -20,8 +20,10 @@ describe('a line defines a name', () => {
 describe('a line only uses a name', () => {
   test.each([
     ['a.ts', '  return find(x);'], ['a.ts', 'if (find(x)) {'], ['a.ts', "import { find } from './find';"],
-    ['a.ts', 'const other = find(x);'], ['a.ts', 'function findAll() {'], ['a.ts', '// find'], ['a.py', 'x = find(1)'], ['a.py', 'if find == 3:'],
-    ['a.go', 'x := find(1)'], ['a.java', '  return find(x);'], ['a.c', '  find(x);'], ['a.txt', 'function find() {'], ['a.rb', 'find == 1'],
+    ['a.ts', 'const other = find(x);'], ['a.ts', 'function findAll() {'], ['a.ts', '// find'], ['a.py', 'x = find(1)'],
+    ['a.py', 'if find == 3:'],
+    ['a.go', 'x := find(1)'], ['a.java', '  return find(x);'], ['a.c', '  find(x);'], ['a.txt', 'function find() {'],
+    ['a.rb', 'find == 1'],
   ])('in %s: %s', (file, line) => expect(definitionMatcher('find')(line, file)).toBe(false));
 });
 

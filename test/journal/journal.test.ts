@@ -222,6 +222,13 @@ describe('the file', () => {
     expect(() => openJournal(file)).toThrow(/version 99.*update Conductor/);
   });
 
+  test('a journal that lost a table is said to be unusable', () => {
+    const file = temporaryFile();
+    openJournal(file).close();
+    tamper(file, 'DROP TABLE leases');
+    expect(() => openJournal(file)).toThrow(JournalUnavailableError);
+  });
+
   test('a folder in its place, or a folder that may not be written, is said in one sentence', () => {
     const folder = temporaryFile();
     mkdirSync(folder);
