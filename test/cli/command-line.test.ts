@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runResult } from '../../backend/cli/run-result.ts';
+import { storedEventSchema } from '../../backend/protocol/run-events.ts';
+import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
+import { SimulatorServer } from '../../backend/simulator/server.ts';
+
+/* The command line as people and scripts use it: its own process, the real backend, simulated workers on a real socket. */
+
+const runCli = fileURLToPath(new URL('../../run-cli.mjs', import.meta.url));
+/** A bug that the simulated workers of this seed mend in their first round. */
+const SEED = 8;
+
+let folder: string;
+let home: string;
+let workspace: string;
+let question: string;
+let simulator: SimulatorServer;
+
+interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], environment: Record<string, string> = {}, cwd = workspace) {
+  const child = spawn(process.execPath, [runCli, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const result = once(child, 'close').then(([code]): Result => ({ code: code as number | null, ...output }));
+  return { child, output, result };
+}
+const conductor = (...args: string[]): Promise<Result> => start(args).result;
+
+async function writeWorkers(file: unknown): Promise<void> {
+  await writeFile(path.join(home, 'workers.json'), JSON.stringify(file));
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-cli-'));
+  home = path.join(folder, 'home');
+  workspace = path.join(folder, 'project');
+  await mkdir(home, { mode: 0o700 });
+  simulator = await SimulatorServer.start({ seed: SEED, latency: 0 });
+  ({ question } = await writeSampleProject(workspace, { seed: SEED }));
+  await writeFile(path.join(workspace, 'logo.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
+  await usual();
+}, 120_000);
+
+const usual = (budget = {}): Promise<void> => writeWorkers({
+  version: 1, conductor: 'sim-conductor', budget, workers: [...simulator.workers(), { ...simulator.conductor(), enabled: false }],
+});
+
+afterAll(async () => {
+  await conductor('backend', 'stop');
+  await simulator.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('conductor solve', () => {
+  it('prints the answer on standard output, tells the rest on standard error, and ends with 0 when verified', async () => {
+    const { code, stdout, stderr } = await conductor('solve', question, '--yes');
+    expect(stderr).toContain('Verified');
+    expect(stderr).toContain('SIMULATED');
+    expect(stderr).toMatch(/failed\s+→ passed/);
+    expect(stdout).toContain('```js src/');
+    expect(code).toBe(0);
+  });
+
+  it('prints one JSON object with the fields that scripts rely on', async () => {
+    const { code, stdout } = await conductor('solve', question, '--json', '--yes');
+    const result = JSON.parse(stdout) as ReturnType<typeof runResult>;
+    expect(code).toBe(0);
+    expect(Object.keys(result)).toEqual([
+      'schema', 'runId', 'question', 'workspace', 'state', 'outcome', 'verified', 'message', 'failure', 'simulated', 'conductor', 'answer',
+      'verdict', 'context', 'rounds', 'spent', 'acceptedAt', 'updatedAt',
+    ]);
+    expect(result).toMatchObject({ schema: 1, question, workspace, state: 'completed', outcome: 'verified', verified: true, simulated: true });
+    expect(result.answer?.edits[0]).toMatchObject({ path: expect.stringMatching(/^src\//), kind: 'modify', diff: expect.stringContaining('@@') });
+    expect(result.verdict?.tests.filter(({ before, after }) => before === 'failed' && after === 'passed').length).toBeGreaterThan(0);
+    expect(result.rounds[0]?.steps[0]).toMatchObject({ state: 'completed', worker: expect.stringMatching(/^sim-/) });
+  });
+
+  it('ends with 3 at its budget, and a raised budget lets the run go on', async () => {
+    await usual({ runTokens: 100 });
+    const stopped = await conductor('solve', question, '--json', '--yes');
+    expect(stopped.code).toBe(3);
+    const { runId } = JSON.parse(stopped.stdout) as { runId: string };
+    await usual();
+    const { code, stdout } = await conductor('runs', 'resume', runId, '--json', '--yes');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ runId, outcome: 'verified' });
+  });
+
+  it('is cancelled by the first Ctrl+C and ends with 130', async () => {
+    const slow = await SimulatorServer.start({ seed: SEED, latency: 200 });
+    await writeWorkers({ version: 1, conductor: 'sim-conductor', workers: [...slow.workers(), { ...slow.conductor(), enabled: false }] });
+    const { child, output, result } = start(['solve', question]);
+    await new Promise<void>((resolve) => child.stderr.on('data', () => output.stderr.includes('Context') && resolve()));
+    child.kill('SIGINT');
+    const { code, stderr } = await result;
+    expect(stderr).toContain('Cancelled');
+    expect(code).toBe(130);
+    await slow.close();
+    await usual();
+  });
+
+  it.each([
+    ['an empty question', ['solve', ' '], 1, /empty/],
+    ['an unknown worker', ['solve', 'why?', '--worker', 'gtp'], 1, /"gtp"/],
+    ['a file that is not there', ['solve', 'why?', '--file', 'src/nowhere.js'], 1, /nowhere\.js/],
+    ['a file that is not text', ['solve', 'why?', '--file', 'logo.png'], 1, /logo\.png/],
+    ['a file outside the workspace', ['solve', 'why?', '--file', '../../etc/passwd'], 1, /passwd/],
+    ['a folder that is not there', ['solve', 'why?', '--workspace', 'nowhere'], 1, /not a folder/],
+    ['no question', ['solve'], 2, /question/],
+    ['a word too many', ['solve', 'why', 'so'], 2, /quotes/],
+    ['an unknown option', ['solve', 'why?', '--wat'], 2, /wat/],
+    ['an unknown command', ['slove'], 2, /slove/],
+    ['an unknown run', ['runs', 'show', 'nope'], 1, /nope/],
+  ])('%s: one sentence and an exit code', async (_name, args, expected, says) => {
+    const { code, stderr, stdout } = await conductor(...args);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+/m);
+    expect(stdout).toBe('');
+    expect(code).toBe(expected);
+  });
+
+  it('says what to do when there is no worker, and when workers.json is broken', async () => {
+    await writeWorkers({ version: 1, workers: [] });
+    expect(await conductor('solve', 'why?')).toMatchObject({ code: 1, stderr: expect.stringContaining('conductor worker add') });
+    await writeFile(path.join(home, 'workers.json'), '{ "version": 1, "workers": [ { "id": "x" ');
+    expect(await conductor('solve', 'why?')).toMatchObject({ code: 1, stderr: expect.stringContaining('workers.json') });
+    await usual();
+  });
+});
+
+describe('conductor runs', () => {
+  it('lists what was asked, the newest first, and shows and exports one of them', async () => {
+    const list = await conductor('runs', 'list', '--json');
+    const runs = JSON.parse(list.stdout) as { runId: string; state: string; acceptedAt: number }[];
+    expect(runs.length).toBeGreaterThan(3);
+    expect(runs.map(({ acceptedAt }) => acceptedAt)).toEqual(runs.map(({ acceptedAt }) => acceptedAt).sort((a, b) => b - a));
+    // What failed at once is in the journal like everything else.
+    expect(runs.filter(({ state }) => state === 'failed').length).toBeGreaterThan(3);
+
+    const completed = runs.find(({ state }) => state === 'completed')?.runId ?? '';
+    const shown = await conductor('runs', 'show', completed, '--json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ runId: completed, state: 'completed' });
+    expect((await conductor('runs', 'show', completed)).stderr).toContain('Verified');
+    const exported = await conductor('runs', 'export', completed);
+    const events = exported.stdout.trim().split('\n').map((line) => storedEventSchema.parse(JSON.parse(line)));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events[0]?.event.type).toBe('run.accepted');
+    expect(events.at(-1)?.event.type).toBe('run.completed');
+  });
+});
+
+describe('conductor worker', () => {
+  it('tries a worker before it is added, and leaves a key in the environment alone', async () => {
+    const keyed = await SimulatorServer.start({ seed: 1, latency: 0, key: 'right' });
+    const [worker] = keyed.workers();
+    const add = ['worker', 'add', 'keyed', '--provider', 'openai-compatible', '--model', worker?.model ?? '', '--base-url', `${keyed.url}/v1`, '--key', 'SIM_KEY'];
+    expect(await start(add, { SIM_KEY: 'wrong' }).result).toMatchObject({ code: 1, stderr: expect.stringContaining('not added') });
+    await conductor('backend', 'stop');
+    expect(await start(add, { SIM_KEY: 'right' }).result).toMatchObject({ code: 0, stdout: expect.stringContaining('keyed') });
+    const files = await readdir(home);
+    const { readFile } = await import('node:fs/promises');
+    for (const file of files.filter((name) => /json|log/.test(name))) {
+      expect(await readFile(path.join(home, file), 'utf8'), file).not.toContain('right"');
+    }
+    expect(await conductor('worker', 'remove', 'keyed')).toMatchObject({ code: 0 });
+    await keyed.close();
+  });
+});
+
+it('conductor demo ends verified and leaves nothing behind', async () => {
+  const before = (await readdir(folder)).sort();
+  const { code, stderr } = await conductor('demo', '--seed', String(SEED));
+  expect(stderr).toContain('SIMULATED');
+  expect(stderr).toContain('✓');
+  expect(code).toBe(0);
+  expect((await readdir(folder)).sort()).toEqual(before);
+}, 60_000);
