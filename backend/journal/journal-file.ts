@@ -1,13 +1,11 @@
 import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type * as Sqlite from 'node:sqlite';
 import { JournalUnavailableError, NewerJournalError, NotAJournalError } from './errors.ts';
 import { createTables, kindOfDatabase, SCHEMA_VERSION } from './schema.ts';
 
-/**
- * Looked up when a journal is opened and not imported: an import would end a Node that lacks it before it could say so in a sentence.
- */
-const sqlite = (): typeof import('node:sqlite') => process.getBuiltinModule('node:sqlite');
+/** Looked up when a journal is opened, not imported: an import would end a Node that lacks it before it could say so. */
+const sqlite = (): typeof Sqlite => process.getBuiltinModule('node:sqlite');
 
 /** How long a writer waits for another process before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -30,7 +28,7 @@ const DATABASE_HEADER = Buffer.from('SQLite format 3\0');
 /** The open database: transactions, and SQLite's errors turned into sentences. */
 export class JournalFile {
   readonly file: string;
-  readonly #database: DatabaseSync;
+  readonly #database: Sqlite.DatabaseSync;
 
   /** @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was. */
   constructor(file: string) {
@@ -44,7 +42,7 @@ export class JournalFile {
     }
   }
 
-  prepare(sql: string): StatementSync {
+  prepare(sql: string): Sqlite.StatementSync {
     return this.#database.prepare(sql);
   }
 
@@ -116,7 +114,7 @@ export class JournalFile {
   }
 }
 
-function openDatabase(file: string): DatabaseSync {
+function openDatabase(file: string): Sqlite.DatabaseSync {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     if (!isEmptyOrDatabase(file)) throw new NotAJournalError(file);
