@@ -102,7 +102,7 @@ export class AnswerReview {
   async undo(): Promise<void> {
     const applied = this.#applied();
     if (!applied) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
-    const { placed, refused } = await placeEdits(vscode.Uri.file(applied.folder), applied.edits);
+    const { placed, refused } = await placeEdits(openFolder(applied.folder), applied.edits);
     const [first] = refused;
     if (first) throw new Error(sentenceOf(first));
     await undoEdits(placed);
@@ -196,8 +196,12 @@ function folderOf(run: RunSnapshot): vscode.Uri {
   if (workspace === undefined) {
     throw new Error(vscode.l10n.t('The question was asked without a folder, so the answer belongs to no files: insert it.'));
   }
-  const wanted = vscode.Uri.file(workspace).toString();
+  return openFolder(workspace);
+}
+
+function openFolder(path: string): vscode.Uri {
+  const wanted = vscode.Uri.file(path).toString();
   const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.toString() === wanted);
-  if (!folder) throw new Error(vscode.l10n.t('The answer belongs to {0}: open that folder to apply it.', workspace));
+  if (!folder) throw new Error(vscode.l10n.t('The answer belongs to {0}: open that folder first.', path));
   return folder.uri;
 }

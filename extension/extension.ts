@@ -11,7 +11,8 @@ import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
 import { KeyStore } from './keys.ts';
-import { actOn } from './page-messages.ts';
+import { openWorkspaceFile } from './open-file.ts';
+import { actOn, type PageMessageOptions } from './page-messages.ts';
 import { PanelStateSource } from './panel-state.ts';
 import { PanelView } from './panel-view.ts';
 import { RunCommands } from './run-commands.ts';
@@ -93,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     extensionUri: context.extensionUri,
     source: panel,
     onMessage: (message) => {
-      actOn(message, { connection, runs, panel, solve, runCommands, review }).catch((error: unknown) => {
+      actOn(message, pageMessageOptions).catch((error: unknown) => {
         log.error(messageOf(error));
         panel.refuse(messageOf(error));
       });
@@ -107,6 +108,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const addWorker = new AddWorkerCommand({ connection, keys, panel });
   const statusBar = new StatusBar();
+  const pageMessageOptions: PageMessageOptions = {
+    connection, panel, solve, runCommands, review,
+    openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
+    runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
+  };
 
   runs.changed.on((run) => {
     statusBar.update(run);
@@ -196,6 +202,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     onDidChangeRun: runChanged.event,
     ...(context.extensionMode === vscode.ExtensionMode.Test && { test }),
   };
+}
+
+function onlyFolder(): string | undefined {
+  const [folder, ...others] = folders();
+  return others.length === 0 ? folder : undefined;
 }
 
 function folders(): string[] {

@@ -62,7 +62,7 @@ async function findModel(name: string): Promise<vscode.LanguageModelChat> {
 function sentenceOf(error: vscode.LanguageModelError, model: string): string {
   switch (error.code) {
     case vscode.LanguageModelError.NoPermissions.name:
-      return vscode.l10n.t('Conductor may not use the model "{0}": allow it with "Manage Language Model Access" of the accounts menu.', model);
+      return vscode.l10n.t('Conductor may not use the model "{0}": see "Manage Language Model Access" in the accounts menu.', model);
     case vscode.LanguageModelError.Blocked.name:
       return vscode.l10n.t('The model "{0}" refused, because of its quota or its filter: {1}', model, error.message);
     case vscode.LanguageModelError.NotFound.name:

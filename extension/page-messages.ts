@@ -1,25 +1,26 @@
-import * as vscode from 'vscode';
 import type { PageMessage } from '../backend/protocol/panel-messages.ts';
 import type { AnswerReview } from './answer-review.ts';
 import type { BackendConnection } from './backend-connection.ts';
-import { openWorkspaceFile } from './open-file.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from './run-commands.ts';
-import type { RunStore } from './run-store.ts';
 import type { SolveCommand } from './solve-command.ts';
 
 export interface PageMessageOptions {
-  readonly connection: BackendConnection;
-  readonly runs: RunStore;
-  readonly panel: PanelStateSource;
-  readonly solve: SolveCommand;
-  readonly runCommands: RunCommands;
-  readonly review: AnswerReview;
+  readonly connection: Pick<BackendConnection, 'client'>;
+  readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
+  readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
+  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
+  readonly review: Pick<AnswerReview, 'show'>;
+  /** Shows a file of the open run's folder. */
+  readonly openFile: (path: string, line: number | undefined) => Promise<void>;
+  /** Runs one of VS Code's commands or of ours, by its id. */
+  readonly runCommand: (id: string) => Promise<void>;
 }
 
 /** Does what the page asks for. @throws an error with a sentence, for the page to show. */
 export async function actOn(message: PageMessage, options: PageMessageOptions): Promise<void> {
-  const { connection, runs, panel, solve, runCommands, review } = options;
+  const { connection, panel, solve, runCommands, review, openFile, runCommand } = options;
+  if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
     case 'retryBackend':
@@ -27,50 +28,34 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
       await connection.client().catch(() => undefined);
       return;
     case 'solve': {
-      const shown = panel.draft?.question === message.question && panel.draft.preview !== undefined;
-      await solve.solve(message.question, shown ? false : undefined);
+      const alreadyShown = panel.draft?.question === message.question && panel.draft.preview !== undefined;
+      await solve.solve(message.question, alreadyShown ? false : undefined);
       return;
     }
     case 'previewContext':
-      await solve.preview(message.question);
-      return;
+      return solve.preview(message.question);
     case 'newQuestion':
-      panel.ask(message.question);
-      return;
+      return panel.ask(message.question);
     case 'cancel':
-      await runCommands.cancel(message.runId);
-      return;
+      return runCommands.cancel(message.runId);
     case 'resume':
-      await runCommands.resume(message.runId);
-      return;
+      return runCommands.resume(message.runId);
     case 'open':
       await runCommands.open(message.runId);
       return;
     case 'apply':
-      await review.show(await runCommands.runOf(message.runId));
-      return;
+      return review.show(await runCommands.runOf(message.runId));
     case 'copy':
-      await runCommands.copyAnswer(message.text);
-      return;
+      return runCommands.copyAnswer(message.text);
     case 'insert':
-      await runCommands.insertAnswer(message.text);
-      return;
+      return runCommands.insertAnswer(message.text);
     case 'openFile':
-      await openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), message.path, message.line);
-      return;
+      return openFile(message.path, message.line);
     case 'addWorker':
-      await vscode.commands.executeCommand('conductor.addWorker');
-      return;
+      return runCommand('conductor.addWorker');
     case 'manageTrust':
-      await vscode.commands.executeCommand('workbench.trust.manage');
-      return;
+      return runCommand('workbench.trust.manage');
     case 'showLogs':
-      await vscode.commands.executeCommand('conductor.showLogs');
-      return;
+      return runCommand('conductor.showLogs');
   }
-}
-
-function onlyFolder(): string | undefined {
-  const [folder, ...others] = vscode.workspace.workspaceFolders ?? [];
-  return others.length === 0 ? folder?.uri.fsPath : undefined;
 }

@@ -99,6 +99,10 @@ export class PanelStateSource {
     this.#set({ draft: this.#draft, applied: this.#applied, problem });
   }
 
+  forgetProblem(): void {
+    if (this.#problem !== undefined) this.#set({ draft: this.#draft, applied: this.#applied });
+  }
+
   #set({ draft, applied, problem }: {
     draft?: QuestionDraft | undefined; applied?: ApplyOutcome | undefined; problem?: string | undefined;
   }): void {

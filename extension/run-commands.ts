@@ -62,6 +62,7 @@ export class RunCommands {
 
   async copyAnswer(text = this.#answer()): Promise<void> {
     await vscode.env.clipboard.writeText(text);
+    vscode.window.setStatusBarMessage(vscode.l10n.t('Conductor: copied'), 3_000);
   }
 
   /** Puts code at the cursors of the active editor: the text given, or a code block of the open run's answer. */

@@ -39,7 +39,12 @@ export const WORKER_PRESETS: readonly WorkerPreset[] = [
   { label: 'Ollama', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', example: 'qwen3:8b' },
   { label: 'LM Studio', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1234/v1', example: 'qwen3-8b' },
   { label: 'vLLM', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1', example: 'Qwen/Qwen3-8B' },
-  { label: 'Another server with OpenAI’s API', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8080/v1', example: 'model-name' },
+  {
+    label: 'Another server with OpenAI’s API',
+    provider: 'openai-compatible',
+    baseUrl: 'http://127.0.0.1:8080/v1',
+    example: 'model-name',
+  },
 ];
 
 /** A free worker id after the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { pageMessageSchema, type PageMessage, type QuestionDraft } from '../../backend/protocol/panel-messages.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { actOn, type PageMessageOptions } from '../../extension/page-messages.ts';
+
+const RUN = { runId: 'r1' } as RunSnapshot;
+
+/** Parts that write down what is asked of them. */
+function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?: boolean } = {}) {
+  const asked: unknown[][] = [];
+  const record = (name: string) => async (...values: unknown[]): Promise<void> => void asked.push([name, ...values]);
+  const options: PageMessageOptions = {
+    connection: {
+      client: async () => {
+        asked.push(['connect']);
+        if (offline) throw new Error('Node is too old.');
+        return undefined as never;
+      },
+    },
+    panel: { draft, ask: (question) => void asked.push(['ask', question]), forgetProblem: () => undefined },
+    solve: {
+      solve: async (...values) => {
+        asked.push(['solve', ...values]);
+        return 'r1';
+      },
+      preview: record('preview'),
+    },
+    runCommands: {
+      cancel: record('cancel'),
+      resume: record('resume'),
+      open: async (runId) => {
+        asked.push(['open', runId]);
+        return RUN;
+      },
+      runOf: async (runId) => ({ ...RUN, runId: runId ?? 'open' }),
+      copyAnswer: record('copy'),
+      insertAnswer: record('insert'),
+    },
+    review: { show: async ({ runId }) => void asked.push(['review', runId]) },
+    openFile: record('openFile'),
+    runCommand: record('command'),
+  };
+  return { asked, act: (message: PageMessage) => actOn(message, options) };
+}
+
+const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null };
+
+describe('a message of the page', () => {
+  it.each<[PageMessage, unknown[]]>([
+    [{ type: 'previewContext', question: 'Why?' }, ['preview', 'Why?']],
+    [{ type: 'newQuestion', question: 'Why?' }, ['ask', 'Why?']],
+    [{ type: 'newQuestion' }, ['ask', undefined]],
+    [{ type: 'cancel', runId: 'r1' }, ['cancel', 'r1']],
+    [{ type: 'resume', runId: 'r1' }, ['resume', 'r1']],
+    [{ type: 'open', runId: 'r1' }, ['open', 'r1']],
+    [{ type: 'apply', runId: 'r2' }, ['review', 'r2']],
+    [{ type: 'copy', text: 'answer' }, ['copy', 'answer']],
+    [{ type: 'insert', text: 'code' }, ['insert', 'code']],
+    [{ type: 'openFile', path: 'src/a.ts', line: 3 }, ['openFile', 'src/a.ts', 3]],
+    [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
+    [{ type: 'manageTrust' }, ['command', 'workbench.trust.manage']],
+    [{ type: 'showLogs' }, ['command', 'conductor.showLogs']],
+    [{ type: 'retryBackend' }, ['connect']],
+  ])('%j does one thing', async (message, expected) => {
+    const { asked, act } = recorded();
+    expect(pageMessageSchema.parse(message)).toEqual(message);
+    await act(message);
+    expect(asked).toEqual([expected]);
+  });
+
+  it('solves as the setting says when the page has not shown the context', async () => {
+    const { asked, act } = recorded({ draft: { question: 'Another?', preview } });
+    await act({ type: 'solve', question: 'Why?' });
+    expect(asked).toEqual([['solve', 'Why?', undefined]]);
+  });
+
+  it('does not show the context again when the page just has', async () => {
+    const { asked, act } = recorded({ draft: { question: 'Why?', preview } });
+    await act({ type: 'solve', question: 'Why?' });
+    expect(asked).toEqual([['solve', 'Why?', false]]);
+  });
+
+  it('leaves it to the state to say that there is no backend', async () => {
+    const { act } = recorded({ offline: true });
+    await expect(act({ type: 'ready' })).resolves.toBeUndefined();
+  });
+});
