@@ -66,7 +66,7 @@ export function judge(before: TestReport, after: TestReport, exitCode: number | 
   if (newFailures > 0) return failed(`${counted(newFailures, 'test')} failed that had not failed before.`);
   const ending = exitCode === null ? 'by a signal' : `with exit code ${exitCode}`;
   if (exitCode !== 0) return failed(`Every test passed, but the command ended ${ending}.`);
-  const reason = `${counted(broken, 'test')} that failed before passed, and so did ${counted(working, 'test')} that had passed before.`;
+  const reason = `${counted(broken, 'test')} that failed before passed, and ${counted(working, 'test')} that passed still did.`;
   return { verified: true, score: 1, outcome: 'verified', reason, tests: changes };
 }
 

@@ -28,6 +28,8 @@ export interface SandboxedCommand {
   /** A line for the shell. */
   readonly command: string;
   readonly cwd: string;
+  /** Folders in which commands are looked for before the user's PATH. */
+  readonly programFolders?: readonly string[];
   /** Home and temporary folder of the command. */
   readonly temporary: string;
   /** Further folders that the command may write. */
@@ -75,11 +77,14 @@ const LIMITS = {
 export class Sandbox {
   readonly #options: SandboxOptions;
   #availability: Promise<SandboxAvailability> | undefined;
-  #prlimit: string | undefined;
+  readonly #searchPath: string;
+  readonly #prlimit: string | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#prlimit = programOnPath('prlimit', options.searchPath);
+    // A relative entry would be looked up in the copy, where a patch could have put a program.
+    this.#searchPath = options.searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter);
+    this.#prlimit = programOnPath('prlimit', this.#searchPath);
   }
 
   /** Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. */
@@ -97,14 +102,15 @@ export class Sandbox {
       const { available, reason } = await this.availability();
       if (!available) throw new SandboxUnavailableError(reason);
     }
+    if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');
     command.signal.throwIfAborted();
     return await this.#runUnchecked(command);
   }
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
-    const { cwd, temporary, timeoutMs, signal, sandboxed } = command;
+    const { cwd, programFolders = [], temporary, timeoutMs, signal, sandboxed } = command;
     const environment = {
-      PATH: this.#options.searchPath,
+      PATH: [...programFolders, this.#searchPath].join(path.delimiter),
       HOME: temporary,
       TMPDIR: temporary,
       LANG: 'C.UTF-8',
@@ -134,11 +140,14 @@ export class Sandbox {
   }
 
   async #policy({ cwd, temporary, writable = [], hidden = [], readable = [] }: SandboxedCommand): Promise<WrapPolicy> {
-    const { searchPath, homeFolder, hiddenFolders = [], folders } = this.#options;
-    const toolchains = await readableToolchains(searchPath, homeFolder);
+    const { homeFolder, hiddenFolders = [], folders } = this.#options;
+    const toolchains = await readableToolchains(this.#searchPath, homeFolder);
     const seccompHelper = await getApplySeccompBinaryPathAsync();
     const literal = (paths: readonly (string | null)[]): { path: string; literal: true }[] =>
-      paths.filter((entry) => entry !== null && existsSync(entry)).map((entry) => ({ path: String(entry), literal: true }));
+      // Some containers have / as their home folder: hiding that would hide everything.
+      paths
+        .filter((entry) => entry !== null && entry !== '/' && existsSync(entry))
+        .map((entry) => ({ path: String(entry), literal: true }));
     return {
       network: { allowedDomains: [], deniedDomains: [] },
       filesystem: {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
 import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
 import { brokenTests, hasEvidence, judge } from './judge.ts';
@@ -46,7 +47,7 @@ export class Verifier {
 
   /**
    * Runs the tests without and with the patch, each on a private copy, and compares. Whatever is wrong with patch, tests or
-   * machine is an outcome. Throws an AbortError on abort, with nothing left behind, and errors that are ours.
+   * machine is an outcome. On abort it throws the signal's reason, with nothing left behind.
    */
   async verify(options: VerifyOptions): Promise<Verdict> {
     const started = performance.now();
@@ -67,7 +68,7 @@ const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding
   tests: [],
 });
 
-/** The run of the tests said nothing that can be used; `reason` says why. */
+/** A run of the tests that says nothing; the message says why. */
 class UnusableRun extends Error {}
 
 /** One verification: the state that its stages share. */
@@ -77,7 +78,9 @@ class Attempt {
 
   constructor(parts: VerifierParts, options: VerifyOptions) {
     this.#parts = parts;
-    this.#options = { sandboxed: true, timeoutMs: DEFAULT_TIMEOUT_MS, ...options };
+    // An option that is there but undefined means the default: above all, it never means "without a sandbox".
+    const { sandboxed = true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    this.#options = { ...options, sandboxed, timeoutMs };
   }
 
   async verdict(): Promise<Finding> {
@@ -165,6 +168,7 @@ class Attempt {
     const outcome = await this.#parts.sandbox.run({
       command: prepared.command,
       environment: prepared.environment,
+      programFolders: [path.join(copy.folder, 'node_modules', '.bin')],
       cwd: copy.folder,
       temporary: folder.temporary,
       writable: [folder.report],

@@ -21,13 +21,14 @@ export interface WorkspaceCopy {
 }
 
 /**
- * Copies what belongs to `workspace` (see `listWorkspace`) into the new folder `folder`. Contents are copied or reflinked, never
- * hard-linked: a test that writes in place must not reach the user's file. `.git` stays behind. Symbolic links are recreated if they
- * stay inside the workspace, and left out if they lead elsewhere.
+ * Copies what belongs to `workspace` (see `listWorkspace`) into the new folder `folder`. Contents are copied or reflinked,
+ * never hard-linked: a test that writes in place must not reach the user's file. `.git` stays behind. Symbolic links are
+ * recreated if they stay inside the workspace, and left out if they lead elsewhere.
  *
- * Installed dependencies are shared: the copy has its own `node_modules` folder, in which each package is a symbolic link to the
- * workspace's. Inside the sandbox that is read-only, because nothing outside the copy can be written. Links of a monorepo from
- * `node_modules` back into its packages are recreated inside the copy, or the tests would run against the unpatched sources.
+ * Installed dependencies are shared: the copy has its own `node_modules` folder, in which each package is a symbolic link
+ * to the workspace's. Inside the sandbox that is read-only, because nothing outside the copy can be written. Links of a
+ * monorepo from `node_modules` back into its packages are recreated inside the copy, or the tests would run against the
+ * unpatched sources.
  */
 export async function copyWorkspace(workspace: string, folder: string, signal: AbortSignal): Promise<WorkspaceCopy> {
   const base = await realpath(workspace);

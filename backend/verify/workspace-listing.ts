@@ -33,8 +33,8 @@ export interface Listing {
 }
 
 /**
- * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches. `base` is absolute and without
- * symbolic links. Throws `WorkspaceCopyError` where that is too much to copy.
+ * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches. `base` is absolute
+ * and without symbolic links. Throws `WorkspaceCopyError` where that is too much to copy.
  */
 export async function listWorkspace(base: string, signal: AbortSignal): Promise<Listing> {
   const collector = new Collector(base);
@@ -111,7 +111,10 @@ class Collector {
   }
 }
 
-/** What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing or knows nothing of the folder. */
+/**
+ * What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing or knows nothing of the
+ * folder.
+ */
 async function listWithGit(base: string, signal: AbortSignal): Promise<string[] | undefined> {
   const git = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await promisify(execFile)(

@@ -6,7 +6,7 @@ import { getDefaultWritePaths } from '@anthropic-ai/sandbox-runtime';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../backend/verify/sandbox.ts';
-import { makeScratch, processesWith, trySandbox, type Scratch } from './setup.ts';
+import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();
 
@@ -38,7 +38,7 @@ async function listen(server: Server, where: number | string): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-describe.skipIf(!available)(`a command (${note})`, () => {
+describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
   it('runs, writes its own folders, and reports exit code and output', async () => {
     await using scratch = await makeScratch();
     const outcome = await run(
@@ -164,7 +164,7 @@ describe.skipIf(!available)(`a command (${note})`, () => {
       `setsid sleep ${seconds} > /dev/null 2>&1 & kill -0 $! && sleep ${seconds} & kill -0 $! && echo started`,
     );
     expect(stdout).toBe('started\n');
-    await expect.poll(() => processesWith(seconds)).toEqual([]);
+    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
   });
 
   it('cannot write a file beyond the limit', async () => {
@@ -198,7 +198,7 @@ describe.each([...(available ? [true] : []), false])('the limits of a command (s
     const seconds = uniqueSleep();
     const outcome = await run(scratch, `sh -c 'sleep ${seconds}' & sleep ${seconds}`, { sandboxed, timeoutMs: 500 });
     expect(outcome).toMatchObject({ timedOut: true, exitCode: null, sandboxed });
-    await expect.poll(() => processesWith(seconds)).toEqual([]);
+    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
   });
 
   it('kill the whole group on abort', async () => {
@@ -207,10 +207,10 @@ describe.each([...(available ? [true] : []), false])('the limits of a command (s
     const controller = new AbortController();
     const running = run(scratch, `sleep ${seconds} & sleep ${seconds}`, { sandboxed, signal: controller.signal });
     running.catch(() => undefined);
-    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length).toBe(2);
+    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(2);
     controller.abort();
     await expect(running).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }) as Error);
-    await expect.poll(() => processesWith(seconds)).toEqual([]);
+    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
   });
 
   it('keep the end of a flood of output', async () => {

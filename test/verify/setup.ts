@@ -53,6 +53,9 @@ export async function trySandbox(): Promise<{ available: boolean; note: string }
   return { available, note: available ? 'in the sandbox' : `not tried, no sandbox here: ${reason}` };
 }
 
+/** For waiting until something has happened; only a failing test ever waits that long. */
+export const PATIENTLY = { timeout: 25_000 };
+
 /** Process ids on this machine whose command line holds the marker. Processes of a sandbox are visible from outside. */
 export async function processesWith(marker: string): Promise<string[]> {
   const found: string[] = [];

@@ -1,11 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
-import { SandboxUnavailableError } from '../../backend/verify/sandbox.ts';
+import { SandboxUnavailableError, type SandboxedCommand } from '../../backend/verify/sandbox.ts';
 import type { Verdict } from '../../backend/verify/verdict.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
-import { makeScratch, processesWith, trySandbox, type Scratch } from './setup.ts';
+import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();
 
@@ -43,7 +43,7 @@ async function judge(scratch: Scratch, answer: string, files: Parameters<Scratch
 const statuses = (verdict: Verdict): Record<string, string> =>
   Object.fromEntries(verdict.tests.map(({ id, before, after }) => [id.split(' > ').at(-1), `${before} → ${after}`]));
 
-describe.skipIf(!available)(`a verdict (${note})`, () => {
+describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
   it('verifies an honest fix and tells mended tests from kept ones', async () => {
     await using scratch = await makeScratch();
     const verdict = await judge(scratch, block('src/list.js', FIX));
@@ -155,6 +155,17 @@ describe.skipIf(!available)(`a verdict (${note})`, () => {
     }
   });
 
+  it('finds the programs that the project has installed', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...PROJECT, 'node_modules/.bin/wrapper': '#!/bin/sh\nexec "$@"\n' });
+    await chmod(path.join(base, 'node_modules/.bin/wrapper'), 0o755);
+    const patch = await parsePatch(block('src/list.js', FIX), base);
+    const { signal } = new AbortController();
+    expect(await scratch.verifier.verify({ base, patch, command: 'wrapper node --test', signal })).toMatchObject({
+      verified: true,
+    });
+  });
+
   it('is none of a patch when the tests cannot be run before it', async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project(PROJECT);
@@ -187,11 +198,11 @@ describe.skipIf(!available)(`a verdict (${note})`, () => {
     const controller = new AbortController();
     const running = scratch.verifier.verify({ base, patch, command: 'node --test', signal: controller.signal });
     running.catch(() => undefined);
-    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(1);
     controller.abort();
     await expect(running).rejects.toMatchObject({ name: 'AbortError' });
     expect(await readdir(scratch.folders.root)).toEqual([]);
-    await expect.poll(() => processesWith(seconds)).toEqual([]);
+    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
   });
 
   it('is the same for several at once', async () => {
@@ -208,7 +219,7 @@ describe.skipIf(!available)(`a verdict (${note})`, () => {
   });
 });
 
-describe.skipIf(!available)(`a patch that leaves the bug in is not verified (${note})`, () => {
+describe.skipIf(!available)(`a patch that leaves the bug in is not verified (${note})`, { timeout: 120_000 }, () => {
   const BUG = PROJECT['src/list.js'];
   const ID = 'test/list.test.js > list > finds the last';
   const line = (type: string, nesting: number, name: string): string =>
@@ -331,12 +342,19 @@ ${BUG}`,
 describe('without a sandbox', () => {
   it('nothing is learned unless a person agreed to go without', async () => {
     await using scratch = await makeScratch();
-    const none = { run: () => Promise.reject(new SandboxUnavailableError('No sandbox here.')) };
+    const none = {
+      run: async ({ sandboxed }: SandboxedCommand): Promise<never> => {
+        throw sandboxed ? new SandboxUnavailableError('No sandbox here.') : new Error('It ran without a sandbox.');
+      },
+    };
     const verifier = new Verifier({ ...scratch, sandbox: none });
     const base = await scratch.project(PROJECT);
     const patch = await parsePatch(block('src/list.js', FIX), base);
-    const verdict = await verifier.verify({ base, patch, command: 'node --test', signal: new AbortController().signal });
-    expect(verdict).toMatchObject({ verified: false, outcome: 'infrastructure', reason: 'No sandbox here.', score: 0 });
+    for (const sandboxed of [true, undefined]) {
+      const options = { base, patch, command: 'node --test', signal: new AbortController().signal, sandboxed };
+      const verdict = await verifier.verify(options);
+      expect(verdict).toMatchObject({ outcome: 'infrastructure', reason: 'No sandbox here.', score: 0, sandboxed: true });
+    }
   });
 
   it('the tests run where a person agreed, and the verdict says so', async () => {

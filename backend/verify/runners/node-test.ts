@@ -120,7 +120,7 @@ const eventSchema = z.discriminatedUnion('type', [
 export function parseEvents(lines: string, copy: string): TestReport {
   const results: TestResult[] = [];
   const openNames = new Map<string, string[]>();
-  const uses = new Map<string, number>();
+  const ids = new Set<string>();
   let hasEnd = false;
   for (const line of lines.split('\n')) {
     if (line === '') continue;
@@ -141,13 +141,16 @@ export function parseEvents(lines: string, copy: string): TestReport {
     const isFile = event.nesting === 0 && path.resolve(copy, event.name) === file;
     const isContainer = isFile || event.suite;
     const name = isFile ? relative : [relative, ...names].join(ID_SEPARATOR);
-    const use = (uses.get(name) ?? 0) + 1;
-    uses.set(name, use);
+    let id = name;
+    for (let use = 2; ids.has(id); use += 1) id = `${name} (${use})`;
+    ids.add(id);
     results.push({
-      id: use === 1 ? name : `${name} (${use})`,
+      id,
       kind: isContainer ? 'container' : 'test',
       status: event.skipped ? 'skipped' : event.type === 'test:pass' ? 'passed' : 'failed',
-      ...(event.message !== undefined && { message: event.message.slice(0, MAX_MESSAGE_CHARACTERS) }),
+      ...(event.message !== undefined && {
+        message: event.message.replaceAll(copy + path.sep, '').slice(0, MAX_MESSAGE_CHARACTERS),
+      }),
       ...(event.durationMs !== undefined && { durationMs: event.durationMs }),
     });
   }
