@@ -90,8 +90,7 @@ export class RunManager implements RunService {
     const active = this.#active.get(runId);
     if (active) return active.controller.abort(new Cancelled());
     if (isOver(this.snapshot(runId).state)) return;
-    const recorder = this.#adopt(runId);
-    recorder.record([{ type: 'run.cancelled' }]);
+    this.#adopt(runId, { type: 'run.cancelled' });
     this.#options.journal.leases.release(runId, this.#options.holder);
   }
 
@@ -103,9 +102,7 @@ export class RunManager implements RunService {
     if (run.state === 'completed') throw new RunRefusedError(`Run "${runId}" has ended with an answer: ask again for another one.`);
     if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
     const budget = { ...(await this.#options.loadWorkers()).budget, ...run.request.budget };
-    const recorder = this.#adopt(runId);
-    recorder.record([...lostAttempts(this.#options.journal.read(runId)), { type: 'run.resumed', reason: 'user', budget }]);
-    this.#drive(recorder, { patient: false });
+    this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'user', budget }), { patient: false });
   }
 
   /** Goes on with every run that an ended process left under way and that nobody else holds. */
@@ -114,9 +111,7 @@ export class RunManager implements RunService {
     for (const runId of journal.unfinished()) {
       if (this.#active.has(runId)) continue;
       try {
-        const recorder = this.#adopt(runId);
-        recorder.record([...lostAttempts(journal.read(runId)), { type: 'run.resumed', reason: 'restart' }]);
-        this.#drive(recorder, { patient: true });
+        this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'restart' }), { patient: true });
       } catch (error) {
         log(`Run ${runId} was not resumed: ${error instanceof Error ? error.message : String(error)}`);
       }
@@ -185,16 +180,20 @@ export class RunManager implements RunService {
     }
   }
 
-  /** Takes a run over from whoever left it, and closes what they left open with the budget. @throws RunRefusedError */
-  #adopt(runId: string): RunRecorder {
+  /**
+   * Takes a run over from whoever left it: what they left open is closed in one transaction with the event by which it goes on.
+   * @throws RunRefusedError
+   */
+  #adopt(runId: string, event: RunEvent): RunRecorder {
     const { journal, holder } = this.#options;
-    const run = journal.snapshot(runId);
-    if (!run) throw new RunNotFoundError(runId);
+    if (!journal.summary(runId)) throw new RunNotFoundError(runId);
     if (!journal.leases.acquire(runId, holder, LEASE_TTL_MS)) {
       throw new RunRefusedError(`Run "${runId}" is being worked on by another process of Conductor.`);
     }
-    journal.budget.closeAbandoned(runId);
-    return this.#recorder(run);
+    const events = journal.read(runId);
+    const recorder = this.#recorder(snapshotOf(events));
+    recorder.record([...lostAttempts(events), event], { closeAbandoned: true });
+    return recorder;
   }
 
   #recorder(run: RunSnapshot): RunRecorder {
