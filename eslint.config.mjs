@@ -21,6 +21,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     // Configuration of tools that demand a default export.
     files: ['**/*.config.ts', '**/*.mjs'],

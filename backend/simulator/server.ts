@@ -6,7 +6,7 @@ import { ZodError } from 'zod';
 import { answerAsConductor } from './conductor-model.ts';
 import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
-import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type Wire } from './pool.ts';
+import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
 import { countTokens, type AnswerRule } from './simulated-model.ts';
 import { answerAsWorker } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
@@ -26,6 +26,8 @@ export interface SimulatorOptions {
   readonly latency?: number;
   /** Where given, requests without it are refused. */
   readonly key?: string;
+  /** Who answers; the demo's pool by default. A test that needs its question solved brings workers that never err. */
+  readonly workers?: readonly SimulatedWorker[];
 }
 
 /** A simulated model in the form of an entry of `workers.json`. */
@@ -89,14 +91,16 @@ export class SimulatorServer {
   readonly #models: ReadonlyMap<string, ServedModel>;
   readonly #latency: number;
   readonly #key: string | undefined;
+  readonly #workers: readonly SimulatedWorker[];
   readonly #open = new Set<Promise<void>>();
 
-  private constructor(server: Server, { seed, latency = 1, key }: SimulatorOptions) {
+  private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS }: SimulatorOptions) {
     this.#server = server;
     this.#latency = latency;
     this.#key = key;
+    this.#workers = workers;
     this.#models = new Map<string, ServedModel>([
-      ...WORKERS.map(({ name, skills, ...model }): [string, ServedModel] => [
+      ...workers.map(({ name, skills, ...model }): [string, ServedModel] => [
         name,
         { ...model, rule: (request) => answerAsWorker({ name, skills, seed }, request) },
       ]),
@@ -116,7 +120,7 @@ export class SimulatorServer {
 
   /** The pool, as entries of `workers.json`. */
   workers(): SimulatedWorkerConfig[] {
-    return WORKERS.map((worker) => this.#configOf(worker));
+    return this.#workers.map((worker) => this.#configOf(worker));
   }
 
   /** The model that plays the Conductor, as an entry of `workers.json`. */

@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['flows/**/*.test.ts'],
     // Each flow runs a VS Code, a browser and a backend: one at a time is enough for a machine.
     fileParallelism: false,
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
   },
 });

@@ -1,6 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { WORKERS, type SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import type { SimulatorServer } from '../../../backend/simulator/server.ts';
+import { skillsOf } from '../../../backend/simulator/skills.ts';
+
+/**
+ * Workers that never err, whatever the words of a prompt: a flow shows what happens with an answer, not what the simulator makes of it.
+ * None stands out by its description, so the simulated Conductor always plans several steps that read each other.
+ */
+export const FLAWLESS_WORKERS: readonly SimulatedWorker[] = WORKERS.map((worker) => ({
+  ...worker,
+  description: 'A simulated model.',
+  // Chances are log-odds of a few times the skill: this far above 1 nothing goes wrong.
+  skills: skillsOf([10, 10, 10]),
+}));
 
 /** Puts a `workers.json` with the simulator's pool into a Conductor home. */
 export async function writeSimulatedHome(home: string, simulator: SimulatorServer): Promise<void> {

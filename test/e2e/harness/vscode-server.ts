@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream, existsSync, readFileSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -20,6 +20,10 @@ const QUIET_SETTINGS = {
   'workbench.reduceMotion': 'on',
   'workbench.tips.enabled': false,
   'workbench.editor.useModal': 'off',
+  // The browser's colour scheme decides, so that a test can change it.
+  'window.autoDetectColorScheme': true,
+  'workbench.preferredDarkColorTheme': 'Dark Modern',
+  'workbench.preferredLightColorTheme': 'Light Modern',
   'telemetry.telemetryLevel': 'off',
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
@@ -45,14 +49,12 @@ export class VsCodeServer {
   readonly folder: string;
   readonly port: number;
   readonly #process: ChildProcess;
-  readonly #settings: Record<string, unknown>;
   readonly #exited: Promise<void>;
 
-  private constructor(folder: string, port: number, process: ChildProcess, settings: Record<string, unknown>, exited: Promise<void>) {
+  private constructor(folder: string, port: number, process: ChildProcess, exited: Promise<void>) {
     this.folder = folder;
     this.port = port;
     this.#process = process;
-    this.#settings = settings;
     this.#exited = exited;
   }
 
@@ -82,7 +84,7 @@ export class VsCodeServer {
     process.once('exit', killWithUs);
     void exited.then(() => process.off('exit', killWithUs));
     const port = await listeningPort(server, path.join(folder, 'server.log'), exited);
-    return new VsCodeServer(folder, port, server, settings, exited);
+    return new VsCodeServer(folder, port, server, exited);
   }
 
   urlOf(workspace: string): string {
@@ -94,16 +96,8 @@ export class VsCodeServer {
     return { scheme: 'vscode-remote', authority: `127.0.0.1:${this.port}`, path: path.resolve(file) };
   }
 
-  /** Changes user settings while VS Code runs; it notices by itself. */
-  async changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void> {
-    Object.assign(this.#settings, changes);
-    const temporary = `${settingsFile(this.folder)}.tmp`;
-    await writeFile(temporary, JSON.stringify(this.#settings));
-    await rename(temporary, settingsFile(this.folder));
-  }
-
   /** The folder an installed extension was unpacked to, such as `conductor.conductor-0.1.0`. */
-  async extensionFolder(id: string): Promise<string> {
+  extensionFolder(id: string): string {
     const name = readdirSync(extensionsFolder(this.folder)).find((entry) => entry.toLowerCase().startsWith(`${id}-`.toLowerCase()));
     if (!name) throw new Error(`No extension ${id} is installed in ${extensionsFolder(this.folder)}.`);
     return path.join(extensionsFolder(this.folder), name);
@@ -114,10 +108,6 @@ export class VsCodeServer {
     const pids = descendantsOf(this.#process.pid ?? -1).filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     return pids.length;
-  }
-
-  async serverLog(): Promise<string> {
-    return readFile(path.join(this.folder, 'server.log'), 'utf8');
   }
 
   /** Copies the server's own log and VS Code's log files. */

@@ -37,6 +37,7 @@ export class VsCodeWindow {
     const context = await browser.newContext({
       viewport: { width, height },
       deviceScaleFactor: scale,
+      colorScheme: 'dark',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     const window = new VsCodeWindow(await context.newPage());
@@ -152,6 +153,23 @@ export class VsCodeWindow {
   /** The page inside a webview: VS Code wraps it in two frames. `index` counts the webviews that are shown. */
   webview(index = 0): FrameLocator {
     return this.page.frameLocator('iframe.webview.ready').nth(index).frameLocator('iframe#active-frame');
+  }
+
+  /** A new window is dark. */
+  async useTheme(theme: 'light' | 'dark'): Promise<void> {
+    await this.page.emulateMedia({ colorScheme: theme });
+    await this.page.locator(theme === 'light' ? '.monaco-workbench.vs' : '.monaco-workbench.vs-dark').waitFor();
+  }
+
+  /** Drags the edge of the side bar until it is `width` pixels wide. */
+  async resizeSideBar(width: number): Promise<void> {
+    const sideBar = await this.page.locator('.part.sidebar').boundingBox();
+    if (!sideBar) throw new Error('No side bar is shown.');
+    const [x, y] = [sideBar.x + sideBar.width, sideBar.y + sideBar.height / 2];
+    await this.page.mouse.move(x, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(sideBar.x + width, y, { steps: 5 });
+    await this.page.mouse.up();
   }
 
   async screenshot(file: string): Promise<void> {

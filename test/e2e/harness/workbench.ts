@@ -7,10 +7,11 @@ import type { RunSummary } from '../../../backend/protocol/methods.ts';
 import { readRecord, type BackendRecord } from '../../../backend/protocol/client/discovery.ts';
 import { openClient } from '../../../backend/protocol/client/open-client.ts';
 import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
+import type { SimulatedWorker } from '../../../backend/simulator/pool.ts';
 import { writeSampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
 import { launchBrowser } from './browser.ts';
-import { writeSimulatedHome } from './simulated-home.ts';
+import { FLAWLESS_WORKERS, writeSimulatedHome } from './simulated-home.ts';
 import { VsCodeServer } from './vscode-server.ts';
 import { VsCodeWindow, type WindowOptions } from './vscode-window.ts';
 import { WorkflowPanel } from './workflow-panel.ts';
@@ -29,6 +30,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly seed?: number;
   /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
   readonly latency?: number;
+  /** Who answers; by default workers that never err. */
+  readonly workers?: readonly SimulatedWorker[];
   readonly workspaceTrust?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -64,13 +67,13 @@ export class Workbench {
   }
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
-    const { seed = 1, latency = 1, workspaceTrust = false, settings = {}, ...windowOptions } = options;
+    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, workspaceTrust = false, settings = {}, ...windowOptions } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
     await mkdir(home, { mode: 0o700 });
     const bug = await writeSampleProject(project, { seed });
-    const simulator = await SimulatorServer.start({ seed, latency });
+    const simulator = await SimulatorServer.start({ seed, latency, workers });
     await writeSimulatedHome(home, simulator);
     const server = await VsCodeServer.start({
       vsix: [packedVsix()], workspaceTrust, settings, environment: { CONDUCTOR_HOME: home },

@@ -10,7 +10,7 @@ import { answerOf, isOver, type RunSnapshot } from '../../../backend/protocol/ru
 import { writeSampleProject, type SampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
 import type { ConductorApi } from '../../../extension/extension.ts';
-import { writeSimulatedHome } from '../harness/simulated-home.ts';
+import { FLAWLESS_WORKERS, writeSimulatedHome } from '../harness/simulated-home.ts';
 
 const EXTENSION = 'conductor.conductor';
 const SEED = 1;
@@ -30,7 +30,7 @@ describe('Conductor in the extension host', () => {
     home = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-home-')));
     // The extension reads it when it first needs the backend, in this very process.
     process.env.CONDUCTOR_HOME = home;
-    simulator = await SimulatorServer.start({ seed: SEED, latency: 0 });
+    simulator = await SimulatorServer.start({ seed: SEED, latency: 0, workers: FLAWLESS_WORKERS });
     await writeSimulatedHome(home, simulator);
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     assert(folder, 'the suite runs with a folder open');
@@ -44,7 +44,8 @@ describe('Conductor in the extension host', () => {
   after(async () => {
     await stopBackend(home);
     await simulator.close();
-    await rm(home, { recursive: true, force: true });
+    // The backend has answered and may still be writing its last line.
+    await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
 
   it('starts no backend before something needs it', () => {
