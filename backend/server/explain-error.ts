@@ -1,6 +1,7 @@
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
+import { RunError } from '../solve/failure.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 
@@ -11,6 +12,7 @@ import { ConfigFileError } from '../workers/read-json-file.ts';
 export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof RunNotFoundError) return refusal('run-not-found', error, ERROR_CODES.notFound);
   if (error instanceof RunRefusedError) return refusal('run-refused', error);
+  if (error instanceof RunError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message });
   if (error instanceof WorkerError) return refusal(error.kind, error);
   if (error instanceof BudgetSpentError) return refusal('budget-spent', error);
   if (error instanceof ConfigFileError) return refusal('config-file', error);
