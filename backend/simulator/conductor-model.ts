@@ -1,7 +1,7 @@
 import { REASONS, SUBTASKS, type Reason } from './conductor-phrases.ts';
 import { KeyedRandom } from './random.ts';
-import type { Role } from './roles.ts';
 import { keyOf, type SimulatedMessage, type SimulatedRequest } from './simulated-model.ts';
+import { Team } from './team.ts';
 
 /** How often a text is no valid plan, so that the retry of the format is real. */
 const INVALID_SHARE = 0.06;
@@ -81,7 +81,7 @@ const ALONE_SHARE = 0.4;
 
 function draftPlan(prompt: Prompt, random: KeyedRandom): Draft {
   const { feedback, maxSteps } = prompt;
-  const team = new Team(prompt, random);
+  const team = new Team(prompt.workers, prompt.question, random);
   const step = (worker: number, kind: keyof typeof SUBTASKS, access: 'none' | 'all', draw: string = kind): DraftStep => ({
     worker,
     subtask: random.pick(`subtask:${draw}`, SUBTASKS[kind]),
@@ -132,84 +132,6 @@ function drawShape(random: KeyedRandom): Reason {
 function asksNoChange(feedback: string): boolean {
   return /could not be (?:run|checked)|no test command|tests pass\b/i.test(feedback) && !/do not pass|refused/i.test(feedback);
 }
-
-/** Words by which a description says what a worker is good at, whatever the question. */
-const ROLE_WORDS: Readonly<Record<Role, RegExp>> = {
-  plan: /\b(?:plan|diagnos|analy|reason|caus|think)\w*/i,
-  write: /\b(?:writ|cod|implement)\w*/i,
-  check: /\b(?:check|review|judg|verif|critic|careful)\w*/i,
-};
-const WEAKNESS = /\b(?:less|weak|poor|not|hasty)\b/i;
-
-class Team {
-  readonly #workers: readonly string[];
-  readonly #question: ReadonlySet<string>;
-  readonly #random: KeyedRandom;
-
-  constructor({ workers, question }: Prompt, random: KeyedRandom) {
-    this.#workers = workers;
-    this.#question = stemsOf(question);
-    this.#random = random;
-  }
-
-  /** The worker that its description makes likeliest, others than these where there are others. Equals are drawn by lot. */
-  best(role: Role, others: readonly number[] = []): number {
-    const ordinals = this.#workers.map((_, ordinal) => ordinal);
-    const free = ordinals.filter((ordinal) => !others.includes(ordinal));
-    const scored = (free.length > 0 ? free : ordinals).map((ordinal) => ({ ordinal, score: this.#score(ordinal, role) }));
-    return scored.reduce((a, b) => (b.score > a.score ? b : a)).ordinal;
-  }
-
-  hasSpecialist(): boolean {
-    return this.#workers.some((description) => this.#fit(description) > 0);
-  }
-
-  #score(ordinal: number, role: Role): number {
-    const description = this.#workers[ordinal] ?? '';
-    return this.#praise(description, role) + 0.9 * this.#fit(description) + 0.6 * this.#random.unit(`lot:${role}:${ordinal}`);
-  }
-
-  /** 1 where a clause of the description praises the role, -1 where one says that it is weak at it. */
-  #praise(description: string, role: Role): number {
-    const clauses = description.split(/[,.;]|\bbut\b/).filter((clause) => ROLE_WORDS[role].test(clause));
-    return clauses.reduce((sum, clause) => sum + (WEAKNESS.test(clause) ? -1 : 1), 0);
-  }
-
-  /** 1 where the description and the question have a word in common, endings aside. */
-  #fit(description: string): number {
-    return [...stemsOf(description)].some((stem) => this.#question.has(stem)) ? 1 : 0;
-  }
-}
-
-/** The beginnings of a text's words, the parts of names such as mergeRanges among them. */
-function stemsOf(text: string): Set<string> {
-  const words =
-    text
-      .replace(/([a-z])([A-Z])/g, '$1 $2')
-      .toLowerCase()
-      .match(/[a-z]{4,}/g) ?? [];
-  return new Set(
-    words.map((word) => word.replace(/s$/, '').slice(0, 5)).filter((stem) => stem.length >= 4 && !GENERAL.has(stem)),
-  );
-}
-
-/** Words that descriptions and questions share without being about the same thing. */
-const GENERAL = new Set([
-  'code',
-  'write',
-  'plan',
-  'thing',
-  'other',
-  'peopl',
-  'their',
-  'find',
-  'cause',
-  'good',
-  'with',
-  'that',
-  'less',
-  'make',
-]);
 
 function lists({ steps }: Draft): string {
   return [

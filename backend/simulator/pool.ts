@@ -45,7 +45,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
   {
     name: 'sim-cedar',
     wire: 'openai-chat',
-    description: 'Writes exact code for numbers: primes, fractions, divisors, ranges and rectangles. Less sure with text.',
+    description: 'Writes precise code for numbers: primes, fractions, divisors, ranges and rectangles. Less sure with text.',
     skills: skillsOf([0.45, 0.48, 0.45], { numbers: [0.75, 0.98, 0.7], intervals: [0.7, 0.9, 0.65], strings: [0.35, 0.4, 0.4] }),
     latency: { firstTokenMs: 250, tokensPerSecond: 220 },
     price: { inputPerMillion: 0.6, outputPerMillion: 2.4 },
