@@ -36,6 +36,7 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
       <div class="row section-title">
         <h2 id="answer-title">Answer</h2>
         {run.rounds.length > 1 && <span class="quiet">of round {answer.round.index + 1}</span>}
+        <ToolButton icon="refresh" label="Run again…" text="Run again…" onClick={runAgain} />
       </div>
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
       {refused.map(({ path, reason }) => (
@@ -50,8 +51,6 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
           <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label="Insert the code at the cursor">Insert</Button>
         )}
         <Button onClick={() => host.post({ type: 'copy', text })} label="Copy the whole answer">Copy</Button>
-        <span class="space" />
-        <ToolButton icon="refresh" label="Run again…" text="Run again…" onClick={runAgain} />
       </div>
       {applied?.runId === run.runId && (
         <Notice

@@ -33,7 +33,7 @@ export function ToolButton({ onClick, icon, label, text, expanded }: {
 }): JSX.Element {
   return (
     <button type="button" class="tool" onClick={onClick} aria-label={label} title={label} aria-expanded={expanded}>
-      <Icon name={icon} />{text && <span class="tool-text">{text}</span>}
+      <Icon name={icon} />{text}
     </button>
   );
 }
@@ -58,11 +58,10 @@ export function TextArea({ label, value, placeholder, rows, onInput, onKeyDown }
   );
 }
 
-/*
- * The toolkit's tag and badge are not used: their template holds a style attribute, which the page's security policy forbids.
+/**
+ * A word in a frame, such as "simulated". Plain HTML, as the number below: the templates of the toolkit's tag and badge hold a style
+ * attribute, which the page's security policy forbids.
  */
-
-/** A word in a frame, such as "simulated". */
 export function Tag({ children, title }: { readonly children: string; readonly title?: string }): JSX.Element {
   return <span class="tag" title={title}>{children}</span>;
 }
@@ -74,8 +73,7 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 
 export type IconName =
   | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'circle-outline' | 'circle-slash' | 'copy'
-  | 'debug-pause' | 'error' | 'file' | 'history' | 'info' | 'insert' | 'lightbulb' | 'loading' | 'output' | 'pass-filled' | 'play'
-  | 'refresh' | 'shield' | 'stop-circle' | 'warning' | 'watch';
+  | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'pass-filled' | 'refresh' | 'shield' | 'warning' | 'watch';
 
 /** A picture that says nothing new: the words stand next to it, or in `label`. */
 export function Icon({ name, label, tone }: {

@@ -40,7 +40,7 @@ export function RunView({ run, applied }: { readonly run: RunSnapshot; readonly 
             key={round.index} round={round} pool={run.pool} id={`${run.runId}/round-${round.index}`}
             runGoesOn={goesOn && !next}
             revised={next !== undefined && run.answerRound !== round.index}
-            startedAt={round.planAttempt?.startedAt ?? run.acceptedAt}
+            startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
             endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
           />
         );

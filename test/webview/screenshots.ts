@@ -66,7 +66,8 @@ for (const themeName of values.theme.split(',')) {
       await panel.page.evaluate(axeSource);
       const { violations } = await panel.page.evaluate(
         (options) => (window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
-        { resultTypes: ['violations'] } satisfies RunOptions,
+        // Forced colours replace those that axe-core computes with.
+        { resultTypes: ['violations'], rules: { 'color-contrast': { enabled: !values['forced-colors'] } } } satisfies RunOptions,
       );
       for (const { id, help, nodes } of violations) complain(where, `${id}: ${help} (${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ''}`).join('; ')})`);
       for (const problem of panel.problems) complain(where, problem);
