@@ -11,6 +11,7 @@ const AFTER = 'one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n';
 
 describe('applying and undoing edits', () => {
   let folder: vscode.Uri;
+  let tests = 0;
   const file = (name: string): vscode.Uri => vscode.Uri.joinPath(folder, name);
   const modify = (path: string, before = BEFORE, after = AFTER): FileEdit => ({ path, kind: 'modify', before, after });
   const placed = async (...edits: FileEdit[]): Promise<PlacedEdit[]> => {
@@ -23,7 +24,9 @@ describe('applying and undoing edits', () => {
   beforeEach(async () => {
     const [open] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(open, 'the suite runs with a folder open');
-    folder = vscode.Uri.joinPath(open.uri, 'apply-edits');
+    // Of its own for each test: VS Code may keep the text of a file for a while after it was closed, and changed or deleted on disk.
+    tests += 1;
+    folder = vscode.Uri.joinPath(open.uri, `apply-edits-${tests}`);
     await vscode.workspace.fs.createDirectory(folder);
     await writeText(file('a.txt'), BEFORE);
   });
