@@ -15,6 +15,7 @@ const ROOMS = {
   'backend/journal': ['protocol'],
   'backend/lm': [],
   'backend/simulator': ['verify'],
+  'backend/cli': ['protocol', 'simulator'],
 };
 const folder = (room) => (room.startsWith('backend/') ? room : `backend/${room}`);
 

@@ -23,7 +23,7 @@ import { WorkerCaller } from './workers/call-worker.ts';
 import { loadPrices } from './workers/prices.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
-import { loadWorkersFile, saveWorkersFile } from './workers/workers-file.ts';
+import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the backend process: the only place where its parts are made and wired together. */
 
@@ -69,8 +69,6 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     runs,
     workers: {
       file: workersPath,
-      load: loadWorkers,
-      save: (file) => saveWorkersFile(workersPath, file),
       tryWorker: (worker, signal) => tryWorker(worker, {
         caller,
         keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => {} }),

@@ -19,7 +19,6 @@ export function styleFor(stream: NodeJS.WriteStream): Style {
 
 /** Removes what could command the terminal: texts of models and of files are shown, never obeyed. Tabs and newlines stay. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what this is about
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runResult } from '../../backend/cli/run-result.ts';
+import type { runResult } from '../../backend/cli/run-result.ts';
 import { storedEventSchema } from '../../backend/protocol/run-events.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
