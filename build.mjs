@@ -2,7 +2,6 @@
 //   node build.mjs [--minify] [--watch]
 // The programs: the extension (in VS Code's extension host), the backend, the command line, the panel's page.
 import { chmod, copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -167,13 +166,6 @@ function refuseReact(metafile) {
   if (react) throw new Error(`The panel's bundle contains ${react}: import preact, and the toolkit's web components instead of its React ones.`);
 }
 
-// TEMPORARY while the rooms are being written: an entry point that does not exist yet is left out with a warning.
-function exists(options) {
-  const missing = options.entryPoints.map((entry) => entry.in ?? entry).filter((file) => !existsSync(path.join(root, file)));
-  if (missing.length > 0) console.warn(`skipped, not written yet: ${missing.join(', ')}`);
-  return missing.length === 0;
-}
-
 /**
  * Builds everything once.
  * @param platform whose binaries to put beside the bundles; only a build for this machine can be started from here.
@@ -183,7 +175,7 @@ export async function buildAll({ minify = false, platform = thisPlatform } = {})
   const startedAt = new Date();
   await rm(BUILD_STAMP, { force: true });
   const results = await Promise.all(
-    Object.values(bundles({ minify })).filter(exists).map(async (options) => {
+    Object.values(bundles({ minify })).map(async (options) => {
       const result = await esbuild.build(options);
       if (options.platform === 'browser') refuseReact(result.metafile);
       return result.metafile.outputs;
@@ -202,7 +194,7 @@ export async function buildAll({ minify = false, platform = thisPlatform } = {})
 /** Builds, and builds again whatever changes, until the process is ended. */
 async function watch() {
   await copyFiles(thisPlatform);
-  for (const [name, options] of Object.entries(bundles({ minify: false })).filter(([, options]) => exists(options))) {
+  for (const [name, options] of Object.entries(bundles({ minify: false }))) {
     const report = {
       name: 'report',
       setup: (build) => build.onEnd(({ errors }) => { if (errors.length === 0) console.log(`built the ${name}`); }),

@@ -1,12 +1,12 @@
-// The tests in real VS Code: packs the extension, installs a VS Code for tests, runs the flows and the suite inside the extension host.
-//   npm run test:e2e [-- FILTER]
+// The tests in real VS Code: the flows through its windows with the packed extension, and the suites inside its extension host.
+//   npm run test:e2e [-- flows [FILTER …] | -- host]
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { CHROMIUM_IS_MISSING, findChromium } from './harness/browser.ts';
 
 const repository = path.join(import.meta.dirname, '..', '..');
-const filters = process.argv.slice(2);
+const [suite, ...filters] = process.argv.slice(2);
 
 function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { cwd: repository, stdio: 'inherit' }).status === 0;
@@ -24,13 +24,29 @@ if (!findChromium()) {
   console.error(CHROMIUM_IS_MISSING);
   process.exit(1);
 }
+if (suite !== undefined && suite !== 'flows' && suite !== 'host') {
+  console.error(`There is no suite "${suite}": npm run test:e2e [-- flows [FILTER …] | -- host]`);
+  process.exit(2);
+}
 need(run('bash', path.join(import.meta.dirname, 'vscode', 'install.sh')));
-need(run(process.execPath, 'package-vsix.mjs'));
+const passed = [suite !== 'host' ? flows() : true, suite !== 'flows' ? host() : true];
+process.exit(passed.every(Boolean) ? 0 : 1);
 
-rmSync(path.join(import.meta.dirname, 'artifacts'), { recursive: true, force: true });
-// Where results are asked for (.ci/run), each suite leaves its counts there.
-const results = process.env.CONDUCTOR_TEST_RESULTS;
-const json = results ? ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(results, 'flows.json')}`] : [];
-const flows = run('vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...json, ...filters);
-const host = filters.length > 0 || run('vscode-test');
-process.exit(flows && host ? 0 : 1);
+function flows(): boolean {
+  need(run(process.execPath, 'package-vsix.mjs'));
+  forgetArtifactsOf('flows');
+  // Where results are asked for (.ci/run), each suite leaves its counts there.
+  const results = process.env.CONDUCTOR_TEST_RESULTS;
+  const report = results ? ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(results, 'flows.json')}`] : [];
+  return run('vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...report, ...filters);
+}
+
+function host(): boolean {
+  need(run(process.execPath, 'build.mjs'));
+  forgetArtifactsOf('extension-host');
+  return run('vscode-test');
+}
+
+function forgetArtifactsOf(name: string): void {
+  rmSync(path.join(import.meta.dirname, 'artifacts', name), { recursive: true, force: true });
+}

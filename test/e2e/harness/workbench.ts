@@ -16,7 +16,7 @@ import { VsCodeServer } from './vscode-server.ts';
 import { VsCodeWindow, type WindowOptions } from './vscode-window.ts';
 import { WorkflowPanel } from './workflow-panel.ts';
 
-export const ARTIFACTS = path.join(import.meta.dirname, '..', 'artifacts');
+export const ARTIFACTS = path.join(import.meta.dirname, '..', 'artifacts', 'flows');
 const repository = path.join(import.meta.dirname, '..', '..', '..');
 
 /** The VSIX that `npm run package` makes on this machine. */
@@ -110,7 +110,7 @@ export class Workbench {
     }
   }
 
-  /** Leaves a screenshot, the page's console and all logs under `test/e2e/artifacts`. */
+  /** Leaves a screenshot, the page's console and all logs under `test/e2e/artifacts/flows`. */
   async keep(name: string): Promise<void> {
     const target = path.join(ARTIFACTS, name.replace(/[^\w-]+/g, '-'));
     await this.window.screenshot(path.join(target, 'window.png'));

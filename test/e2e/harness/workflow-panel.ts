@@ -46,7 +46,7 @@ export class WorkflowPanel {
   }
 
   changesIn(file: string): Locator {
-    return this.frame.getByRole('region', { name: `Changes in ${file}` });
+    return this.frame.getByLabel(`Changes in ${file}`);
   }
 
   pastRun(question: string | RegExp): Locator {

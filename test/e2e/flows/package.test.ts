@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packedVsix } from '../harness/workbench.ts';
+import { VsCodeServer } from '../harness/vscode-server.ts';
+
+const run = promisify(execFile);
+
+describe('the VSIX, once installed', () => {
+  let server: VsCodeServer;
+  let extension: string;
+
+  beforeAll(async () => {
+    server = await VsCodeServer.start({ vsix: [packedVsix()] });
+    extension = server.extensionFolder('conductor.conductor');
+  });
+  afterAll(() => server?.stop());
+
+  it('holds what users need and nothing else', async () => {
+    const entries = await readdir(extension, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => path.relative(extension, path.join(entry.parentPath, entry.name)));
+    const expected = [
+      /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
+      /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
+      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
+      /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
+    ];
+    expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
+    for (const file of ['extension.cjs', 'backend.mjs', 'cli.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp']) {
+      expect(files).toContain(`dist/${file}`);
+    }
+  });
+
+  it('keeps its helper programs executable', async () => {
+    const { stdout } = await run(path.join(extension, 'dist', 'bin', 'rg'), ['--version']);
+    expect(stdout).toMatch(/^ripgrep \d/);
+    expect((await stat(path.join(extension, 'dist', 'vendor', 'seccomp', 'x64', 'apply-seccomp'))).mode & 0o111).toBe(0o111);
+  });
+
+  it('brings a command line that answers without the repository', async () => {
+    const { stdout } = await run(process.execPath, [path.join(extension, 'dist', 'cli.mjs'), '--help'], { cwd: server.folder });
+    expect(stdout).toContain('conductor solve');
+  });
+});
