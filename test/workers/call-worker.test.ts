@@ -134,7 +134,10 @@ test('no more calls are open at a server than its workers allow', async () => {
 
 test('a compatible worker without an address is told to name one', async () => {
   const { caller, options } = await setUp();
-  const error = await rejection(caller.call(workerOf({ provider: 'openai-compatible' }), HELLO, options));
+  expect(() => workerOf({ provider: 'openai-compatible' })).toThrow('needs the address of its server');
+  // A snapshot of a pool that was never validated.
+  const worker = { ...workerOf({ provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1' }), baseUrl: undefined };
+  const error = await rejection(caller.call(worker, HELLO, options));
   expect((error as WorkerError).message).toContain('has no baseUrl');
 });
 
