@@ -36,7 +36,9 @@ function roundNews(run: RunSnapshot, before: RoundView | undefined, after: Round
 function stepNews(run: RunSnapshot, before: StepView | undefined, after: StepView): string[] {
   const name = `Step ${after.index + 1}, ${workerName(run, after.worker)}`;
   const failure = after.attempt?.failure;
-  if (failure && after.state === 'running' && before?.attempt?.failure !== failure) return [`${name}: tries again. ${failure.message}`];
+  if (failure && after.state === 'running' && before?.attempt?.failure !== failure) {
+    return [`${name}: tries again. ${failure.message}`];
+  }
   if (before?.state === after.state) return [];
   switch (after.state) {
     case 'running':

@@ -40,7 +40,9 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
       </div>
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
       {refused.map(({ path, reason }) => (
-        <Notice key={path} icon="circle-slash" tone="caution" title={`Not part of the change: ${visibleText(path)}`}>{reason}</Notice>
+        <Notice key={path} icon="circle-slash" tone="caution" title={`Not part of the change: ${visibleText(path)}`}>
+          {reason}
+        </Notice>
       ))}
       {edits.length === 0 && <Markdown text={text} />}
       <div class="actions">
@@ -48,7 +50,9 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
           <Button appearance="primary" onClick={() => host.post({ type: 'apply', runId: run.runId })}>Review and apply</Button>
         )}
         {onlyCode !== undefined && (
-          <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label="Insert the code at the cursor">Insert</Button>
+          <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label="Insert the code at the cursor">
+            Insert
+          </Button>
         )}
         <Button onClick={() => host.post({ type: 'copy', text })} label="Copy the whole answer">Copy</Button>
       </div>

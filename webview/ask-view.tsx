@@ -125,7 +125,9 @@ function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
         </Notice>
       )}
       {notReady.map((worker) => (
-        <p key={worker.id} class="quiet"><Icon name="warning" tone="caution" label="Not ready: " /> {worker.id}: {worker.reason}</p>
+        <p key={worker.id} class="quiet">
+          <Icon name="warning" tone="caution" label="Not ready: " /> {worker.id}: {worker.reason}
+        </p>
       ))}
     </div>
   );

@@ -16,7 +16,7 @@ export interface SentContext {
 
 const MAX_CHIPS = 4;
 
-/** What a question is sent with: chips for a glance, everything behind a disclosure. `id` keeps what was opened apart by question. */
+/** What a question is sent with: chips for a glance, everything behind a disclosure. `id` tells this question's disclosures apart. */
 export const ContextView = memo(function ContextView({ context, id }: {
   readonly context: SentContext;
   readonly id: string;
@@ -47,7 +47,9 @@ export const ContextView = memo(function ContextView({ context, id }: {
             <p class="label">Left out</p>
             <ul class="pieces">
               {leftOut.map(({ path, reason }) => (
-                <li key={`${path} ${reason}`}><bdi class="path">{visibleText(path)}</bdi><span class="quiet reason">{reason}</span></li>
+                <li key={`${path} ${reason}`}>
+                  <bdi class="path">{visibleText(path)}</bdi><span class="quiet reason">{reason}</span>
+                </li>
               ))}
             </ul>
           </>
@@ -82,7 +84,8 @@ export function FileLink({ path, startLine, endLine }: {
   readonly endLine?: number;
 }): JSX.Element {
   const host = useHost();
-  const lines = startLine === undefined ? '' : `:${startLine}${endLine !== undefined && endLine > startLine ? `–${endLine}` : ''}`;
+  const until = startLine !== undefined && endLine !== undefined && endLine > startLine ? `–${endLine}` : '';
+  const lines = startLine === undefined ? '' : `:${startLine}${until}`;
   return (
     <button
       type="button" class="file-link"

@@ -16,7 +16,9 @@ interface ButtonProps {
 export function Button({ onClick, children, appearance = 'secondary', icon, disabled = false, label }: ButtonProps): JSX.Element {
   return h(
     'vscode-button',
-    { appearance, disabled, onClick: disabled ? undefined : onClick, ...(label && { 'aria-label': label }) } as JSX.HTMLAttributes,
+    {
+      appearance, disabled, onClick: disabled ? undefined : onClick, ...(label && { 'aria-label': label }),
+    } as JSX.HTMLAttributes,
     icon && <i slot="start" class={`codicon codicon-${icon}`} aria-hidden="true" />,
     children,
   );
@@ -59,8 +61,8 @@ export function TextArea({ label, value, placeholder, rows, onInput, onKeyDown }
 }
 
 /**
- * A word in a frame, such as "simulated". Plain HTML, as the number below: the templates of the toolkit's tag and badge hold a style
- * attribute, which the page's security policy forbids.
+ * A word in a frame, such as "simulated". Plain HTML, as the number below: the templates of the toolkit's tag and badge hold a
+ * style attribute, which the page's security policy forbids.
  */
 export function Tag({ children, title }: { readonly children: string; readonly title?: string }): JSX.Element {
   return <span class="tag" title={title}>{children}</span>;

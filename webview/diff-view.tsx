@@ -32,7 +32,9 @@ export const DiffView = memo(function DiffView({ edit }: { readonly edit: EditSu
         </code>
       </pre>
       {lines.length < diff.lines.length && (
-        <button type="button" class="show-all" onClick={() => setAll(true)}>Show all {diff.lines.length.toLocaleString('en')} lines</button>
+        <button type="button" class="show-all" onClick={() => setAll(true)}>
+          Show all {diff.lines.length.toLocaleString('en')} lines
+        </button>
       )}
     </div>
   );

@@ -62,8 +62,8 @@ export interface Money {
 }
 
 /**
- * What was spent: dollars where prices are known, tokens where they are not. `~` marks what is partly an estimate. Unpriced is not
- * free, so `$0` stands only where nothing at all was used.
+ * What was spent: dollars where prices are known, tokens where they are not. `~` marks what is partly an estimate. Unpriced is
+ * not free, so `$0` stands only where nothing at all was used.
  */
 export function formatMoney({ usd, unpricedTokens, estimated = false }: Money, ofUsd?: number): string {
   const about = estimated ? '~' : '';

@@ -16,14 +16,18 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
         {state.run && (
           <ToolButton icon="arrow-left" label="Runs" text="Runs" onClick={() => host.post({ type: 'newQuestion' })} />
         )}
-        <span class="conductor" title={state.run ? `Writes the plan: ${state.run.policy.model}` : 'The model that writes the plan'}>
-          {conductor ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></> : state.pool ? 'No Conductor yet' : 'Conductor'}
+        <span class="conductor" title={state.run?.policy.model}>
+          {conductor
+            ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></>
+            : state.pool && 'No Conductor yet'}
         </span>
       </div>
       {simulated.length > 0 && (
         <p class="simulated">
           <Icon name="beaker" />
-          <span>Simulated: {list(simulated)} {simulated.length === 1 ? 'answers' : 'answer'} from a simulator, not from a real model.</span>
+          <span>
+            Simulated: {list(simulated)} {simulated.length === 1 ? 'answers' : 'answer'} from a simulator, not from a real model.
+          </span>
         </p>
       )}
     </header>

@@ -23,7 +23,9 @@ interface RoundProps {
 }
 
 /** One plan and what came of it. */
-export const RoundView = memo(function RoundView({ round, pool, runGoesOn, revised, startedAt, endedAt, id }: RoundProps): JSX.Element {
+export const RoundView = memo(function RoundView({
+  round, pool, runGoesOn, revised, startedAt, endedAt, id,
+}: RoundProps): JSX.Element {
   const [open, setOpen] = useExpanded(id, !revised);
   const planTime = round.planDurationMs === undefined ? '' : ` · plan ${formatDuration(round.planDurationMs)}`;
   const steps = round.steps.map((step) => step.spent);
@@ -42,7 +44,9 @@ export const RoundView = memo(function RoundView({ round, pool, runGoesOn, revis
         </h3>
         <span class="figures">
           {!open && `${roundSummary(round)} · `}
-          {(spent.usd > 0 || spent.unpricedTokens > 0) && <span title="What the steps of this round cost">{formatMoney(spent)} · </span>}
+          {(spent.usd > 0 || spent.unpricedTokens > 0) && (
+            <span title="What the steps of this round cost">{formatMoney(spent)} · </span>
+          )}
           {endedAt === undefined ? <Elapsed since={startedAt} /> : formatDuration(endedAt - startedAt)}
         </span>
       </div>

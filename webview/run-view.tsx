@@ -14,7 +14,10 @@ import { RoundView } from './round-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
 
 /** A run from its question to its answer. */
-export function RunView({ run, applied }: { readonly run: RunSnapshot; readonly applied: ApplyOutcome | undefined }): JSX.Element {
+export function RunView({ run, applied }: {
+  readonly run: RunSnapshot;
+  readonly applied: ApplyOutcome | undefined;
+}): JSX.Element {
   const host = useHost();
   const goesOn = !isOver(run.state);
 
@@ -84,7 +87,11 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
     case 'stopped':
       return <Notice icon="debug-pause" tone="caution" actions={resume('Resume')}>{run.message}</Notice>;
     case 'cancelled':
-      return <Notice icon="circle-slash" tone="quiet" actions={resume('Resume')}>Cancelled. Finished steps are kept and not paid for again.</Notice>;
+      return (
+        <Notice icon="circle-slash" tone="quiet" actions={resume('Resume')}>
+          Cancelled. Finished steps are kept and not paid for again.
+        </Notice>
+      );
     case 'failed':
       return (
         <Notice

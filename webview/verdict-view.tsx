@@ -40,13 +40,21 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
       {!verdict.verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
       {rows.length + keptPassing + neverRun > 0 && (
         <table>
-          <thead><tr><th scope="col">{commonPath ? <bdi>{visibleText(commonPath)}</bdi> : 'Test'}</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col" title={commonPath}>{commonPath ? <bdi>{visibleText(commonPath)}</bdi> : 'Test'}</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+            </tr>
+          </thead>
           <tbody>
             {rows.slice(0, MAX_ROWS).map((test) => (
               <TestRow key={test.id} test={test} showPath={paths.size > 1} id={id} />
             ))}
             {rows.length > MAX_ROWS && <SummaryRow label={`${rows.length - MAX_ROWS} more changed or failing`} status="…" />}
-            {keptPassing > 0 && <SummaryRow label={rows.length > 0 ? `${keptPassing} others` : `All ${keptPassing}`} status="passes" />}
+            {keptPassing > 0 && (
+              <SummaryRow label={rows.length > 0 ? `${keptPassing} others` : `All ${keptPassing}`} status="passes" />
+            )}
             {neverRun > 0 && <SummaryRow label={`${neverRun} not run`} status="skipped" />}
           </tbody>
         </table>

@@ -48,7 +48,9 @@ describe('announcementOf', () => {
 
   it('is silent while text streams', () => {
     const run = streamingRun();
-    const more = applyText(run, { runId: run.runId, round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 'attempt-2', offset: 0, text: 'x' });
+    const more = applyText(run, {
+      runId: run.runId, round: 0, purpose: { kind: 'step', step: 0 }, attemptId: 'attempt-2', offset: 0, text: 'x',
+    });
     expect(announcementOf(run, more)).toBe('');
   });
 

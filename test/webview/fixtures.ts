@@ -16,7 +16,9 @@ import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backe
 export const BEGIN = Date.UTC(2026, 10, 20, 10);
 
 export function worker(id: string, change: Partial<WorkerConfig> = {}): WorkerConfig {
-  return workerConfigSchema.parse({ id, provider: 'openai-compatible', model: id, baseUrl: 'http://127.0.0.1:11434/v1', ...change });
+  return workerConfigSchema.parse({
+    id, provider: 'openai-compatible', model: id, baseUrl: 'http://127.0.0.1:11434/v1', ...change,
+  });
 }
 
 const POOL = [worker('gemini-pro'), worker('claude'), worker('gpt-5')];
@@ -78,7 +80,8 @@ export class Script {
   start(round: number, purpose: Purpose, name: string, number = 1, afterMs = 5): this {
     this.#attempts += 1;
     return this.say({
-      type: 'attempt.started', round, purpose, attemptId: this.#attempt, worker: name, number, reserved: { usd: 0.05, tokens: 9_000 },
+      type: 'attempt.started', round, purpose, attemptId: this.#attempt, worker: name, number,
+      reserved: { usd: 0.05, tokens: 9_000 },
     }, afterMs);
   }
 
@@ -130,13 +133,16 @@ export class Script {
   reject(round: number, reason: string, message: string, text: string): this {
     this.start(round, { kind: 'plan' }, 'conductor-7b');
     return this.say({
-      type: 'plan.rejected', round, attemptId: this.#attempt, text, reason, message, ...this.#spent({ ms: 700, usd: 0.0006, output: 150 }),
+      type: 'plan.rejected', round, attemptId: this.#attempt, text, reason, message,
+      ...this.#spent({ ms: 700, usd: 0.0006, output: 150 }),
     }, 700);
   }
 
   keep(round: number, text: string): this {
     this.start(round, { kind: 'plan' }, 'conductor-7b');
-    return this.say({ type: 'plan.kept', round, attemptId: this.#attempt, text, ...this.#spent({ ms: 600, usd: 0.0005, output: 60 }) }, 600);
+    return this.say({
+      type: 'plan.kept', round, attemptId: this.#attempt, text, ...this.#spent({ ms: 600, usd: 0.0005, output: 60 }),
+    }, 600);
   }
 
   get #attempt(): string {
@@ -186,7 +192,8 @@ const DIFF = `--- a/src/merge.ts
    return merged;
 `;
 
-const FINAL = `Both cases come from one line. When the current interval ends *before* the last one, the last end is overwritten by a smaller number.
+const FINAL = `Both cases come from one line. When the current interval ends *before* the last one, the last end is overwritten
+by a smaller number.
 
 \`\`\`ts path=src/merge.ts
 export function merge(list: Interval[]): Interval[] {
@@ -205,8 +212,8 @@ Touching intervals such as \`[1, 2]\` and \`[2, 5]\` are merged, too.`;
 
 export const PLAN = {
   text:
-    'The failure is in one small function, so one worker should find the broken case first, another writes the fix with that in hand, '
-    + 'and a third checks it against the edge cases.\n\nmodel_id = [0, 1, 2]\nsubtasks = [...]\naccess_list = [[], [0], "all"]',
+    'The failure is in one small function, so one worker should find the broken case first, another writes the fix with that '
+    + 'in hand, and a third checks it against the edge cases.\n\nmodel_id = [0, 1, 2]\nsubtasks = [...]\naccess_list = [[], [0], "all"]',
   modelIds: [0, 1, 2],
   subtasks: [
     'Find the case the loop forgets and state the invariant it should keep.',
@@ -218,9 +225,11 @@ export const PLAN = {
 
 const FIRST_OUTPUT =
   'When the current interval ends before the last one, the last end is overwritten by a smaller number.\n\n'
-  + '**Invariant:** the last end is the maximum of all ends so far. The comparison also has to be `<=`, or touching intervals stay apart.';
+  + '**Invariant:** the last end is the maximum of all ends so far. The comparison also has to be `<=`, or touching intervals '
+  + 'stay apart.';
 
-const SECOND_OUTPUT = '```ts\nexport function merge(list: Interval[]) {\n  const sorted = [...list].sort((x, y) => x[0] - y[0]);\n  …\n}\n```';
+const SECOND_OUTPUT =
+  '```ts\nexport function merge(list: Interval[]) {\n  const sorted = [...list].sort((x, y) => x[0] - y[0]);\n  …\n}\n```';
 
 function others(count: number): TestChange[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -267,7 +276,8 @@ export const REGRESSED: Verdict = {
 };
 
 function answered(script: Script, round = 0, step = 2): Script {
-  return script.say({ type: 'answer.ready', round, step, edits: [{ path: 'src/merge.ts', kind: 'modify', diff: DIFF }], refused: [] });
+  const edits = [{ path: 'src/merge.ts', kind: 'modify' as const, diff: DIFF }];
+  return script.say({ type: 'answer.ready', round, step, edits, refused: [] });
 }
 
 function threeSteps(script: Script): Script {
@@ -290,13 +300,15 @@ export function planningRun(): RunSnapshot {
   return new Script()
     .context()
     .start(0, { kind: 'plan' }, 'conductor-7b')
-    .stream(0, { kind: 'plan' }, 'The failure is in one small function, so one worker should find the broken case first, another writes the')
+    .stream(0, { kind: 'plan' },
+      'The failure is in one small function, so one worker should find the broken case first, another writes the')
     .run();
 }
 
 /** Two steps side by side: one streams, one waits to try again; two more wait for them. */
 export function streamingRun(): RunSnapshot {
-  const script = new Script({ question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.' })
+  const question = 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.';
+  const script = new Script({ question })
     .context(PIECES.slice(0, 3))
     .plan(0, {
       text: 'Two looks at the problem at once, then a decision.',
@@ -326,7 +338,9 @@ export function secondRoundRun(): RunSnapshot {
       .plan(1, {
         text: 'The fix forgot the empty list. One worker repairs it.',
         modelIds: [1, 2],
-        subtasks: ['Repair the function for an empty list and for touching intervals.', 'Read it once more and return the whole file.'],
+        subtasks: [
+          'Repair the function for an empty list and for touching intervals.', 'Read it once more and return the whole file.',
+        ],
         accessList: ['all', [0]],
       })
       .step(1, 0, 'claude', SECOND_OUTPUT, { ms: 4_100, usd: 0.0072, output: 700 })
@@ -342,14 +356,18 @@ export function notVerifiedRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, REGRESSED)
     .keep(1, 'Nothing better comes to mind.\n\nmodel_id = []\nsubtasks = []\naccess_list = []')
-    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The tests do not confirm the answer: read it before you use it.' })
+    .say({
+      type: 'run.completed', outcome: 'not-verified', round: 0,
+      message: 'The tests do not confirm the answer: read it before you use it.',
+    })
     .run();
 }
 
 export function refusedRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, {
-      verified: false, score: 0, outcome: 'refused', reason: 'The answer changes test/merge.test.ts, and tests are not changed by an answer.',
+      verified: false, score: 0, outcome: 'refused',
+      reason: 'The answer changes test/merge.test.ts, and tests are not changed by an answer.',
       tests: [], command: 'node --test', sandboxed: true, durationMs: 12,
     })
     .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The answer was not accepted for checking.' })
@@ -370,10 +388,18 @@ export function uncheckedRun(): RunSnapshot {
   const estimated = { ms: 2_000, output: 610, estimated: true };
   return new Script({ question: 'What is the difference between `merge` and `union` here?' })
     .context([])
-    .plan(0, { text: 'One worker suffices.', modelIds: [0], subtasks: ['Explain the difference in a few sentences.'], accessList: [[]] })
-    .step(0, 0, 'gemini-pro', 'They differ in *order*:\n\n1. `merge` keeps it.\n2. `union` sorts.\n\nSee [the docs](https://example.org/docs).', estimated)
+    .plan(0, {
+      text: 'One worker suffices.', modelIds: [0], subtasks: ['Explain the difference in a few sentences.'], accessList: [[]],
+    })
+    .step(
+      0, 0, 'gemini-pro',
+      'They differ in *order*:\n\n1. `merge` keeps it.\n2. `union` sorts.\n\nSee [the docs](https://example.org/docs).',
+      estimated,
+    )
     .say({ type: 'answer.ready', round: 0, step: 0, edits: [], refused: [] })
-    .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer changes no file, so there was nothing to test.' })
+    .say({
+      type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer changes no file, so there was nothing to test.',
+    })
     .run();
 }
 
@@ -383,7 +409,10 @@ export function budgetRun(): RunSnapshot {
     .plan(0, PLAN)
     .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
     .step(0, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0061, output: 980 })
-    .say({ type: 'run.stopped', reason: 'budget', message: 'The next call could cost more than is left of $0.01. Raise the budget and resume.' })
+    .say({
+      type: 'run.stopped', reason: 'budget',
+      message: 'The next call could cost more than is left of $0.01. Raise the budget and resume.',
+    })
     .run();
 }
 
@@ -394,7 +423,13 @@ export function rejectedRun(): RunSnapshot {
     .context()
     .reject(0, 'unknown-worker', message, text)
     .reject(0, 'unknown-worker', message, text)
-    .say({ type: 'run.failed', failure: { kind: 'plan-rejected', message: 'The Conductor wrote no valid plan in 2 tries. Try again, or choose another Conductor.', retryable: true } })
+    .say({
+      type: 'run.failed',
+      failure: {
+        kind: 'plan-rejected', retryable: true,
+        message: 'The Conductor wrote no valid plan in 2 tries. Try again, or choose another Conductor.',
+      },
+    })
     .run();
 }
 
@@ -410,7 +445,13 @@ export function failedStepRun(): RunSnapshot {
       failure: { kind: 'authentication', message: 'The key ANTHROPIC_API_KEY was refused. Store a valid one.', retryable: false },
     })
     .say({ type: 'step.skipped', round: 0, step: 2, reason: 'it reads step 2, which failed.' })
-    .say({ type: 'run.failed', failure: { kind: 'step-failed', message: 'Step 2 failed: the key ANTHROPIC_API_KEY was refused. Store a valid one and retry.', retryable: true } })
+    .say({
+      type: 'run.failed',
+      failure: {
+        kind: 'step-failed', retryable: true,
+        message: 'Step 2 failed: the key ANTHROPIC_API_KEY was refused. Store a valid one and retry.',
+      },
+    })
     .run();
 }
 
@@ -418,7 +459,10 @@ export function waitingRun(): RunSnapshot {
   return new Script()
     .context()
     .plan(0, PLAN)
-    .say({ type: 'run.waiting', for: 'secret', message: 'The run needs the key OPENAI_API_KEY. Store it with "Conductor: Add a worker"; the run then goes on by itself.' })
+    .say({
+      type: 'run.waiting', for: 'secret',
+      message: 'The run needs the key OPENAI_API_KEY. Store it with "Conductor: Add a worker"; the run then goes on by itself.',
+    })
     .run();
 }
 
@@ -439,7 +483,9 @@ export function denseRun(): RunSnapshot {
     .plan(0, {
       text: 'Everybody looks at everything.',
       modelIds: [0, 1, 2, 3, 4],
-      subtasks: ['Name the invariant.', 'Find a counterexample.', 'Write the fix.', 'Attack the fix.', 'Decide, and return the final code.'],
+      subtasks: [
+        'Name the invariant.', 'Find a counterexample.', 'Write the fix.', 'Attack the fix.', 'Decide, and return the final code.',
+      ],
       accessList: [[], 'all', 'all', 'all', 'all'],
     })
     .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031 })
@@ -493,7 +539,10 @@ export function hostileRun(): RunSnapshot {
     conductor: worker('conductor', { model: 'org/some-very-long-model-name-with-a-revision-2026-11-20-instruct-awq' }),
   })
     .context([
-      { path: `src/${'deep/'.repeat(12)}<img src=x>.ts`, startLine: 1, endLine: 9_999, reason: '<b>bold</b> reason', tokens: 12_345 },
+      {
+        path: `src/${'deep/'.repeat(12)}<img src=x>.ts`, startLine: 1, endLine: 9_999,
+        reason: '<b>bold</b> reason', tokens: 12_345,
+      },
     ], HOSTILE)
     .plan(0, { text: HOSTILE, modelIds: [0, 0], subtasks: [HOSTILE.slice(0, 200), 'Second.'], accessList: [[], [0]] })
     .step(0, 0, 'a', long, { ms: 62_000, output: 120_000 })
@@ -502,7 +551,8 @@ export function hostileRun(): RunSnapshot {
       type: 'answer.ready', round: 0, step: 1,
       edits: [{
         path: 'src/\u202Egnp.ts', kind: 'create',
-        diff: `--- /dev/null\n+++ b/x\n@@ -0,0 +1,3 @@\n+<script>alert(1)</script>\n+if (a) { /*\u202E*/ }\n+${'y'.repeat(9_000)}\n`,
+        diff: '--- /dev/null\n+++ b/x\n@@ -0,0 +1,3 @@\n'
+          + `+<script>alert(1)</script>\n+if (a) { /*\u202E*/ }\n+${'y'.repeat(9_000)}\n`,
       }],
       refused: [{ path: '../../etc/passwd', reason: 'It lies outside of the workspace.' }],
     })
@@ -522,15 +572,21 @@ function summary(id: string, change: Partial<WorkerSummary> = {}): WorkerSummary
 
 export const POOL_SUMMARY: PoolSummary = {
   conductor: 'conductor-7b',
-  workers: [summary('gemini-pro'), summary('claude'), summary('gpt-5', { ready: false, reason: 'The key OPENAI_API_KEY is missing.' })],
+  workers: [
+    summary('gemini-pro'),
+    summary('claude'),
+    summary('gpt-5', { ready: false, reason: 'The key OPENAI_API_KEY is missing.' }),
+  ],
 };
 
 const RUNS: PanelState['runs'] = [
-  { runId: 'run-9', kind: 'solve', question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.',
+  { runId: 'run-9', kind: 'solve',
+    question: 'Make `freeSlots()` fast for calendars with 100,000 entries, without changing its results.',
     state: 'running', acceptedAt: BEGIN - 20_000, updatedAt: BEGIN, usd: 0.0041, unpricedTokens: 0, simulated: false },
   { runId: 'run-8', kind: 'solve', question: QUESTION, state: 'completed', outcome: 'verified',
     acceptedAt: BEGIN - 8 * 60_000, updatedAt: BEGIN, usd: 0.0142, unpricedTokens: 0, simulated: false },
-  { runId: 'run-7', kind: 'solve', question: 'Why is the date off by one in `formatDay`?', state: 'completed', outcome: 'not-verified',
+  { runId: 'run-7', kind: 'solve', question: 'Why is the date off by one in `formatDay`?',
+    state: 'completed', outcome: 'not-verified',
     acceptedAt: BEGIN - 3 * 3_600_000, updatedAt: BEGIN, usd: 0.031, unpricedTokens: 5_200, simulated: false },
   { runId: 'run-6', kind: 'solve', question: 'What does this module do?', state: 'completed', outcome: 'unchecked',
     acceptedAt: BEGIN - 26 * 3_600_000, updatedAt: BEGIN, usd: 0, unpricedTokens: 3_100, simulated: true },
@@ -547,7 +603,9 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'planning': () => stateWith({ run: planningRun() }),
   'streaming': () => stateWith({ run: streamingRun() }),
   'verified': () => stateWith({ run: verifiedRun() }),
-  'applied': () => stateWith({ run: verifiedRun(), applied: { runId: 'run-1', state: 'applied', message: 'Applied to 1 file.' } }),
+  'applied': () => stateWith({
+    run: verifiedRun(), applied: { runId: 'run-1', state: 'applied', message: 'Applied to 1 file.' },
+  }),
   'second-round': () => stateWith({ run: secondRoundRun() }),
   'not-verified': () => stateWith({ run: notVerifiedRun() }),
   'refused': () => stateWith({ run: refusedRun() }),
@@ -565,14 +623,20 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'ask-preview': () => stateWith({
     draft: {
       question: QUESTION,
-      preview: { pieces: [...PIECES], leftOut: [{ path: '.env', reason: 'looks like a file of secrets' }], tokens: 1_918, text: SENT_TEXT, testCommand: 'node --test' },
+      preview: {
+        pieces: [...PIECES], leftOut: [{ path: '.env', reason: 'looks like a file of secrets' }],
+        tokens: 1_918, text: SENT_TEXT, testCommand: 'node --test',
+      },
     },
   }),
   'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
   'no-conductor': () => stateWith({ pool: { workers: POOL_SUMMARY.workers } }),
   'unavailable': () => stateWith({
     pool: undefined, runs: [],
-    backend: { state: 'unavailable', message: 'The backend needs Node 22.13 or later and found 20.20. Name another Node in the setting "conductor.node".' },
+    backend: {
+      state: 'unavailable',
+      message: 'The backend needs Node 22.13 or later and found 20.20. Name another Node in the setting "conductor.node".',
+    },
   }),
   'restricted': () => stateWith({ trusted: false }),
 };

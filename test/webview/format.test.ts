@@ -7,26 +7,29 @@ import { BEGIN, usage } from './fixtures.ts';
 describe('formatUsd', () => {
   it.each([
     [0, '$0'], [0.000_01, '<$0.0001'], [0.000_05, '$0.0001'], [0.0031, '$0.0031'], [0.0142, '$0.0142'], [0.024, '$0.024'],
-    [0.5, '$0.50'], [0.1, '$0.10'], [0.999_94, '$0.9999'], [0.999_96, '$1.00'], [1, '$1.00'], [12.345, '$12.35'], [1234.5, '$1234.50'],
+    [0.5, '$0.50'], [0.1, '$0.10'], [0.999_94, '$0.9999'], [0.999_96, '$1.00'],
+    [1, '$1.00'], [12.345, '$12.35'], [1234.5, '$1234.50'],
   ])('shows %s as %s', (usd, shown) => {
     expect(formatUsd(usd)).toBe(shown);
   });
 });
 
 describe('formatTokens', () => {
-  it.each([[0, '0'], [999, '999'], [1_000, '1.0k'], [1_400, '1.4k'], [9_949, '9.9k'], [9_950, '10k'], [38_400, '38k'], [999_500, '1.0M'], [1_200_420, '1.2M']])(
-    'shows %s as %s', (tokens, shown) => {
-      expect(formatTokens(tokens)).toBe(shown);
-    },
-  );
+  it.each([
+    [0, '0'], [999, '999'], [1_000, '1.0k'], [1_400, '1.4k'], [9_949, '9.9k'], [9_950, '10k'], [38_400, '38k'],
+    [999_500, '1.0M'], [1_200_420, '1.2M'],
+  ])('shows %s as %s', (tokens, shown) => {
+    expect(formatTokens(tokens)).toBe(shown);
+  });
 });
 
 describe('formatDuration', () => {
-  it.each([[0, '0.0 s'], [900, '0.9 s'], [12_400, '12.4 s'], [59_940, '59.9 s'], [60_000, '1 min 00 s'], [65_000, '1 min 05 s'], [3_723_000, '1 h 02 min']])(
-    'shows %s ms as %s', (ms, shown) => {
-      expect(formatDuration(ms)).toBe(shown);
-    },
-  );
+  it.each([
+    [0, '0.0 s'], [900, '0.9 s'], [12_400, '12.4 s'], [59_940, '59.9 s'],
+    [60_000, '1 min 00 s'], [65_000, '1 min 05 s'], [3_723_000, '1 h 02 min'],
+  ])('shows %s ms as %s', (ms, shown) => {
+    expect(formatDuration(ms)).toBe(shown);
+  });
 
   it('never rounds up to sixty seconds', () => {
     expect(formatDuration(59_999)).not.toContain('60');
@@ -58,8 +61,9 @@ describe('formatMoney', () => {
 
 describe('formatStepSpent', () => {
   it('shows tokens and money, and "unpriced" where nobody knows the price', () => {
-    expect(formatStepSpent({ usd: 0.0098, usage: usage(980), unpricedTokens: 0, estimated: false })).toEqual(['1.4k tok', '$0.0098']);
-    expect(formatStepSpent({ usd: 0, usage: usage(980), unpricedTokens: 1_400, estimated: true })).toEqual(['~1.4k tok', 'unpriced']);
+    const priced = { usd: 0.0098, usage: usage(980), unpricedTokens: 0, estimated: false };
+    expect(formatStepSpent(priced)).toEqual(['1.4k tok', '$0.0098']);
+    expect(formatStepSpent({ ...priced, usd: 0, unpricedTokens: 1_400, estimated: true })).toEqual(['~1.4k tok', 'unpriced']);
   });
 
   it('shows nothing before anything was spent', () => {

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
-  BEGIN, budgetRun, failedStepRun, hostileRun, infrastructureRun, notVerifiedRun, planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES,
-  secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun, VERIFIED, verifiedRun, waitingRun,
+  BEGIN, budgetRun, failedStepRun, hostileRun, infrastructureRun, notVerifiedRun, planningRun, POOL_SUMMARY, refusedRun,
+  rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
@@ -90,7 +90,8 @@ describe('a run', () => {
     const before = hooks.__r;
     hooks.__r = (vnode) => {
       before?.(vnode);
-      if (typeof vnode.type === 'function') drawn.push(`${vnode.type.name} ${(vnode.props as { step?: { index: number } }).step?.index ?? ''}`.trim());
+      const { step } = vnode.props as { step?: { index: number } };
+      if (typeof vnode.type === 'function') drawn.push(`${vnode.type.name} ${step?.index ?? ''}`.trim());
     };
     try {
       const offset = run.rounds[0]?.steps[0]?.attempt?.text.length ?? 0;
@@ -146,7 +147,8 @@ describe('the verdict', () => {
     expect(text).toContain('Not verified');
     expect(text).not.toMatch(/Verified/);
     const { verdict: _verdict, ...unchecked } = run.rounds[0] as (typeof run.rounds)[number];
-    expect(renderPanel(stateWith({ run: { ...run, rounds: [unchecked] }, runs: [] })).root.querySelector('.status')?.textContent).toMatch(/^Unchecked/);
+    const panel = renderPanel(stateWith({ run: { ...run, rounds: [unchecked] }, runs: [] }));
+    expect(panel.root.querySelector('.status')?.textContent).toMatch(/^Unchecked/);
   });
 
   it('lists mended tests first, then broken ones, and the others as a number', () => {
@@ -206,7 +208,8 @@ describe('the answer', () => {
   it('says what became of applying it, and only for its own run', () => {
     const applied = { runId: 'run-1', state: 'partly', message: '1 of 2 files was changed.' } as const;
     expect(renderPanel(stateWith({ run: verifiedRun(), applied })).text()).toContain('1 of 2 files was changed.');
-    expect(renderPanel(stateWith({ run: verifiedRun(), applied: { ...applied, runId: 'other' } })).text()).not.toContain('1 of 2 files');
+    const other = { ...applied, runId: 'other' };
+    expect(renderPanel(stateWith({ run: verifiedRun(), applied: other })).text()).not.toContain('1 of 2 files');
   });
 });
 
@@ -215,8 +218,8 @@ describe('hostile text', () => {
     const panel = renderPanel(stateWith({ run: hostileRun() }));
     panel.openAll();
     expect(panel.root.querySelectorAll('script, img, iframe, a, style, link, form, object, embed')).toHaveLength(0);
-    const handlers = [...panel.root.querySelectorAll('*')].flatMap((element) => [...element.attributes]).filter(({ name }) => /^on/.test(name));
-    expect(handlers).toEqual([]);
+    const attributes = [...panel.root.querySelectorAll('*')].flatMap((element) => [...element.attributes]);
+    expect(attributes.filter(({ name }) => /^on/.test(name))).toEqual([]);
     expect(panel.text()).toContain('<script>alert(2)</script>');
   });
 
@@ -276,14 +279,16 @@ describe('what to do next', () => {
 
 describe('the header', () => {
   it('names the Conductor', () => {
-    expect(renderPanel(stateWith({ run: verifiedRun() })).root.querySelector('.conductor')?.textContent).toBe('Conductor conductor-7b');
+    const { root } = renderPanel(stateWith({ run: verifiedRun() }));
+    expect(root.querySelector('.conductor')?.textContent).toBe('Conductor conductor-7b');
   });
 
   it('says which workers are only simulated, with a run open or not', () => {
     const sentence = 'Simulated: sim-conductor, scout, smith and judge answer from a simulator, not from a real model.';
     expect(renderPanel(stateWith({ run: simulatedRun() })).text()).toContain(sentence);
     const workers = POOL_SUMMARY.workers.map((worker, index) => ({ ...worker, simulated: index === 0 }));
-    expect(renderPanel(stateWith({ pool: { ...POOL_SUMMARY, workers } })).text()).toContain('Simulated: gemini-pro answers from a simulator');
+    const asking = renderPanel(stateWith({ pool: { ...POOL_SUMMARY, workers } }));
+    expect(asking.text()).toContain('Simulated: gemini-pro answers from a simulator');
     expect(renderPanel(stateWith({ run: verifiedRun(), runs: [] })).text()).not.toMatch(/simulat/i);
   });
 });
@@ -324,14 +329,15 @@ describe('asking', () => {
     type(panel, 'Why?');
     panel.click('Show context');
     expect(panel.posted).toEqual([{ type: 'previewContext', question: 'Why?' }]);
-    panel.show(stateWith({ draft: { question: 'Why?', preview: { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null } } }));
+    const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null };
+    panel.show(stateWith({ draft: { question: 'Why?', preview } }));
     expect(panel.text()).toContain('No test command was found: the answer stays unchecked.');
   });
 
   it('keeps what was typed over a reload, and over states that repeat an older draft', () => {
     const draft = { question: 'From the palette' };
     const panel = renderPanel(stateWith({ draft }));
-    const value = (): unknown => (panel.root.querySelector('vscode-text-area') as HTMLElement & { value: string }).getAttribute('value');
+    const value = (): unknown => panel.root.querySelector('vscode-text-area')?.getAttribute('value');
     expect(value()).toBe('From the palette');
     type(panel, 'From the palette, and on');
     panel.show(stateWith({ draft, problem: 'The backend is busy.' }));

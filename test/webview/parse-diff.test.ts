@@ -20,8 +20,10 @@ describe('parseDiff', () => {
   });
 
   it('reads a new file and a deleted one', () => {
-    expect(parseDiff(unifiedDiff({ path: 'a', kind: 'create', before: null, after: 'x\ny' }))).toMatchObject({ added: 2, removed: 0 });
-    expect(parseDiff(unifiedDiff({ path: 'a', kind: 'delete', before: 'x\n', after: null }))).toMatchObject({ added: 0, removed: 1 });
+    const created = unifiedDiff({ path: 'a', kind: 'create', before: null, after: 'x\ny' });
+    const deleted = unifiedDiff({ path: 'a', kind: 'delete', before: 'x\n', after: null });
+    expect(parseDiff(created)).toMatchObject({ added: 2, removed: 0 });
+    expect(parseDiff(deleted)).toMatchObject({ added: 0, removed: 1 });
   });
 
   it('takes changed lines that look like file names for what they are', () => {

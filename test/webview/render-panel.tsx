@@ -68,7 +68,8 @@ export function renderPanel(state: PanelState, stored?: unknown): RenderedPanel 
     },
     openAll() {
       for (let depth = 0; depth < 3; depth += 1) {
-        void act(() => root.querySelectorAll<HTMLElement>('button[aria-expanded="false"], .show-all').forEach((button) => button.click()));
+        const closed = root.querySelectorAll<HTMLElement>('button[aria-expanded="false"], .show-all');
+        void act(() => closed.forEach((button) => button.click()));
       }
     },
     text: () => (root.textContent ?? '').replace(/\s+/g, ' '),

@@ -35,7 +35,10 @@ await mkdir(out, { recursive: true });
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium', headless: true, chromiumSandbox: false,
-  args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+    '--disable-sync',
+  ],
 });
 
 let problems = 0;
@@ -52,15 +55,21 @@ for (const themeName of values.theme.split(',')) {
     for (const scene of values.scene.split(',')) {
       const state = SCENES[scene]?.();
       if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
-      const where = [scene, themeName, width, ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])].join('-');
-      const panel = await openPanel(browser, { dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'] });
+      const variants = [...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])];
+      const where = [scene, themeName, width, ...variants].join('-');
+      const panel = await openPanel(browser, {
+        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'],
+      });
       // A little after the last event, so that live figures stand where a person would see them.
       await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? 0) + 1_400);
       if (values.open) await panel.openAll();
       const height = Math.min(MAX_HEIGHT, await panel.page.evaluate(() => document.documentElement.scrollHeight));
       await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true, clip: { x: 0, y: 0, width, height } });
       pictures += 1;
-      const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const overflow = await panel.page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return scrollWidth - clientWidth;
+      });
       if (overflow > 0) complain(where, `${overflow} px wider than its view`);
       // Evaluated by the browser's debugger, which no content security policy stops.
       await panel.page.evaluate(axeSource);
@@ -69,7 +78,10 @@ for (const themeName of values.theme.split(',')) {
         // Forced colours replace those that axe-core computes with.
         { resultTypes: ['violations'], rules: { 'color-contrast': { enabled: !values['forced-colors'] } } } satisfies RunOptions,
       );
-      for (const { id, help, nodes } of violations) complain(where, `${id}: ${help} (${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ''}`).join('; ')})`);
+      for (const { id, help, nodes } of violations) {
+        const examples = nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ''}`);
+        complain(where, `${id}: ${help} (${examples.join('; ')})`);
+      }
       for (const problem of panel.problems) complain(where, problem);
       await panel.page.close();
     }

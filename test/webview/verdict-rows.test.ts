@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { TestStatus } from '../../backend/protocol/verdict.ts';
+import type { TestChange, TestStatus } from '../../backend/protocol/verdict.ts';
 import { passCount, verdictRows, type ChangeKind } from '../../webview/verdict-rows.ts';
 import { REGRESSED, VERIFIED } from './fixtures.ts';
 
-const test = (before: TestStatus, after: TestStatus, id = 'a'): { id: string; before: TestStatus; after: TestStatus } => ({ id, before, after });
+const test = (before: TestStatus, after: TestStatus): TestChange => ({ id: 'a', before, after });
 
 describe('verdictRows', () => {
   it('puts mended tests first, then broken ones, then those that still fail', () => {

@@ -17,7 +17,9 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: {
         <ToolButton icon="insert" label="Insert at the cursor" onClick={() => host.post({ type: 'insert', text: code })} />
         <ToolButton icon="copy" label="Copy the code" onClick={() => host.post({ type: 'copy', text: code })} />
       </div>
-      <pre tabIndex={0} role="group" aria-label={language ? `Code, ${language}` : 'Code'} dir="ltr"><code><Capped text={code} /></code></pre>
+      <pre tabIndex={0} role="group" aria-label={language ? `Code, ${language}` : 'Code'} dir="ltr">
+        <code><Capped text={code} /></code>
+      </pre>
     </div>
   );
 });

@@ -3,8 +3,8 @@ import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { visibleText } from './visible-text.ts';
 
 /*
- * Text that a model wrote, as HTML that can do nothing: no HTML of its own, no images, no links that can be followed. The sanitiser
- * after the renderer is the second lock, and the page's content security policy the third.
+ * Text that a model wrote, as HTML that can do nothing: no HTML of its own, no images, no links that can be followed. The
+ * sanitiser after the renderer is the second lock, and the page's content security policy the third.
  */
 
 export type MarkdownPart =
@@ -25,7 +25,8 @@ export function renderMarkdown(text: string): MarkdownPart[] {
   const parts: MarkdownPart[] = [];
   let prose: Token[] = [];
   const flush = (): void => {
-    if (prose.length > 0) parts.push({ kind: 'html', html: sanitise(markdown.renderer.render(prose, markdown.options, environment)) });
+    if (prose.length === 0) return;
+    parts.push({ kind: 'html', html: sanitise(markdown.renderer.render(prose, markdown.options, environment)) });
     prose = [];
   };
   for (const token of markdown.parse(text, environment)) {

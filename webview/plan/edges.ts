@@ -1,8 +1,8 @@
 import type { StepView } from '../../backend/protocol/run-snapshot.ts';
 
 /*
- * Who reads whom, drawn in a gutter left of the cards. Every step that is read owns one lane: its line leaves its card, runs down the
- * lane and turns into each card that reads it. Steps whose lines do not overlap share a lane, so a chain needs only one.
+ * Who reads whom, drawn in a gutter left of the cards. Every step that is read owns one lane: its line leaves its card, runs down
+ * the lane and turns into each card that reads it. Steps whose lines do not overlap share a lane, so a chain needs only one.
  */
 
 export interface Edge {
@@ -99,10 +99,7 @@ export function drawGutter(edges: readonly Edge[], boxes: ReadonlyMap<number, Ca
   return { width, edges: drawn };
 }
 
-/** What a step touches: the edges to its sources and readers, and the steps at their other ends. */
-export function neighbourhood(edges: readonly Edge[], step: number): { readonly reads: Set<number>; readonly readBy: Set<number> } {
-  return {
-    reads: new Set(edges.filter((edge) => edge.to === step).map((edge) => edge.from)),
-    readBy: new Set(edges.filter((edge) => edge.from === step).map((edge) => edge.to)),
-  };
+/** The steps whose outputs a step reads. */
+export function readBy(edges: readonly Edge[], step: number): ReadonlySet<number> {
+  return new Set(edges.filter((edge) => edge.to === step).map((edge) => edge.from));
 }

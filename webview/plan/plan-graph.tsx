@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
 import { workerName } from '../run-stage.ts';
-import { drawGutter, edgesOf, gutterWidth, neighbourhood, type CardBox, type Edge } from './edges.ts';
+import { drawGutter, edgesOf, gutterWidth, readBy, type CardBox, type Edge } from './edges.ts';
 import { StepCard } from './step-card.tsx';
 
 /** Colours of workers, by ordinal. Red and green mean something else here. */
@@ -18,7 +18,7 @@ export function PlanGraph({ steps, pool, runGoesOn, round, id }: {
 }): JSX.Element {
   const [active, setActive] = useState<number | undefined>(undefined);
   const edges = useMemo(() => edgesOf(steps), [steps]);
-  const touched = active === undefined ? undefined : neighbourhood(edges, active);
+  const read = active === undefined ? undefined : readBy(edges, active);
   const graph = useRef<HTMLOListElement>(null);
   const boxes = useCardBoxes(graph, steps.length);
 
@@ -33,7 +33,7 @@ export function PlanGraph({ steps, pool, runGoesOn, round, id }: {
             data-step={step.index}
             data-state={step.state}
             data-worker={step.worker % WORKER_COLOURS}
-            data-touched={touched && (step.index === active ? 'self' : touched.reads.has(step.index) ? 'read' : undefined)}
+            data-touched={step.index === active ? 'self' : read?.has(step.index) ? 'read' : undefined}
             onMouseEnter={() => setActive(step.index)}
             onMouseLeave={() => setActive(undefined)}
             onFocusCapture={() => setActive(step.index)}
@@ -60,14 +60,16 @@ function Gutter({ edges, boxes, active, steps }: {
   const drawing = useMemo(() => drawGutter(edges, boxes), [edges, boxes]);
   if (edges.length === 0) return null;
   const worker = (step: number): number => (steps[step]?.worker ?? 0) % WORKER_COLOURS;
-  const classOf = ({ from, to }: Edge): string =>
-    active === undefined ? 'edge' : from === active || to === active ? 'edge edge-on' : 'edge edge-off';
   // What is picked out is drawn last, on top.
-  const ordered = [...drawing.edges].sort((a, b) => Number(classOf(a) === 'edge edge-on') - Number(classOf(b) === 'edge edge-on'));
+  const touches = ({ from, to }: Edge): boolean => from === active || to === active;
+  const ordered = [...drawing.edges].sort((a, b) => Number(touches(a)) - Number(touches(b)));
   return (
     <svg class="gutter" width={drawing.width} aria-hidden="true">
       {ordered.map((edge) => (
-        <g key={`${edge.from}-${edge.to}`} class={classOf(edge)} data-worker={worker(edge.from)}>
+        <g
+          key={`${edge.from}-${edge.to}`} data-worker={worker(edge.from)}
+          class={active === undefined ? 'edge' : touches(edge) ? 'edge edge-on' : 'edge edge-off'}
+        >
           <path class="edge-line" d={edge.line} />
           <path class="edge-head" d={edge.head} />
         </g>
@@ -85,7 +87,8 @@ function useCardBoxes(list: { readonly current: HTMLOListElement | null }, count
     const cards = [...element.children] as HTMLElement[];
     const measure = (): void =>
       setBoxes((before) => {
-        const next = new Map(cards.map((card) => [Number(card.dataset['step']), { top: card.offsetTop, height: card.offsetHeight }]));
+        const boxOf = ({ offsetTop, offsetHeight }: HTMLElement): CardBox => ({ top: offsetTop, height: offsetHeight });
+        const next = new Map(cards.map((card) => [Number(card.dataset['step']), boxOf(card)]));
         return sameBoxes(before, next) ? before : next;
       });
     measure();

@@ -30,20 +30,26 @@ export function Planning({ round, runGoesOn, id }: {
             <span class="figures"><Elapsed since={attempt.startedAt} /></span>
           </div>
           {attempt.text !== '' && (
-            <div class="excerpt live planning-text" dir="auto"><div>{tail(attempt.text, LIVE_TAIL)}<span class="cursor" /></div></div>
+            <div class="excerpt live planning-text" dir="auto">
+              <div>{tail(attempt.text, LIVE_TAIL)}<span class="cursor" /></div>
+            </div>
           )}
         </div>
       )}
       {!planned && attempt?.ended && attempt.failure && (
         <div class="card planning">
-          <div class="row"><Icon name={runGoesOn ? 'watch' : 'error'} tone={runGoesOn ? 'caution' : 'bad'} /><strong>Planning</strong></div>
+          <div class="row">
+            <Icon name={runGoesOn ? 'watch' : 'error'} tone={runGoesOn ? 'caution' : 'bad'} /><strong>Planning</strong>
+          </div>
           <p class="note" dir="auto">
             {attempt.retryAt !== undefined && runGoesOn && <>Attempt {attempt.number + 1} <Countdown at={attempt.retryAt} />: </>}
             {attempt.failure.message}
           </p>
         </div>
       )}
-      {round.kept && <p class="note kept"><Icon name="check" tone="good" /> The Conductor kept the answer of round {round.index}.</p>}
+      {round.kept && (
+        <p class="note kept"><Icon name="check" tone="good" /> The Conductor kept the answer of round {round.index}.</p>
+      )}
       {planned && round.planText && (
         <Disclosure id={`${id}/reasons`} title="Why this plan">
           <div class="plan-text" dir="auto"><Capped text={round.planText} /></div>

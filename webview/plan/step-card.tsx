@@ -54,7 +54,9 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
       {hasText && !open && (
         // The button above does the same from the keyboard.
         <div class={streamed ? 'excerpt live' : 'excerpt'} dir="auto" onClick={() => setOpen(true)}>
-          <div>{streamed ? tail(streamed, LIVE_TAIL).replace(/\n\s*\n/g, '\n') : excerptOf(step.output ?? '')}{streamed && <span class="cursor" />}</div>
+          {streamed
+            ? <div>{tail(streamed, LIVE_TAIL).replace(/\n\s*\n/g, '\n')}<span class="cursor" /></div>
+            : <div>{excerptOf(step.output ?? '')}</div>}
         </div>
       )}
       {open && streamed && <div class="streaming" dir="auto"><Capped text={streamed} /><span class="cursor" /></div>}

@@ -29,7 +29,9 @@ interface FakeVsCode {
   state: unknown;
 }
 
-export async function openPanel(browser: Browser, { dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false }: {
+export async function openPanel(browser: Browser, {
+  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false,
+}: {
   /** Folder of the built page. */
   dist: string;
   theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
@@ -59,7 +61,8 @@ export async function openPanel(browser: Browser, { dist, theme, width, height =
     new MutationObserver((_changes, observer) => {
       if (!document.documentElement) return;
       observer.disconnect();
-      for (const [name, value] of Object.entries(variables)) document.documentElement.style.setProperty(`--vscode-${name}`, value);
+      const { style } = document.documentElement;
+      for (const [name, value] of Object.entries(variables)) style.setProperty(`--vscode-${name}`, value);
     }).observe(document, { childList: true });
   }, { variables: theme.variables, viewState });
 
@@ -78,7 +81,7 @@ export async function openPanel(browser: Browser, { dist, theme, width, height =
   });
   await page.goto(ORIGIN);
   // What VS Code puts behind every view in the side bar.
-  await page.evaluate((colour) => { document.documentElement.style.backgroundColor = colour; }, theme.variables['sideBar-background'] ?? '');
+  await page.evaluate(() => { document.documentElement.style.backgroundColor = 'var(--vscode-sideBar-background)'; });
 
   return {
     page,

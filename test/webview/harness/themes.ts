@@ -1,6 +1,6 @@
 /*
- * The theme variables that the page and the toolkit read, with the values of VS Code's own themes (Dark Modern, Light Modern, Dark
- * High Contrast, Light High Contrast), as the running product reports them.
+ * The theme variables that the page and the toolkit read, with values like those of VS Code's own themes: Dark Modern, Light
+ * Modern, Dark High Contrast, Light High Contrast.
  */
 
 export interface Theme {

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawGutter, edgesOf, gutterWidth, lanesOf, neighbourhood, type CardBox, type Edge } from '../../../webview/plan/edges.ts';
+import { drawGutter, edgesOf, gutterWidth, lanesOf, readBy, type CardBox, type Edge } from '../../../webview/plan/edges.ts';
 
 const plan = (...reads: number[][]): { index: number; reads: number[] }[] => reads.map((read, index) => ({ index, reads: read }));
 const boxes = (count: number, height = 60, gap = 8): Map<number, CardBox> =>
   new Map(Array.from({ length: count }, (_, step) => [step, { top: step * (height + gap), height }]));
 
 /** Plans of up to five steps, each reading any of those before it. */
-const edgeLists = fc.array(fc.array(fc.nat(4), { maxLength: 5 }), { minLength: 1, maxLength: 5 }).map((reads) => edgesOf(plan(...reads)));
+const edgeLists = fc
+  .array(fc.array(fc.nat(4), { maxLength: 5 }), { minLength: 1, maxLength: 5 })
+  .map((reads) => edgesOf(plan(...reads)));
 
 describe('edgesOf', () => {
   it('has an edge for each read, in the order of the readers', () => {
@@ -90,8 +92,8 @@ describe('drawGutter', () => {
   });
 });
 
-describe('neighbourhood', () => {
-  it('names what a step reads and who reads it', () => {
-    expect(neighbourhood(edgesOf(plan([], [0], [0, 1])), 1)).toEqual({ reads: new Set([0]), readBy: new Set([2]) });
+describe('readBy', () => {
+  it('names what a step reads', () => {
+    expect(readBy(edgesOf(plan([], [0], [0, 1])), 2)).toEqual(new Set([0, 1]));
   });
 });
