@@ -1,6 +1,6 @@
 import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
 import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
-import { plural } from './format.ts';
+import { plural } from '../backend/protocol/figures.ts';
 
 /**
  * What a screen reader is told when a run went from `before` to `after`: changes of state, not the text that streams. Empty when

@@ -1,6 +1,6 @@
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { formatElapsed } from './format.ts';
+import { formatElapsed } from '../backend/protocol/figures.ts';
 
 /** How far the page's clock is ahead of the extension's, in milliseconds: the two may run on different machines. */
 export const ClockOffsetContext = createContext(0);

@@ -2,7 +2,7 @@ import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import type { ContextPiece } from '../backend/protocol/run-events.ts';
 import { Disclosure } from './disclosure.tsx';
-import { formatTokens, plural } from './format.ts';
+import { formatTokens, plural } from '../backend/protocol/figures.ts';
 import { useHost } from './host.ts';
 import { Capped } from './markdown/capped.tsx';
 import { visibleText } from './markdown/visible-text.ts';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Elapsed } from './clock.tsx';
 import { Icon } from './controls.tsx';
-import { formatDuration, formatMoney } from './format.ts';
+import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
 import { Planning } from './plan/planning.tsx';
 import { PlanGraph } from './plan/plan-graph.tsx';

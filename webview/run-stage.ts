@@ -1,7 +1,7 @@
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import type { IconName, Tone } from './controls.tsx';
-import { plural } from './format.ts';
+import { plural } from '../backend/protocol/figures.ts';
 import { passCount } from './verdict-rows.ts';
 
 /*

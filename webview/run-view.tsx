@@ -6,7 +6,7 @@ import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
-import { formatDuration, formatMoney } from './format.ts';
+import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useHost } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';

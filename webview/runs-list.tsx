@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { useNow } from './clock.tsx';
 import { Count, Icon } from './controls.tsx';
-import { formatMoney, formatWhen } from './format.ts';
+import { formatMoney, formatWhen } from '../backend/protocol/figures.ts';
 import { useHost } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import type { Stage } from './run-stage.ts';

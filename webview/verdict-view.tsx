@@ -2,7 +2,7 @@ import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import type { TestChange, TestStatus, Verdict } from '../backend/protocol/verdict.ts';
 import { Icon } from './controls.tsx';
-import { formatDuration } from './format.ts';
+import { formatDuration } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
 import { Capped } from './markdown/capped.tsx';
 import { visibleText } from './markdown/visible-text.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../protocol/methods.ts';
 import type { RunEvent, RunEventOf } from '../protocol/run-events.ts';
-import { totalTokens } from '../protocol/usage.ts';
+import { totalTokens } from '../protocol/token-counts.ts';
 
 /** A row of the table `runs`: what the list of runs shows, without reading any event. */
 export interface RunRow {

@@ -1,5 +1,5 @@
 import type { Spent } from './run-snapshot.ts';
-import { totalTokens } from './usage.ts';
+import { totalTokens } from './token-counts.ts';
 
 /*
  * Figures as people read them. A live figure has no decimals, so that it does not flicker; a final one has.

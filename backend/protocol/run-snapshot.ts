@@ -3,7 +3,8 @@ import type {
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
-import { addUsage, NO_USAGE, totalTokens, type Cost, type Usage } from './usage.ts';
+import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
+import type { Cost, Usage } from './usage.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, WorkerConfig } from './worker-config.ts';
 

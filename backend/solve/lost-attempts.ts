@@ -1,5 +1,5 @@
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
-import { NO_USAGE } from '../protocol/usage.ts';
+import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /**
  * The ends of attempts that a killed process left without one. Their requests may have been billed, so what was set aside for them

@@ -1,6 +1,6 @@
 import type { AppendEffects } from '../journal/journal.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
-import { totalTokens } from '../protocol/usage.ts';
+import { totalTokens } from '../protocol/token-counts.ts';
 import type { Attempt, AttemptLog, AttemptSpent } from '../workers/ledger.ts';
 import type { ModelReply } from '../workers/model.ts';
 import type { RunRecorder } from './run-recorder.ts';

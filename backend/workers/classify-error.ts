@@ -1,6 +1,7 @@
 import { APIError as AnthropicApiError } from '@anthropic-ai/sdk';
 import { APIError as OpenAiApiError } from 'openai';
-import { NO_USAGE, type Usage } from '../protocol/usage.ts';
+import { NO_USAGE } from '../protocol/token-counts.ts';
+import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from './errors.ts';
 import { failureSentence, type FailureDetails } from './failure-sentences.ts';

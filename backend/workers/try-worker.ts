@@ -1,5 +1,5 @@
 import type { Result, ClientRequests } from '../protocol/methods.ts';
-import { NO_USAGE } from '../protocol/usage.ts';
+import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerCaller } from './call-worker.ts';
 import type { ClientModel } from './client-model.ts';

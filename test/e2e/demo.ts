@@ -9,12 +9,15 @@ import { parseArgs } from 'node:util';
 import { stopBackend } from '../../backend/protocol/client/start-backend.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
-import { SOLVED_SEED, writeSimulatedHome } from './harness/simulated-home.ts';
+import { writeSimulatedHome } from './harness/simulated-home.ts';
 import { VsCodeServer } from './harness/vscode-server.ts';
+
+/** The same bug as `npm run demo` shows. */
+const DEFAULT_SEED = 9;
 
 const repository = path.join(import.meta.dirname, '..', '..');
 const { values } = parseArgs({ options: { seed: { type: 'string' } } });
-const seed = Number(values.seed ?? SOLVED_SEED);
+const seed = Number(values.seed ?? DEFAULT_SEED);
 if (!Number.isSafeInteger(seed) || seed < 0) {
   console.error('The demo takes a whole number: npm run demo:vscode -- --seed 7');
   process.exit(2);

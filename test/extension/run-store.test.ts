@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { NO_USAGE } from '../../backend/protocol/usage.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { budgetSchema } from '../../backend/protocol/worker-config.ts';
 import { BackendConnection } from '../../extension/backend-connection.ts';
 import { RunStore } from '../../extension/run-store.ts';

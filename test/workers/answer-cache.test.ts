@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_USAGE } from '../../backend/protocol/usage.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { AnswerCache, answerKey, type AnswerQuestion } from '../../backend/workers/answer-cache.ts';
 import { workerOf } from './harness.ts';
 

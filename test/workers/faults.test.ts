@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NO_USAGE } from '../../backend/protocol/usage.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Provider, WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../../backend/workers/errors.ts';
 import { FaultServer, faults, type Fault } from './fault-server.ts';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { StepView } from '../../backend/protocol/run-snapshot.ts';
 import { Countdown, Elapsed } from '../clock.tsx';
 import { Icon, Tag, ToolButton } from '../controls.tsx';
-import { formatDuration, formatStepSpent } from '../format.ts';
+import { formatDuration, formatStepSpent } from '../../backend/protocol/figures.ts';
 import { useExpanded } from '../host.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { InlineCode, Markdown } from '../markdown/markdown.tsx';

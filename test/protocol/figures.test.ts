@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   formatDuration, formatElapsed, formatMoney, formatStepSpent, formatTokens, formatUsd, formatWhen,
-} from '../../webview/format.ts';
-import { BEGIN, usage } from './fixtures.ts';
+} from '../../backend/protocol/figures.ts';
+import { BEGIN, usage } from '../webview/fixtures.ts';
 
 describe('formatUsd', () => {
   it.each([
