@@ -67,7 +67,8 @@ export const StepCard = memo(function StepCard({ step, worker, simulated, runGoe
 });
 
 function readsOf({ reads, readsPreviousRound }: StepView, round: number): string {
-  const read = [...(readsPreviousRound && round > 0 ? [`round ${round}`] : []), ...reads.map((position) => position + 1)];
+  const steps = reads.map((position) => position + 1);
+  const read = readsPreviousRound && round > 0 ? [`round ${round}`, ...steps.map((step) => `step ${step}`)] : steps;
   return read.length > 0 ? ` · reads ${list(read)}` : '';
 }
 
