@@ -61,6 +61,8 @@ class Collector {
   readonly #links: { path: string; target: string }[] = [];
   readonly #dependencyFolders = new Set<string>();
   readonly #seen = new Set<string>();
+  /** Folders, relative, by whether the way to them has no link in it. */
+  readonly #plainFolders = new Map<string, boolean>([['', true]]);
   readonly #base: string;
   #bytes = 0;
 
@@ -75,6 +77,8 @@ class Collector {
   /** Takes in a file, a link or a folder; relative, with forward slashes. */
   add(entry: string): void {
     const segments = entry.split('/').filter((segment) => segment !== '');
+    // Git lists what its index holds, and anybody can write an index: names that lead out, or files of a folder that is now a link.
+    if (segments.includes('..') || !this.#isPlain(segments.slice(0, -1))) return;
     const dependencies = segments.indexOf('node_modules');
     if (dependencies >= 0) return this.#addDependencies(segments.slice(0, dependencies + 1).join('/'));
     const relative = segments.join('/');
@@ -94,6 +98,17 @@ class Collector {
     }
   }
 
+  /** Whether a folder is reached without following a link, and is one. */
+  #isPlain(folder: readonly string[]): boolean {
+    const relative = folder.join('/');
+    const known = this.#plainFolders.get(relative);
+    if (known !== undefined) return known;
+    const found = this.#isPlain(folder.slice(0, -1))
+      && lstatSync(path.join(this.#base, relative), { throwIfNoEntry: false })?.isDirectory() === true;
+    this.#plainFolders.set(relative, found);
+    return found;
+  }
+
   #addDependencies(relative: string): void {
     if (this.#dependencyFolders.has(relative)) return;
     if (lstatSync(path.join(this.#base, relative), { throwIfNoEntry: false })?.isDirectory())
@@ -111,6 +126,14 @@ class Collector {
   }
 }
 
+/*
+ * Listing files must not run what a workspace names. A repository's configuration can name programs: a file system monitor, hooks,
+ * and for a partial clone the one that fetches an object which the index refers to and which is not there.
+ */
+const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
+/** The second is known to Git 2.44 and later; the first leaves every version no way to fetch by. */
+const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
+
 /**
  * What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing or knows nothing of the
  * folder.
@@ -119,9 +142,8 @@ async function listWithGit(base: string, signal: AbortSignal): Promise<string[] 
   const git = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await promisify(execFile)(
       'git',
-      // A repository can name a program to be run as its file system monitor; listing files must not run what a workspace names.
-      ['-c', 'core.fsmonitor=false', '-C', base, 'ls-files', '-z', '--exclude-standard', ...args],
-      { maxBuffer: 256 * 1024 * 1024, signal, env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' } },
+      [...RUN_NOTHING, '-C', base, 'ls-files', '-z', '--exclude-standard', ...args],
+      { maxBuffer: 256 * 1024 * 1024, signal, env: { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' } },
     );
     return stdout.split('\0').filter((entry) => entry !== '');
   };

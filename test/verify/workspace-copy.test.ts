@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, readdir, readFile, readlink, realpath, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { lstat, readdir, readFile, readlink, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyWorkspace, type WorkspaceCopy } from '../../backend/verify/workspace-copy.ts';
@@ -55,6 +57,58 @@ describe('a copy of a checkout', () => {
     execFileSync('chmod', ['+x', path.join(base, 'monitor.sh')]);
     await copied(scratch, base);
     expect(await readdir(base)).not.toContain('was-run');
+  });
+
+  it('runs nothing that the repository names for fetching objects that are not there', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'in/a.js': 'a', 'out/deep/b.js': 'b' });
+    git(base, 'init', '-q');
+    git(base, 'add', '.');
+    git(base, 'commit', '-qm', 'first');
+    // To list a sparse index Git reads trees, and to read one that is not there a partial clone runs the named program.
+    git(base, 'sparse-checkout', 'init', '--cone', '--sparse-index');
+    git(base, 'sparse-checkout', 'set', 'in');
+    const tree = execFileSync('git', ['-C', base, 'rev-parse', 'HEAD:out'], { encoding: 'utf8' }).trim();
+    await rm(path.join(base, '.git/objects', tree.slice(0, 2), tree.slice(2)));
+    const marker = path.join(scratch.folder, 'was-run');
+    const settings = {
+      'core.repositoryformatversion': '1', 'extensions.partialClone': 'origin', 'remote.origin.promisor': 'true',
+      'remote.origin.url': base, 'remote.origin.uploadpack': `touch ${marker}; false`,
+    };
+    for (const [key, value] of Object.entries(settings)) git(base, 'config', key, value);
+    await copied(scratch, base);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('takes nothing from outside, whatever names the index holds', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a', 'AA/AA/stolen.js': 'x' }, 'deep/er/project');
+    await writeFile(path.join(scratch.folder, 'deep/stolen.js'), 'outside');
+    git(base, 'init', '-q');
+    git(base, 'add', '.');
+    await rm(path.join(base, 'AA'), { recursive: true });
+    // Git refuses to write such a name and lists it all the same.
+    const index = path.join(base, '.git/index');
+    const bytes = (await readFile(index)).subarray(0, -20);
+    bytes.write('../../', bytes.indexOf('AA/AA/'));
+    await writeFile(index, Buffer.concat([bytes, createHash('sha1').update(bytes).digest()]));
+    expect(execFileSync('git', ['-C', base, 'ls-files'], { encoding: 'utf8' })).toContain('../../stolen.js');
+    const copy = await copied(scratch, base, 'copies/of/project');
+    expect(await tree(copy.folder)).toEqual(['a.js']);
+    expect(await readdir(path.join(scratch.folder, 'copies'))).toEqual(['of']);
+  });
+
+  it('takes nothing through a link that has taken the place of a folder', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a', 'keys/id_rsa': 'x', 'keys/node_modules/p/index.js': 'x' });
+    const outside = await scratch.project({ id_rsa: 'private', 'node_modules/p/index.js': 'x' }, 'outside');
+    git(base, 'init', '-q');
+    git(base, 'add', '-f', '.');
+    await rm(path.join(base, 'keys'), { recursive: true });
+    await symlink(outside, path.join(base, 'keys'));
+    const copy = await copied(scratch, base);
+    expect(await tree(copy.folder)).toEqual(['a.js']);
+    expect(copy.sharedFolders).toEqual([]);
   });
 
   it('holds the files of a repository inside it', async () => {
