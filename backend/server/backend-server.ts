@@ -78,6 +78,7 @@ export class BackendServer {
   }
 }
 
+/** Ends both directions: a peer that never closes its own must hold neither a descriptor nor the end of the backend. */
 function refuse(socket: Duplex, status: number, message: string): void {
   socket.on('error', () => undefined);
   const body = JSON.stringify({ error: message });
@@ -87,5 +88,5 @@ function refuse(socket: Duplex, status: number, message: string): void {
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     '', body,
-  ].join('\r\n'));
+  ].join('\r\n'), () => socket.destroy());
 }

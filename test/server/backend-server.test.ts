@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_MESSAGE_BYTES } from '../../backend/protocol/methods.ts';
 import { PROTOCOL_VERSION } from '../../backend/protocol/version.ts';
@@ -47,6 +49,20 @@ describe('who may connect', () => {
     });
     expect(status).toBe(404);
     expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('Conductor backend') });
+  });
+
+  test('who is refused and never hangs up holds no connection open, and the backend can end', async () => {
+    const peer = connect({ port: serving.port, host: '127.0.0.1', allowHalfOpen: true });
+    const ended = once(peer, 'end');
+    peer.on('data', () => undefined);
+    peer.write([
+      'GET / HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`, '', '',
+    ].join('\r\n'));
+    await ended;
+    // This end stays open: whoever waits for it would wait for ever.
+    await serving.server.close();
+    peer.destroy();
   });
 
   test('it listens on 127.0.0.1 alone', async () => {
