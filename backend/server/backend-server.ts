@@ -3,6 +3,7 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server } from 'n
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
+import { CHALLENGE_HEADER, PROOF_HEADER, proofOf } from '../protocol/client/backend-proof.ts';
 import { MAX_MESSAGE_BYTES } from '../protocol/methods.ts';
 import { CLOSE_CODES, closeReason } from '../protocol/socket-connection.ts';
 import { ClientSession, DEFAULT_LIMITS, type SessionDependencies, type SessionLimits } from './client-session.ts';
@@ -40,6 +41,9 @@ export class BackendServer {
     this.#http = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: 'This is the Conductor backend: it speaks JSON-RPC over a WebSocket.' }));
+    });
+    this.#sockets.on('headers', (headers, { headers: { [CHALLENGE_HEADER]: challenge } }) => {
+      if (typeof challenge === 'string') headers.push(`${PROOF_HEADER}: ${proofOf(options.token, challenge)}`);
     });
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }

@@ -5,6 +5,7 @@ import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type clientKindSchema 
 import { RequestError } from '../request-error.ts';
 import { clientContract, TypedConnection, type RequestHandler } from '../typed-connection.ts';
 import { PROTOCOL_VERSION } from '../version.ts';
+import { CHALLENGE_HEADER, isProof, newChallenge, PROOF_HEADER } from './backend-proof.ts';
 import type { BackendClient, BackendRequestHandlers } from './backend-client.ts';
 import type { BackendRecord } from './discovery.ts';
 
@@ -19,7 +20,7 @@ export interface ClientOptions {
   readonly onProblem?: (problem: string) => void;
 }
 
-/** Nobody answers at the record's port, or who answers does not know the token: the record is stale. */
+/** Nobody answers at the record's port, or who answers does not show that it knows the token: the record is stale. */
 export class NoBackendError extends Error {
   override readonly name = 'NoBackendError';
 }
@@ -43,12 +44,17 @@ export type BackendConnection = TypedConnection<typeof clientContract>;
 export async function openConnection(
   { port, token }: Pick<BackendRecord, 'port' | 'token'>, onProblem?: (problem: string) => void,
 ): Promise<BackendConnection> {
+  const challenge = newChallenge();
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
-    headers: { authorization: `Bearer ${token}` },
+    headers: { authorization: `Bearer ${token}`, [CHALLENGE_HEADER]: challenge },
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: MAX_ANSWER_BYTES,
     perMessageDeflate: false,
     followRedirects: false,
+  });
+  // Ended before it is open: a stranger's first request is never read.
+  socket.once('upgrade', ({ headers }) => {
+    if (!isProof(headers[PROOF_HEADER], token, challenge)) socket.terminate();
   });
   const connection = new TypedConnection(socket, clientContract, {
     maxMessageBytes: MAX_MESSAGE_BYTES,
