@@ -5,7 +5,7 @@ describe('a run whose extension host is killed', () => {
   let workbench: Workbench;
 
   beforeAll(async () => {
-    workbench = await Workbench.start({ latency: 8 });
+    workbench = await Workbench.start({ latency: 5 });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());

@@ -18,6 +18,16 @@ describe('a workspace in Restricted Mode', () => {
     expect(await panel.button('Solve').isDisabled()).toBe(true);
   });
 
+  it('gets a run that says what to do when it is asked all the same', async () => {
+    const { window, panel, simulator } = workbench;
+    await window.runCommand('Conductor: Solve');
+    await window.answerInput('What do you want to know', workbench.bug.question);
+    await expect.poll(() => panel.status.innerText(), { timeout: 30_000 }).toBe('Failed');
+    await panel.frame.getByText(/trust/i).first().waitFor();
+    expect(simulator.answering).toBe(0);
+    expect((await workbench.runs()).map(({ state }) => state)).toEqual(['failed']);
+  });
+
   it('gets its answers checked once it is trusted', async () => {
     const { window, panel } = workbench;
     await window.trustWorkspace();

@@ -103,9 +103,9 @@ export class VsCodeWindow {
     await this.quickInputBox.fill(text);
   }
 
-  /** Types into the input that is open and confirms. */
-  async answerInput(text: string): Promise<void> {
-    await this.quickInputBox.waitFor();
+  /** Types into the input that asks `prompt` and confirms. */
+  async answerInput(prompt: string | RegExp, text: string): Promise<void> {
+    await this.quickInput.filter({ hasText: prompt }).waitFor();
     await this.quickInputBox.fill(text);
     await this.page.keyboard.press('Enter');
   }
@@ -170,6 +170,8 @@ export class VsCodeWindow {
     await this.page.mouse.down();
     await this.page.mouse.move(sideBar.x + width, y, { steps: 5 });
     await this.page.mouse.up();
+    // Away from the edge, which stays lit under the mouse.
+    await this.page.mouse.move(sideBar.x + width + 200, y);
   }
 
   async screenshot(file: string): Promise<void> {

@@ -32,6 +32,10 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly latency?: number;
   /** Who answers; by default workers that never err. */
   readonly workers?: readonly SimulatedWorker[];
+  /** The key that the simulated workers want; by default none. */
+  readonly key?: string;
+  /** False leaves Conductor without any worker, as on its first start. */
+  readonly hasPool?: boolean;
   readonly workspaceTrust?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -67,14 +71,14 @@ export class Workbench {
   }
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
-    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, workspaceTrust = false, settings = {}, ...windowOptions } = options;
+    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true, workspaceTrust = false, settings = {}, ...windowOptions } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
     await mkdir(home, { mode: 0o700 });
     const bug = await writeSampleProject(project, { seed });
-    const simulator = await SimulatorServer.start({ seed, latency, workers });
-    await writeSimulatedHome(home, simulator);
+    const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }) });
+    if (hasPool) await writeSimulatedHome(home, simulator);
     const server = await VsCodeServer.start({
       vsix: [packedVsix()], workspaceTrust, settings, environment: { CONDUCTOR_HOME: home },
     });
@@ -87,7 +91,7 @@ export class Workbench {
   /** The question, from the palette to the moment it is sent. */
   async solve(question = this.bug.question): Promise<void> {
     await this.window.runCommand('Conductor: Solve');
-    await this.window.answerInput(question);
+    await this.window.answerInput('What do you want to know', question);
     await this.window.quickPickRow('Send the question').click();
   }
 
