@@ -17,6 +17,12 @@ interface Hunk {
   readonly lines: readonly string[];
 }
 
+/**
+ * Of a diff, hunks times lines of its file: each hunk is looked for in the whole file, if need be. So many take half a second, and
+ * nothing else happens meanwhile.
+ */
+const MAX_LINES_LOOKED_AT = 10_000_000;
+
 /** How many context lines of a hunk may differ from the file, as in patch(1). Deleted lines must always be there. */
 const FUZZ_LINES = 2;
 
@@ -142,22 +148,29 @@ function readNames(header: readonly string[]): { oldPath: string | null; newPath
   return { oldPath: after('rename from ') ?? bare(oldName), newPath: after('rename to ') ?? bare(newName) };
 }
 
-/** The text after the diff, or null if it does not fit. Lines end with LF; a missing last line end stays missing. */
+/**
+ * The text after the diff, or null if it does not fit. Lines end with LF; a missing last line end stays missing.
+ * @throws RangeError when there is too much to look at.
+ */
 export function applyFileDiff(text: string, diff: FileDiff): string | null {
   if (diff.hunks.length === 0) return text;
   const added = diff.hunks.flatMap(({ lines }) => lines);
   if (text === '')
     return added.every((line) => line.startsWith('+')) ? `${added.map((line) => line.slice(1)).join('\n')}\n` : null;
   const lacksLineEnd = !text.endsWith('\n');
-  const [parsed] = parsePatch(['--- file', '+++ file', ...diff.hunks.flatMap(hunkText)].join('\n'));
+  const lineCount = text.split('\n').length;
+  if (diff.hunks.length * lineCount > MAX_LINES_LOOKED_AT) throw new RangeError('it has too many parts for so long a file');
+  const hunks = diff.hunks.map((hunk) => hunkText(hunk, lineCount));
+  const [parsed] = parsePatch(['--- file', '+++ file', ...hunks.flat()].join('\n'));
   if (parsed === undefined) return null;
   const result = applyPatch(lacksLineEnd ? `${text}\n` : text, parsed, { fuzzFactor: FUZZ_LINES });
   if (result === false) return null;
   return lacksLineEnd ? result.replace(/\n$/, '') : result;
 }
 
-function hunkText({ oldStart, newStart, lines }: Hunk): string[] {
+/** The search goes out from the stated line, one by one, also where the file has none: so it begins in the file. */
+function hunkText({ oldStart, newStart, lines }: Hunk, lineCount: number): string[] {
   const oldLines = lines.filter((line) => !line.startsWith('+')).length;
   const newLines = lines.filter((line) => !line.startsWith('-')).length;
-  return [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines];
+  return [`@@ -${Math.min(oldStart, lineCount)},${oldLines} +${Math.min(newStart, lineCount)},${newLines} @@`, ...lines];
 }

@@ -17,7 +17,13 @@ export function exportedNames(source: string): ReadonlySet<string> {
     add(/^(?:module\.)?exports\.([\w$]+)\s*=/.exec(line)?.[1]);
   }
   for (const [, list = ''] of source.matchAll(/^(?:export|module\.exports\s*=)\s*\{([^{}]{0,4000})\}/gm)) {
-    for (const item of list.split(',')) add(/(?:\bas\s+)?([\w$]+)\s*(?::[^,]*)?$/.exec(item.trim().replace(/:.*$/s, ''))?.[1]);
+    for (const item of list.split(',')) add(lastName(item));
   }
   return names;
+}
+
+/** `a`, `a as b` and `a: b` give the name that others see: `a`, `b` and `a`. */
+function lastName(item: string): string | undefined {
+  const last = item.split(':', 1)[0]?.trim().split(/\s+/).at(-1);
+  return last !== undefined && /^[\w$]+$/.test(last) ? last : undefined;
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { exportedNames } from '../../backend/verify/exported-names.ts';
 import { parsePatch, type ParsePatchOptions } from '../../backend/verify/parse-patch.ts';
 import type { Patch } from '../../backend/verify/patch.ts';
 import { protectedReason } from '../../backend/verify/protected-paths.ts';
@@ -370,6 +371,28 @@ describe('whatever an answer holds', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('a diff that names a line far beyond the end of its file is read at once', async () => {
+    const diff = '--- a/src/a.js\n+++ b/src/a.js\n@@ -999999999,1 +999999999,1 @@\n-not there\n+x';
+    const { edits, refused } = await parsed(fenced('diff', diff));
+    expect(edits).toEqual([]);
+    expect(refused).toEqual([{ path: 'src/a.js', reason: 'The diff does not fit the file as it is.' }]);
+  });
+
+  it('a diff with more parts than can be looked for in so long a file is refused', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'long.js': `${'x\n'.repeat(200_000)}${'y\n'.repeat(1_000)}` });
+    const parts = Array.from({ length: 1_000 }, (_, index) => `@@ -${index % 2 ? 1 : 201_000},1 +1,1 @@\n-y\n+z\n`);
+    const { edits, refused } = await parsePatch(fenced('diff', `--- a/long.js\n+++ b/long.js\n${parts.join('')}`), base);
+    expect(edits).toEqual([]);
+    expect(refused).toEqual([{ path: 'long.js', reason: expect.stringContaining('too many parts') }]);
+  });
+
+  it('a list of exports that is no list is read in one pass', () => {
+    const name = 'a'.repeat(3_990);
+    expect(exportedNames(`export { ${name}- }\n`.repeat(2_000))).toEqual(new Set());
+    expect(exportedNames('export { a, b as c, };\nmodule.exports = { d, e: f };')).toEqual(new Set(['a', 'c', 'd', 'e']));
   });
 
   it('a 10 MB answer is read in one pass', async () => {
