@@ -1,7 +1,7 @@
 /**
  * What an answer may never change, one row per reason. Tests are the judge, so they, what they read and what decides how they
- * run stay as they are; the rest would run code outside the tests. Patterns see the lower-cased path, because some file systems
- * do not tell `.GIT` from `.git`.
+ * run stay as they are; the rest would run code outside the tests. Patterns see the path as the most forgiving file system does:
+ * see `folded`.
  */
 interface ProtectedRow {
   readonly reason: string;
@@ -69,6 +69,14 @@ const ROWS: readonly ProtectedRow[] = [
 
 /** Why an answer may not touch this path (relative, forward slashes), as one sentence, or undefined. */
 export function protectedReason(path: string): string | undefined {
-  const lowered = path.toLowerCase();
-  return ROWS.find(({ patterns }) => patterns.some((pattern) => pattern.test(lowered)))?.reason;
+  const seen = folded(path);
+  return ROWS.find(({ patterns }) => patterns.some((pattern) => pattern.test(seen)))?.reason;
+}
+
+/**
+ * Some file systems do not tell `.GIT` from `.git`, and those of macOS take `.vſcode` (U+017F) for `.vscode` and `ﬁ` for `fi`, too
+ * (Unicode's full case folding).
+ */
+function folded(path: string): string {
+  return path.normalize('NFKC').toUpperCase().toLowerCase();
 }

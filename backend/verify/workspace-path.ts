@@ -27,6 +27,8 @@ export function checkWorkspacePath(written: string): CheckedPath {
   if (segments.some((segment) => /[. ]$/.test(segment) || segment.startsWith(' '))) {
     return { refused: 'A name in the path ends with a dot or begins or ends with a space.' };
   }
+  // Windows keeps such a second name for every longer one: GIT~1 is .git.
+  if (segments.some((segment) => /~\d/.test(segment))) return { refused: 'A name in the path could be the short form of another.' };
   return { path: segments.join('/') };
 }
 
