@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { truncate } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findTestCommand } from '../../backend/verify/find-tests.ts';
 import { makeScratch } from './setup.ts';
@@ -24,5 +27,14 @@ describe('the command that runs the tests', () => {
     await using scratch = await makeScratch();
     const found = await findTestCommand(await scratch.project(files));
     expect(found).toEqual(command === undefined ? undefined : { command, runner: 'node-test' });
+  });
+
+  it.runIf(process.platform !== 'win32')('is none, where package.json or a test file is a pipe, a device or huge', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'pipe/x': '', 'device/package.json': { link: '/dev/zero' }, 'huge/a.test.js': NODE_TEST });
+    execFileSync('mkfifo', [path.join(base, 'pipe/package.json')]);
+    // Holes take no room on the disk.
+    await truncate(path.join(base, 'huge/a.test.js'), 1024 ** 3);
+    for (const folder of ['pipe', 'device', 'huge']) expect(await findTestCommand(path.join(base, folder))).toBeUndefined();
   });
 });

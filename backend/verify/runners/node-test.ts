@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readdir, readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import {
@@ -10,6 +11,7 @@ import {
   type TestReport,
   type TestResult,
 } from '../test-report.ts';
+import { MAX_FILE_BYTES } from '../text-file.ts';
 import { NODE_TEST_REPORTER } from './node-test-reporter.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -51,7 +53,7 @@ function nodeOption(file: string): string {
 
 async function testScript(workspace: string): Promise<string | undefined> {
   try {
-    const parsed = packageSchema.safeParse(JSON.parse(await readFile(path.join(workspace, 'package.json'), 'utf8')));
+    const parsed = packageSchema.safeParse(JSON.parse(await readSource(path.join(workspace, 'package.json'))));
     return parsed.data?.scripts?.test;
   } catch {
     return undefined;
@@ -78,12 +80,27 @@ async function hasNodeTests(workspace: string): Promise<boolean> {
         entry.isFile() &&
         (TEST_FILE.test(entry.name) || (path.basename(next.folder) === 'test' && /\.[cm]?[jt]s$/.test(entry.name)))
       ) {
-        const text = await readFile(absolute, 'utf8').catch(() => '');
+        const text = await readSource(absolute).catch(() => '');
         if (/['"]node:test['"]/.test(text)) return true;
       }
     }
   }
   return false;
+}
+
+/**
+ * A text of the workspace, which may hold anything under any name: a pipe would keep its reader waiting for ever, and a device or
+ * a huge file would fill the memory. @throws what is wrong with it
+ */
+async function readSource(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error(`${file} is no source text.`);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
 }
 
 async function readBounded(file: string): Promise<string> {
