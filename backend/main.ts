@@ -71,7 +71,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       file: workersPath,
       tryWorker: (worker, signal) => tryWorker(worker, {
         caller,
-        keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => {} }),
+        keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }),
         clientModel: (call) => clients.model(call),
         signal,
       }),

@@ -1,4 +1,5 @@
 import { WorkerError } from '../workers/errors.ts';
+import { askClients } from './ask-clients.ts';
 import type { Clients } from './clients.ts';
 import { howToSetKey } from './run-pool.ts';
 
@@ -7,7 +8,8 @@ export interface RunKeysOptions {
   readonly signal: AbortSignal;
   /** A run that goes on after a restart waits for a client with the key; one that a person just started fails and says so. */
   readonly patient: boolean;
-  readonly onWaiting: (message: string) => void;
+  /** Tells that a key is waited for; resolves when that has to be told again. */
+  readonly onWaiting: (message: string) => Promise<void>;
 }
 
 /** The keys of a run's calls, from the clients; never stored. */
@@ -19,21 +21,21 @@ export class RunKeys {
   }
 
   /** @throws WorkerError `missing-key`, or the signal's reason. */
-  async get(name: string): Promise<string> {
+  get(name: string): Promise<string> {
     const { clients, signal, patient, onWaiting } = this.#options;
-    for (let told = false; ; ) {
-      signal.throwIfAborted();
-      const changed = clients.changed(signal);
-      changed.catch(() => {});
-      const value = await clients.secret(name);
-      if (value) return value;
-      if (value === null && !patient) {
-        throw new WorkerError({ kind: 'missing-key', message: `The key ${name} is not set: ${howToSetKey({ key: name })}.` });
-      }
-      if (!told) onWaiting(`Waiting for the key ${name}: open VS Code, or run "conductor runs resume" with ${name} in the environment.`);
-      told = true;
-      await changed;
-    }
+    return askClients({
+      clients,
+      signal,
+      ask: async () => {
+        const value = await clients.secret(name);
+        if (value === null && !patient) {
+          throw new WorkerError({ kind: 'missing-key', message: `The key ${name} is not set: ${howToSetKey({ key: name })}.` });
+        }
+        return value || undefined;
+      },
+      onNobody: () =>
+        onWaiting(`Waiting for the key ${name}: open VS Code, or run "conductor runs resume" with ${name} in the environment.`),
+    });
   }
 
   forget(name: string): void {

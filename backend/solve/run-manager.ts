@@ -11,6 +11,7 @@ import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-
 import { budgetSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { admit } from './admit.ts';
+import { askClients } from './ask-clients.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
@@ -244,9 +245,7 @@ export class RunManager implements RunService {
   #driver(recorder: RunRecorder, signal: AbortSignal, patient: boolean): RunDriver {
     const { journal, clients, caller, checker, gatherContext } = this.#options;
     const { runId } = recorder.snapshot;
-    const onWaiting = (reason: 'secret' | 'confirmation') => (message: string): void =>
-      recorder.record([{ type: 'run.waiting', for: reason, message }]);
-    const keys = new RunKeys({ clients, signal, patient, onWaiting: onWaiting('secret') });
+    const keys = new RunKeys({ clients, signal, patient, onWaiting: (message) => recorder.waiting('secret', message) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       const { reply } = await caller.call(worker, request, {
         ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
@@ -264,21 +263,18 @@ export class RunManager implements RunService {
       }),
       gatherContext,
       checker,
-      confirmUnsandboxed: async (reason, command) => {
-        for (let told = false; ; told = true) {
-          const changed = clients.changed(signal);
-          changed.catch(() => {});
-          const accepted = await clients.confirm({
-            title: 'Run the project\'s tests without a sandbox?',
-            detail: `The answer is code that a model wrote, and no sandbox can be had here: ${reason}. The command is: ${command}`,
-            accept: 'Run Without Sandbox',
-            workspace: recorder.snapshot.request.workspace,
-          }, signal);
-          if (accepted !== undefined) return accepted;
-          if (!told) onWaiting('confirmation')('Waiting for somebody to say whether the tests may run without a sandbox.');
-          await changed;
-        }
-      },
+      failureOf: (error) => this.#failureOf(error),
+      confirmUnsandboxed: (reason, command) => askClients({
+        clients,
+        signal,
+        ask: () => clients.confirm({
+          title: 'Run the project\'s tests without a sandbox?',
+          detail: `The answer is code that a model wrote, and no sandbox can be had here: ${reason}. The command is: ${command}`,
+          accept: 'Run Without Sandbox',
+          workspace: recorder.snapshot.request.workspace,
+        }, signal),
+        onNobody: () => recorder.waiting('confirmation', 'Waiting for somebody to say whether the tests may run without a sandbox.'),
+      }),
       signal,
     });
   }

@@ -1,5 +1,5 @@
 import type { AppendEffects } from '../journal/journal.ts';
-import type { Purpose, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { Purpose, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, applyText, type RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /** How the journal takes a run's events: durable, and in one transaction with what they do to the budget. */
@@ -32,6 +32,7 @@ export class RunRecorder {
   readonly #pending = new Map<string, Pending>();
   readonly #offsets = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
+  readonly #goneOn = new Set<() => void>();
 
   constructor(snapshot: RunSnapshot, append: Append, listener: RecorderListener) {
     this.#snapshot = snapshot;
@@ -50,6 +51,18 @@ export class RunRecorder {
       this.#snapshot = applyEvent(this.#snapshot, stored);
       this.#listener.onEvent(stored, this.#snapshot);
     }
+    if (this.#snapshot.state === 'waiting') return;
+    for (const resolve of this.#goneOn) resolve();
+    this.#goneOn.clear();
+  }
+
+  /**
+   * Notes that the run waits for somebody, unless that stands already. Resolves when something else in the run has gone on: a step
+   * that runs beside the one that waits has then taken the note's place, and whoever still waits says so again.
+   */
+  waiting(reason: RunEventOf<'run.waiting'>['for'], message: string): Promise<void> {
+    if (this.#snapshot.state !== 'waiting') this.record([{ type: 'run.waiting', for: reason, message }]);
+    return new Promise((resolve) => this.#goneOn.add(resolve));
   }
 
   text(round: number, purpose: Purpose, attemptId: string, text: string): void {
