@@ -225,7 +225,12 @@ export class RunManager implements RunService {
     const controller = new AbortController();
     const { journal, holder, log } = this.#options;
     const renewal = setInterval(() => {
-      if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
+      try {
+        if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
+      } catch (error) {
+        // The lease stands for a while yet, and whoever writes to the run without one is refused.
+        log(`The lease of run ${runId} was not renewed: ${String(error)}`);
+      }
     }, LEASE_RENEWAL_MS);
     const done = this.#driver(recorder, controller.signal, patient).drive()
       .catch((error: unknown) => {
@@ -243,6 +248,8 @@ export class RunManager implements RunService {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, patient: boolean): RunDriver {
+        // Where the run was left as it stands, a call may still be under way; nobody would take its answer.
+        controller.abort(new Stopping());
     const { journal, clients, caller, checker, gatherContext } = this.#options;
     const { runId } = recorder.snapshot;
     const keys = new RunKeys({ clients, signal, patient, onWaiting: (message) => recorder.waiting('secret', message) });
