@@ -68,6 +68,8 @@ export interface RoundView {
   readonly plan?: Plan;
   readonly planDurationMs?: number;
   readonly rejections: readonly RejectionView[];
+  /** So many of the rejections came before a person last resumed the run, and no longer count against it. */
+  readonly forgivenRejections?: number;
   /** The Conductor kept the previous round's answer. */
   readonly kept: boolean;
   readonly steps: readonly StepView[];
@@ -159,7 +161,8 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return { ...next, state: run.state };
     case 'run.resumed': {
       const { outcome: _outcome, answerRound: _answerRound, ...again } = next;
-      return { ...again, budget: event.budget ?? next.budget, rounds: next.rounds.map(forgetUnfinished) };
+      const rounds = next.rounds.map(forgetUnfinished);
+      return { ...again, budget: event.budget ?? next.budget, rounds: event.reason === 'user' ? rounds.map(forgiveRejections) : rounds };
     }
     case 'run.waiting':
       return { ...next, state: 'waiting', message: event.message };
@@ -303,6 +306,10 @@ function forgetUnfinished(round: RoundView): RoundView {
       return { ...again, state: 'pending' };
     }),
   };
+}
+
+function forgiveRejections(round: RoundView): RoundView {
+  return round.rejections.length > 0 ? { ...round, forgivenRejections: round.rejections.length } : round;
 }
 
 /** The answer that the run offers: the text of the chosen round's last step, or of the last round that has one. */

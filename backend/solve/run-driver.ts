@@ -36,7 +36,7 @@ export interface RunDriverOptions {
   readonly signal: AbortSignal;
 }
 
-/** So many texts that are no plan are paid for in one round before the run fails. */
+/** So many texts that are no plan are paid for in one round before the run fails; whoever resumes it grants as many again. */
 const MAX_PLAN_TRIES = 3;
 /** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that reason unasked. */
 const MAX_PLAN_TOKENS = 8_192;
@@ -60,18 +60,11 @@ export function shownFiles({ context }: Pick<RunSnapshot, 'context'>): string[] 
  */
 export class RunDriver {
   readonly #options: RunDriverOptions;
-  readonly #policy: Policy;
   /** The round that is being worked on. */
   #round = 0;
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
-    const planner = this.#run.policy.worker;
-    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
-    this.#policy = options.policyFor(planner, (request, signal) => {
-      const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
-      return this.#options.call(planner, request, { ledger: options.ledger, attempts, signal });
-    });
   }
 
   get #run(): RunSnapshot {
@@ -122,24 +115,26 @@ export class RunDriver {
   }
 
   async #plan(): Promise<void> {
-    for (let tries = 1; !this.#view.plan && !this.#view.kept; tries += 1) {
-      const { request, context, pool, policy } = this.#run;
-      const rejection = this.#view.rejections.at(-1);
-      if (tries > MAX_PLAN_TRIES && rejection) {
+    const policy = this.#policy();
+    while (!this.#view.plan && !this.#view.kept) {
+      const { request, context, pool, policy: { model, worker } } = this.#run;
+      const { rejections, forgivenRejections = 0 } = this.#view;
+      const rejection = rejections.at(-1);
+      if (rejection && rejections.length - forgivenRejections >= MAX_PLAN_TRIES) {
         throw new RunError(
           'plan-rejected',
-          `The Conductor (${policy.model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
+          `The Conductor (${model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
             'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
         );
       }
-      await this.#policy.sample({
+      await policy.sample({
         question: request.question,
         context: context?.text ?? '',
         pool: pool.map(({ description }) => ({ description })),
         rounds: this.#run.rounds.slice(0, this.#round).map(pastRound),
         rejection,
         n: 1,
-        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, policy.worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
+        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
         signal: this.#options.signal,
         onText: () => {},
       });
@@ -149,6 +144,17 @@ export class RunDriver {
   /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
   #planEvent({ attemptId }: Attempt, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const parsed: ParsedPlan = parsePlan(reply.text, {
+  /** Whoever plays the Conductor; its calls are paid like any other. */
+  #policy(): Policy {
+    const planner = this.#run.policy.worker;
+    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
+    const { ledger, call, policyFor } = this.#options;
+    return policyFor(planner, (request, signal) => {
+      const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
+      return call(planner, request, { ledger, attempts, signal });
+    });
+  }
+
       workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
     });
     const common = { round: this.#round, attemptId, text: reply.text, ...spent };
