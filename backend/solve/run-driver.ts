@@ -88,7 +88,8 @@ export class RunDriver {
     const { request, context } = this.#run;
     if (context) return;
     const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
-    const refused = gathered.leftOut.find(({ path }) => request.focus.files.some((file) => file.path === path));
+    const refused = gathered.leftOut.find(({ path }) =>
+      request.focus.files.some((file) => file.path === path) && !gathered.pieces.some((piece) => piece.path === path));
     if (refused) throw new RunError('context', `"${refused.path}" cannot be sent: ${refused.reason}. Name another file, or ask without it.`);
     this.#record({
       type: 'context.gathered', pieces: [...gathered.pieces], leftOut: [...gathered.leftOut], tokens: gathered.tokens, text: gathered.text,
