@@ -104,6 +104,11 @@ export class Journal {
     this.#file.close();
   }
 
+  /** Runs `work`: what it writes is on disk together, or none of it. */
+  transaction<T>(work: () => T): T {
+    return this.#file.transaction(work);
+  }
+
   /** Begins a run. @throws RunIdentityError when there is one of this id. */
   accept(runId: string, event: RunEventOf<'run.accepted'>, effects: AppendEffects = {}): StoredEvent {
     const accepted = runEventSchema.parse(event) as RunEventOf<'run.accepted'>;

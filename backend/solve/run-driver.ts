@@ -1,7 +1,7 @@
 import { parsePlan, type ParsedPlan } from '../conductor/parse-plan.ts';
 import type { Policy } from '../conductor/policy.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
-import type { Purpose, RunEvent } from '../protocol/run-events.ts';
+import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
@@ -12,7 +12,7 @@ import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { editSummaries, type Checker } from './checker.ts';
-import { failureOf, RunError } from './failure.ts';
+import { RunError } from './failure.ts';
 import { answerText, bestRound, conclusionOf, feedbackOf, pastRound, worthAnotherRound } from './round.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunRecorder } from './run-recorder.ts';
@@ -31,6 +31,8 @@ export interface RunDriverOptions {
   readonly policyFor: (worker: WorkerConfig, call: (request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>) => Policy;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
+  /** What people are told of an error. */
+  readonly failureOf: (error: unknown) => Failure;
   /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
   readonly confirmUnsandboxed: (reason: string, command: string) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -80,7 +82,7 @@ export class RunDriver {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof BudgetSpentError) this.#record({ type: 'run.stopped', reason: 'budget', message: error.message });
-      else this.#record({ type: 'run.failed', failure: failureOf(error) });
+      else this.#record({ type: 'run.failed', failure: this.#options.failureOf(error) });
     }
   }
 
@@ -142,9 +144,6 @@ export class RunDriver {
     }
   }
 
-  /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
-  #planEvent({ attemptId }: Attempt, reply: ModelReply, spent: AttemptSpent): RunEvent {
-    const parsed: ParsedPlan = parsePlan(reply.text, {
   /** Whoever plays the Conductor; its calls are paid like any other. */
   #policy(): Policy {
     const planner = this.#run.policy.worker;
@@ -156,6 +155,9 @@ export class RunDriver {
     });
   }
 
+  /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
+  #planEvent({ attemptId }: Attempt, reply: ModelReply, spent: AttemptSpent): RunEvent {
+    const parsed: ParsedPlan = parsePlan(reply.text, {
       workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
     });
     const common = { round: this.#round, attemptId, text: reply.text, ...spent };
@@ -223,7 +225,7 @@ export class RunDriver {
       return reply.text;
     } catch (error) {
       if (!signal.aborted && !(error instanceof BudgetSpentError)) {
-        this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: failureOf(error) });
+        this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: this.#options.failureOf(error) });
       }
       throw error;
     }

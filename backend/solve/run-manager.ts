@@ -5,7 +5,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { FileEdit, RunSummary } from '../protocol/methods.ts';
-import type { RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import { budgetSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
@@ -76,14 +76,17 @@ export class RunManager implements RunService {
     const { cast, refusal } = await this.#cast(request);
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
-    journal.leases.acquire(runId, holder, LEASE_TTL_MS);
-    const stored = journal.accept(runId, {
-      type: 'run.accepted', kind: 'solve', request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
-    }, { holder });
-    const recorder = this.#recorder(snapshotOf([stored]));
-    this.#tell(stored);
-    if (refusal) this.#fail(recorder, refusal);
-    else this.#drive(recorder, { patient: false });
+    // A refused run begins and ends in one transaction: killed between the two, it would be one that nobody can resume.
+    const stored = journal.transaction(() => {
+      const accepted = journal.accept(runId, {
+        type: 'run.accepted', kind: 'solve', request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
+      });
+      if (refusal) return [accepted, ...journal.append(runId, [{ type: 'run.failed', failure: this.#failureOf(refusal) }])];
+      journal.leases.acquire(runId, holder, LEASE_TTL_MS);
+      return [accepted];
+    });
+    for (const event of stored) this.#tell(event);
+    if (!refusal) this.#drive(this.#recorder(snapshotOf(stored)), { patient: false });
     return runId;
   }
 
@@ -96,14 +99,16 @@ export class RunManager implements RunService {
   }
 
   async resume(runId: string): Promise<void> {
+    const { budget } = await this.#options.loadWorkers();
+    const ending = this.#active.get(runId);
+    if (ending && isOver(ending.recorder.snapshot.state)) await ending.done;
+    // Nothing is awaited from here on: of two clients that resume a run at once, the second finds it under way.
+    if (this.#active.has(runId)) return;
     const run = this.snapshot(runId);
-    const active = this.#active.get(runId);
-    if (active && !isOver(run.state)) throw new RunRefusedError(`Run "${runId}" is under way already.`);
-    await active?.done;
     if (run.state === 'completed') throw new RunRefusedError(`Run "${runId}" has ended with an answer: ask again for another one.`);
     if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
-    const budget = { ...(await this.#options.loadWorkers()).budget, ...run.request.budget };
-    this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'user', budget }), { patient: false });
+    const limits = { ...budget, ...run.request.budget };
+    this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'user', budget: limits }), { patient: false });
   }
 
   /** Goes on with every run that an ended process left under way and that nobody else holds. */
@@ -215,9 +220,11 @@ export class RunManager implements RunService {
     }
   }
 
-  #fail(recorder: RunRecorder, error: unknown): void {
-    recorder.record([{ type: 'run.failed', failure: failureOf(error) }]);
-    this.#options.journal.leases.release(recorder.snapshot.runId, this.#options.holder);
+  /** What people are told of an error. One that nobody foresaw is for the log, too. */
+  #failureOf(error: unknown): Failure {
+    const failure = failureOf(error);
+    if (failure.kind === 'internal') this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return failure;
   }
 
   #drive(recorder: RunRecorder, { patient }: { patient: boolean }): void {
@@ -241,6 +248,8 @@ export class RunManager implements RunService {
       .catch((error: unknown) => log(`Run ${runId} was left as it stands: ${String(error)}`))
       .finally(() => {
         clearInterval(renewal);
+        // Where the run was left as it stands, a call may still be under way; nobody would take its answer.
+        controller.abort(new Stopping());
         this.#active.delete(runId);
         journal.leases.release(runId, holder);
       });
@@ -248,8 +257,6 @@ export class RunManager implements RunService {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, patient: boolean): RunDriver {
-        // Where the run was left as it stands, a call may still be under way; nobody would take its answer.
-        controller.abort(new Stopping());
     const { journal, clients, caller, checker, gatherContext } = this.#options;
     const { runId } = recorder.snapshot;
     const keys = new RunKeys({ clients, signal, patient, onWaiting: (message) => recorder.waiting('secret', message) });

@@ -58,8 +58,8 @@ beforeAll(async () => {
   const empty = path.join(folder, 'empty');
   await mkdir(empty);
   scripted = await ScriptedServer.start(script);
-  for (const [name, limits] of Object.entries({ kept: {}, fails: {}, stopped: { maxOutputTokens: 50_000 } })) {
-    scenarios.set(name, { name, question: 'Why?', workspace: empty, workers: (home) => scriptedWorkers(`${name}-${home}`, limits) });
+  for (const [name, limits] of Object.entries({ kept: {}, fails: {}, 'no plan': {}, refused: {}, stopped: { maxOutputTokens: 50_000 } })) {
+    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'Why?', workspace: empty, workers: (home) => scriptedWorkers(`${name}-${home}`, limits) });
   }
 });
 
@@ -79,10 +79,11 @@ function scriptedWorkers(prefix: string, lastWorker: object): unknown {
   };
 }
 
-/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker's key is refused for good. */
+/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker's key is refused for good. `no plan`: the planner writes none. */
 function script({ model, text }: ScriptedRequest): ScriptedAnswer {
   const [scenario = '', who] = model.split(/-.* /);
   if (who === 'planner') {
+    if (scenario === 'no plan') return 'I would ask somebody.';
     if (scenario === 'kept' && scripted.of(model).length === 1) return { status: 503 };
     if (text.includes('TEST FEEDBACK')) return 'model_id = []\nsubtasks = []\naccess_list = []';
     return 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Answer."]\naccess_list = [[], [0], [1]]';
@@ -125,8 +126,8 @@ function outcomeOf(events: readonly StoredEvent[]) {
   return {
     state: run.state,
     outcome: run.outcome,
-    // A lost attempt counts as spent, which a sentence about the budget says.
-    message: run.message?.replace(/\d+ tokens are spent/, 'some tokens are spent'),
+    // A lost attempt counts as spent, which a sentence about the budget says; a scripted model's name holds its home folder's.
+    message: run.message?.replace(/\d+ tokens are spent/, 'some tokens are spent').replace(run.policy.model, 'planner'),
     answer: answerOf(run)?.text,
     rounds: run.rounds.map(({ plan, rejections, steps, verdict }) => ({
       plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), verdict: verdict?.outcome,
@@ -148,7 +149,7 @@ function repaid(events: readonly StoredEvent[]): string[] {
   return again;
 }
 
-it.each(['two rounds', 'kept', 'fails', 'stopped'])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
+it.each(['two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped'])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
   await backend(scenario, home);

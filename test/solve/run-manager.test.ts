@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ContextRequest, GatheredContext } from '../../backend/context/context.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
@@ -32,9 +33,16 @@ class TestClients implements Clients {
   connected = true;
   agrees: boolean | undefined = true;
   readonly questions: string[] = [];
+  /** A client that is asked for a key and never says a word. */
+  silent = false;
   readonly #waiting = new Set<() => void>();
 
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   async secret(name: string): Promise<string | null | undefined> {
+    if (this.silent) return new Promise(() => {});
     return this.keys.get(name) ?? (this.connected ? null : undefined);
   }
   forgetSecret(): void {}
@@ -48,11 +56,15 @@ class TestClients implements Clients {
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(resolve);
-      signal.addEventListener('abort', () => reject(signal.reason as Error));
+      signal.addEventListener('abort', () => {
+        this.#waiting.delete(resolve);
+        reject(signal.reason as Error);
+      });
     });
   }
   change(): void {
     for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
   }
 }
 
@@ -63,6 +75,7 @@ let script: (request: ScriptedRequest) => ScriptedAnswer;
 let verdicts: Partial<Verdict>[];
 let sandbox: Awaited<ReturnType<Checker['sandboxAvailability']>>;
 let workers: WorkersFile;
+let gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
 const managers: { manager: RunManager; journal: Journal }[] = [];
 const problems: string[] = [];
 
@@ -73,6 +86,9 @@ beforeEach(async () => {
   server = await ScriptedServer.start((request) => script(request));
   verdicts = [{ verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
   sandbox = { available: true };
+  gatherContext = async ({ files }) => ({
+    pieces: [], leftOut: files.map((file) => ({ path: file.path, reason: 'it is not text' })), tokens: 3, text: 'src/a.js: a = 1',
+  });
   const worker = { provider: 'openai-compatible', baseUrl: server.baseUrl, price: { inputPerMillion: 1, outputPerMillion: 1 } };
   workers = workersFileSchema.parse({
     version: 1,
@@ -109,9 +125,7 @@ function manager({ now = Date.now } = {}): RunManager {
         verified: false, score: 0, outcome: 'failed', reason: '', tests: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
       }),
     },
-    gatherContext: async ({ files }) => ({
-      pieces: [], leftOut: files.map((file) => ({ path: file.path, reason: 'it is not text' })), tokens: 3, text: 'src/a.js: a = 1',
-    }),
+    gatherContext: (asked) => gatherContext(asked),
     loadWorkers: async () => workers,
     priced: (worker) => worker,
     holder: holderName(),
@@ -205,6 +219,18 @@ describe('a run', () => {
   });
 });
 
+describe('the context', () => {
+  it('may hold a part of a file that was named: the rest is listed, and the run goes on', async () => {
+    gatherContext = async () => ({
+      pieces: [{ path: 'src/a.js', startLine: 1, endLine: 60, reason: 'named by you', tokens: 3 }],
+      leftOut: [{ path: 'src/a.js', reason: 'all but lines 1-60: over the token budget' }],
+      tokens: 3,
+      text: 'src/a.js: a = 1',
+    });
+    expect(await solve({ focus: { files: [{ path: 'src/a.js' }] } })).toMatchObject({ outcome: 'verified' });
+  });
+});
+
 describe('what cannot work is told in one sentence, and the run is in the journal', () => {
   const cases: [name: string, kind: string, says: RegExp, prepare: () => Partial<RunRequestInput> | void][] = [
     ['an empty question', 'empty-question', /empty/, () => ({ question: ' ' })],
@@ -262,6 +288,26 @@ describe('money', () => {
 });
 
 describe('cancelling', () => {
+  it('does not wait for a client that was asked for a key and says nothing', async () => {
+    clients.keys.set('SECOND_KEY', 'one');
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    const asked = Promise.withResolvers<void>();
+    script = ({ model }) => {
+      clients.silent = true;
+      return model === 'planner' ? PLAN : 'It is the constant.';
+    };
+    const runs = manager();
+    const runId = await runs.start(request());
+    const secret = clients.secret.bind(clients);
+    clients.secret = (name) => {
+      asked.resolve();
+      return secret(name);
+    };
+    await asked.promise;
+    runs.cancel(runId);
+    expect((await over(runs, runId)).state).toBe('cancelled');
+  });
+
   it('reaches the socket, and the run ends as cancelled', async () => {
     script = ({ model }) => (model === 'planner' ? PLAN : { begin: 'It is', rest: new Promise(() => {}) });
     const runs = manager();
@@ -293,6 +339,73 @@ describe('cancelling', () => {
     expect(server.of('first')).toHaveLength(1);
     expect(server.of('second')).toHaveLength(2);
   });
+});
+
+describe('resuming', () => {
+  beforeEach(() => {
+    script = ({ model }) => (model === 'planner' ? PLAN : { status: 403 });
+  });
+
+  it('twice at once goes on once', async () => {
+    const runs = manager();
+    const runId = await runs.start(request());
+    expect((await over(runs, runId)).state).toBe('failed');
+    script = ({ model }) => (model === 'first' ? 'It is the constant.' : ANSWER);
+    await Promise.all([runs.resume(runId), runs.resume(runId)]);
+    expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified' });
+    expect(runs.events(runId, 0).filter(({ event }) => event.type === 'run.resumed')).toHaveLength(1);
+    expect(server.of('second')).toHaveLength(1);
+  });
+
+  it('of a run that is under way changes nothing', async () => {
+    script = ({ model }) => (model === 'planner' ? { begin: 'model', rest: new Promise(() => {}) } : ANSWER);
+    const runs = manager();
+    const runId = await runs.start(request());
+    await when(runs, runId, (run) => run.rounds[0]?.planAttempt?.text === 'model');
+    await runs.resume(runId);
+    expect(runs.events(runId, 0).map(({ event }) => event.type)).not.toContain('run.resumed');
+  });
+
+  it('gives the Conductor its tries at a plan anew, which a restart does not', async () => {
+    script = () => 'I would ask somebody.';
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.rejections.length === 1);
+    await before.close();
+    const after = manager();
+    after.resumeUnfinished();
+    expect((await over(after, runId)).rounds[0]?.rejections).toHaveLength(3);
+    await after.resume(runId);
+    expect((await when(after, runId, (run) => run.rounds[0]?.rejections.length === 6 && isOver(run.state))).state).toBe('failed');
+  });
+});
+
+it('logs what nobody foresaw, as its message says', async () => {
+  gatherContext = () => Promise.reject(new TypeError('x is not a function'));
+  expect(await solve()).toMatchObject({ state: 'failed', failure: { kind: 'internal' }, message: expect.stringContaining('the log has more') });
+  expect(problems.splice(0).join()).toMatch(/TypeError: x is not a function\n\s+at /);
+});
+
+it('a journal that is busy when a lease is renewed ends neither the run nor the backend', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    let answer: (text: string) => void = () => {};
+    script = ({ model }) => (model === 'planner' ? { begin: 'Hm.', rest: new Promise<string>((resolve) => (answer = resolve)) } : ANSWER);
+    const runs = manager();
+    const runId = await runs.start(request());
+    await when(runs, runId, (run) => run.rounds[0]?.planAttempt?.text === 'Hm.');
+    const { leases } = (managers[0] as (typeof managers)[0]).journal;
+    const renew = vi.spyOn(leases, 'renew').mockImplementationOnce(() => {
+      throw new Error('database is locked');
+    });
+    expect(() => vi.advanceTimersByTime(20_000)).not.toThrow();
+    expect(renew).toHaveBeenCalledTimes(2);
+    answer(PLAN);
+    expect(await over(runs, runId)).toMatchObject({ outcome: 'verified' });
+    expect(problems.splice(0).join()).toContain('database is locked');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('a run that an ended backend left', () => {
@@ -336,6 +449,38 @@ describe('a run that an ended backend left', () => {
     clients.change();
     expect(await over(after, runId)).toMatchObject({ outcome: 'verified' });
     expect(server.of('second')[0]?.authorization).toBe('Bearer one');
+    expect(clients.waiting).toBe(0);
+  });
+
+  it('says that it waits for a key until it has it, whatever other steps do meanwhile', async () => {
+    clients.keys.set('SECOND_KEY', 'one');
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    const independent = 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Mend it."]\naccess_list = [[], [], ["all"]]';
+    let hold = true;
+    let finish: (text: string) => void = () => {};
+    script = ({ model }) => {
+      if (model === 'planner') return independent;
+      if (hold) return { begin: 'It', rest: new Promise(() => {}) };
+      return model === 'first' && server.of('first').length === 2 ? { begin: 'It', rest: new Promise((resolve) => (finish = resolve)) } : ANSWER;
+    };
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.steps.filter(({ attempt }) => attempt?.text === 'It').length === 2);
+    await before.close();
+
+    hold = false;
+    clients.keys.clear();
+    clients.connected = false;
+    const after = manager();
+    after.resumeUnfinished();
+    await when(after, runId, (run) => run.rounds[0]?.steps[0]?.attempt?.text === 'It');
+    finish(' is.');
+    await when(after, runId, (run) => run.rounds[0]?.steps[0]?.state === 'completed');
+    const waiting = await when(after, runId, ({ state }) => state === 'waiting');
+    expect(waiting.message).toContain('SECOND_KEY');
+    clients.keys.set('SECOND_KEY', 'one');
+    clients.change();
+    expect(await over(after, runId)).toMatchObject({ outcome: 'verified' });
   });
 
   it('is left alone by a process that does not hold it', async () => {
