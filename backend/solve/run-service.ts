@@ -23,7 +23,7 @@ export interface RunService {
   /** Resolves with the run's id as soon as `run.accepted` is committed. */
   start(request: RunRequest): Promise<string>;
   cancel(runId: string): void;
-  /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. */
+  /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. One under way just goes on. */
   resume(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */
   snapshot(runId: string): RunSnapshot;
