@@ -15,6 +15,7 @@ import { openWorkspaceFile } from './open-file.ts';
 import { actOn, type PageMessageOptions } from './page-messages.ts';
 import { PanelStateSource } from './panel-state.ts';
 import { PanelView } from './panel-view.ts';
+import { plainMessage } from './plain-message.ts';
 import { RunCommands } from './run-commands.ts';
 import { RunList } from './run-list.ts';
 import { RunStore } from './run-store.ts';
@@ -139,7 +140,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     if (error instanceof vscode.CancellationError) return;
     log.error(messageOf(error));
     const showLogs = vscode.l10n.t('Show Logs');
-    void vscode.window.showErrorMessage(messageOf(error), showLogs).then((chosen) => {
+    void vscode.window.showErrorMessage(plainMessage(messageOf(error)), showLogs).then((chosen) => {
       if (chosen === showLogs) log.show();
     });
   }

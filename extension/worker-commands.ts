@@ -4,6 +4,7 @@ import { askKeyValue } from './add-worker.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { KeyStore } from './keys.ts';
 import type { PanelStateSource } from './panel-state.ts';
+import { plainMessage } from './plain-message.ts';
 
 export interface WorkerCommandOptions {
   readonly connection: BackendConnection;
@@ -71,7 +72,7 @@ export class WorkerCommands {
     this.#offering = true;
     try {
       const setKey = vscode.l10n.t('Set Key');
-      if ((await vscode.window.showWarningMessage(message, setKey)) === setKey) await this.setKey();
+      if ((await vscode.window.showWarningMessage(plainMessage(message), setKey)) === setKey) await this.setKey();
     } finally {
       this.#offering = false;
     }
