@@ -35,6 +35,8 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly pattern: RegExp 
   { kind: 'a Hugging Face token', pattern: /\bhf_[A-Za-z0-9]{30,}/ },
   // AWS: access key ids of users (AKIA) and of temporary credentials (ASIA)
   { kind: 'an AWS key', pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/ },
+  // Its other half: 40 characters of base64, of which some have next to no digit.
+  { kind: 'an AWS key', pattern: /secret_?access_?key['"]?\s{0,8}[=:]\s{0,8}['"]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i },
   // GitHub: ghp_, gho_, ghu_, ghs_, ghr_, and fine-grained tokens
   { kind: 'a GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})/ },
   { kind: 'a GitLab token', pattern: /\bglpat-[A-Za-z0-9_-]{18,}/ },
@@ -42,6 +44,8 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly pattern: RegExp 
   { kind: 'an npm token', pattern: /\bnpm_[A-Za-z0-9]{30,}/ },
   { kind: 'a Stripe key', pattern: /\b[sr]k_live_[A-Za-z0-9]{16,}/ },
   { kind: 'a signed token', pattern: /\beyJ[A-Za-z0-9_-]{10,500}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10}/ },
+  // RFC 6750, section 2.1; a placeholder has no digit.
+  { kind: 'a bearer token', pattern: /\bBearer\s{1,8}(?=[A-Za-z0-9._~+/-]{0,200}\d)[A-Za-z0-9._~+/-]{20,}/i },
   { kind: 'an Azure key', pattern: /\bAccountKey=[A-Za-z0-9+/]{40,}/ },
   {
     kind: 'an address with a password',

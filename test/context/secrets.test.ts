@@ -27,6 +27,9 @@ describe('lines', () => {
     ['a Google key', made('AIza', 35)],
     ['a Hugging Face token', made('hf_', 34)],
     ['an AWS key', `id: ${'AKIA'}${'ABCDEFGHIJ234567'}`],
+    ['an AWS key', `aws_secret_access_key = ${'kJbvTnEwQzXcRmLpSdFgHyUi'}${'/OaWeBtNxZqMvKl7'}`],
+    ['an AWS key', `"SecretAccessKey": "${'kJbvTnEwQzXcRmLpSdFgHyUi'}${'/OaWeBtNxZqMvKlP'}"`],
+    ['a bearer token', `curl -H 'Authorization: Bearer ${made('', 32)}'`],
     ['a GitHub token', made('ghp_', 36)],
     ['a GitHub token', made('github_pat_', 60)],
     ['a GitLab token', made('glpat-', 20)],
@@ -47,6 +50,10 @@ describe('lines', () => {
 
   test.each([
     'const key = process.env.OPENAI_API_KEY;',
+    'headers.authorization = `Bearer ${await tokens.current(request.user)}`;',
+    'Authorization: Bearer YOUR_ACCESS_TOKEN_GOES_HERE',
+    'the bearer of a certificate is whoever shows it in 2026',
+    'const secretAccessKey = configuration.get("secretAccessKey");',
     "password: z.string().min(12, 'too short')",
     '<div class="sk-loading-spinner-container-wide">',
     'const accessToken = createAccessTokenFor(user, session.identifier);',
