@@ -56,7 +56,12 @@ const child =
   command === 'node'
     ? spawn(node, args, { stdio: 'inherit', env })
     : spawn(command, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    // A terminal sends Ctrl+C to the command as well, which would take the second one for impatience.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  });
+}
 child.on('error', (error) => {
   console.error(`${command} could not be started (${error.message}): run "npm ci" in the checkout.`);
   process.exit(127);
