@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -33,6 +34,18 @@ describe('the home folder', () => {
     await chmod(fresh, 0o775);
     await prepareHome(fresh);
     expect((await stat(fresh)).mode & 0o777).toBe(0o700);
+  });
+
+  test.runIf(process.getuid?.() === 0)('that was open for writing and holds a file of another user is refused', async () => {
+    const planted = path.join(home, 'workers.json');
+    await writeFile(planted, '{}');
+    await chown(planted, 65_534, 65_534);
+    await chmod(home, 0o777);
+    await expect(prepareHome(home)).rejects.toThrow(`${planted} was put there by another user`);
+    await rm(planted);
+    await writeFile(planted, '{}');
+    await prepareHome(home);
+    expect((await stat(home)).mode & 0o777).toBe(0o700);
   });
 
   test.runIf(posix)('that is open and holds other things is refused, and left as it is', async () => {
@@ -73,6 +86,11 @@ describe('the record', () => {
   ])('of %s is no record', async (_what, content) => {
     if (content !== undefined) await writeFile(recordPath(home), content, { mode: 0o600 });
     expect(await readRecord(home)).toBeUndefined();
+  });
+
+  test.runIf(posix)('that is a pipe is refused at once', async () => {
+    execFileSync('mkfifo', ['-m', '600', recordPath(home)]);
+    await expect(readRecord(home)).rejects.toThrow('no regular file');
   });
 
   test.runIf(posix).each([0o604, 0o640, 0o602, 0o620])('that others could touch (%o) is refused', async (mode) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
@@ -49,7 +49,7 @@ const OURS = ['workers.json', 'backend.lock'];
 
 /**
  * Creates the folder for its owner alone, or narrows one of ours that is open to others.
- * @throws UnsafeHomeError when it belongs to somebody else, or is open to others and holds other things.
+ * @throws UnsafeHomeError when it belongs to somebody else, or is open to others and holds other things or things of theirs.
  */
 export async function prepareHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -60,12 +60,27 @@ export async function prepareHome(home: string): Promise<void> {
   }
   if ((mode & 0o077) === 0) return;
   const names = await readdir(home);
+  const planted = (mode & 0o022) === 0 ? undefined : await firstOfOthers(home, names);
+  if (planted !== undefined) {
+    throw new UnsafeHomeError(
+      planted, `${planted} was put there by another user while ${home} was open to others: look at it, delete it and try again.`,
+    );
+  }
   if (names.length > 0 && !OURS.some((name) => names.includes(name))) {
     throw new UnsafeHomeError(
       home, `${home} is open to other users: set CONDUCTOR_HOME to a folder of its own, or close this one with "chmod 700".`,
     );
   }
   await chmod(home, 0o700);
+}
+
+/** The first of the names that belongs to another user: a `workers.json` of theirs would send our keys to a server of theirs. */
+async function firstOfOthers(home: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const file = path.join(home, name);
+    if ((await lstat(file)).uid !== process.getuid?.()) return file;
+  }
+  return undefined;
 }
 
 /** Replaces the record in one step: a reader sees the old one or the new one, never half of one. */
@@ -88,9 +103,12 @@ export async function readRecord(home: string): Promise<BackendRecord | undefine
   const file = recordPath(home);
   try {
     // Looked at and read through one handle, so that it cannot be exchanged in between; a link is not followed.
-    const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
-      const { uid, mode, size } = await handle.stat();
+      const found = await handle.stat();
+      const { uid, mode, size } = found;
+      // A pipe would keep us waiting for ever.
+      if (!found.isFile()) throw new UnsafeHomeError(file, `${file} is no regular file: delete it and try again.`);
       if (hasOwnerBits && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) {
         throw new UnsafeHomeError(file, `${file} can be read or written by other users: delete it and try again.`);
       }
