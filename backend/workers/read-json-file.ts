@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { z } from 'zod';
 
 const MAX_BYTES = 1_048_576;
@@ -22,9 +23,7 @@ export class ConfigFileError extends Error {
 export async function readJsonFile<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T> | undefined> {
   let text: string;
   try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
-    text = await readFile(path, 'utf8');
+    text = await readText(path);
   } catch (error) {
     if (error instanceof ConfigFileError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
@@ -41,6 +40,19 @@ export async function readJsonFile<T extends z.ZodType>(path: string, schema: T)
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new ConfigFileError(path, `${path}: ${describeIssue(parsed.error)}.`, parsed.error);
+}
+
+async function readText(path: string): Promise<string> {
+  // Not waiting: the other end of a pipe may never come.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new ConfigFileError(path, `${path} could not be read (it is no regular file): move it away to begin anew.`);
+    if (found.size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The first thing wrong with a value, with its place, such as `workers[1].baseUrl: baseUrl must use https`. */

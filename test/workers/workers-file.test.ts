@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -52,6 +53,16 @@ test('every mistake is one sentence with the place', async () => {
     'FILE: workers[0].baseUrl: baseUrl must use https, except on this machine (127.0.0.1, localhost).',
   );
   expect(await refusal('x'.repeat(1_100_000))).toContain('larger than 1 MiB');
+});
+
+test.runIf(process.platform !== 'win32')('a pipe or a device is not read, and nobody waits for it', async () => {
+  const [pipe, device] = [join(folder, 'pipe.json'), join(folder, 'device.json')];
+  execFileSync('mkfifo', [pipe]);
+  await symlink('/dev/zero', device);
+  for (const file of [pipe, device]) {
+    const error = await rejection(loadWorkersFile(file));
+    expect(error).toMatchObject({ name: 'ConfigFileError', message: expect.stringContaining('no regular file') as string });
+  }
 });
 
 test('a file that cannot be read or written says so', async () => {
