@@ -57,8 +57,12 @@ export async function stopBackend(home: string, { ifIdle = false }: { ifIdle?: b
   if (!record || !isAlive(record.pid)) return false;
   try {
     const connection = await openConnection(record);
-    await connection.request('backend/stop', { ifIdle });
-    await connection.closed;
+    try {
+      await connection.request('backend/stop', { ifIdle });
+      await connection.closed;
+    } finally {
+      connection.close();
+    }
     return true;
   } catch (error) {
     if (error instanceof NoBackendError) return false;
