@@ -6,7 +6,7 @@ import { demoCommand } from './cli/demo-command.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { runsCommand } from './cli/runs-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
-import { styleFor, type Terminal } from './cli/terminal.ts';
+import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { workerCommand } from './cli/worker-command.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
@@ -33,6 +33,7 @@ const terminal: Terminal = {
   result: (text) => void process.stdout.write(`${text}\n`),
   say: (text) => void process.stderr.write(`${text}\n`),
   style: styleFor(process.stderr),
+  resultStyle: styleFor(process.stdout),
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 };
 
@@ -85,6 +86,6 @@ try {
   else if (command) process.exitCode = await command(args, context);
   else throw new UsageError(name === undefined ? `Say what to do:\n${USAGE}` : `There is no command "${name}".\n${USAGE}`);
 } catch (error) {
-  terminal.say(error instanceof Error ? error.message : String(error));
+  terminal.say(printable(error instanceof Error ? error.message : String(error)));
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }

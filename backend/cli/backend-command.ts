@@ -1,6 +1,7 @@
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { jsonText } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** `conductor backend [status|stop]`: the process behind the command line and VS Code. */
@@ -15,7 +16,7 @@ export const backendCommand: Command = async (args, { terminal, connect, stopBac
   const client = await connect();
   try {
     const health = await client.request('backend/health', {});
-    if (values.json) terminal.result(JSON.stringify(health, undefined, 2));
+    if (values.json) terminal.result(jsonText(health, 2));
     else {
       terminal.result(`Conductor ${health.backendVersion} on Node ${health.node}, process ${health.pid}`);
       terminal.result(health.sandbox.available ? 'Sandbox: available' : `Sandbox: not available. ${health.sandbox.reason ?? ''}`);

@@ -2,12 +2,12 @@ import { formatDuration, formatMoney, formatStepSpent, formatTokens, plural } fr
 import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import type { TestChange, Verdict } from '../protocol/verdict.ts';
-import { oneLine, printable, type Terminal } from './terminal.ts';
+import { allPrintable, oneLine, type Terminal } from './terminal.ts';
 
 const WIDTH = 100;
 const LABEL_WIDTH = 10;
 
-/** Tells a run as it happens, a line an event, for people who watch a terminal or read a log. */
+/** Tells a run as it happens, a line an event, for people who watch a terminal or read a log. All texts are untrusted. */
 export class RunPrinter {
   readonly #terminal: Terminal;
 
@@ -16,8 +16,9 @@ export class RunPrinter {
   }
 
   /** What a person who just came in has to know: the question and who takes part. */
-  begin(run: RunSnapshot): void {
+  begin(begun: RunSnapshot): void {
     const { style } = this.#terminal;
+    const run = allPrintable(begun);
     this.#line('Question', style('bold', oneLine(run.request.question, 400)));
     if (run.pool.some(({ simulated }) => simulated)) {
       this.#line('', style('yellow', 'SIMULATED: the workers of this run are a simulation on this machine; nothing they say comes from a real model.'));
@@ -30,8 +31,9 @@ export class RunPrinter {
     });
   }
 
-  onEvent({ event }: StoredEvent, run: RunSnapshot): void {
+  onEvent(stored: StoredEvent, run: RunSnapshot): void {
     const { style } = this.#terminal;
+    const event = allPrintable(stored.event);
     switch (event.type) {
       case 'run.resumed':
         return this.#line('Resumed', event.reason === 'restart' ? 'after the backend ended' : '');
@@ -71,15 +73,16 @@ export class RunPrinter {
   }
 
   /** How the run ended, what it cost, and the answer on standard output. */
-  end(run: RunSnapshot): void {
+  end(ended: RunSnapshot): void {
     const { style } = this.#terminal;
+    const run = allPrintable(ended);
     const answer = answerOf(run);
     this.#line(...outcomeLine(run, style));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
     if (!answer) return;
     this.#terminal.say('');
-    for (const { diff } of answer.round.answer?.edits ?? []) this.#terminal.say(colouredDiff(printable(diff), style));
-    this.#terminal.result(printable(answer.text));
+    for (const { diff } of answer.round.answer?.edits ?? []) this.#terminal.say(colouredDiff(diff, style));
+    this.#terminal.result(answer.text);
   }
 
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {

@@ -4,9 +4,12 @@ import { styleText } from 'node:util';
 export interface Terminal {
   result(text: string): void;
   say(text: string): void;
+  /** For what is said. */
   readonly style: Style;
-  /** Asks on the terminal; undefined where nobody sits at one. */
-  ask?: ((question: string) => Promise<boolean>) | undefined;
+  /** For results, which may go to a file while the rest goes to a terminal. */
+  readonly resultStyle: Style;
+  /** Asks on the terminal until the signal aborts; undefined where nobody sits at one. */
+  ask?: ((question: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 }
 
 type Format = Parameters<typeof styleText>[0];
@@ -17,9 +20,26 @@ export function styleFor(stream: NodeJS.WriteStream): Style {
   return (format, text) => styleText(format, text, { stream, validateStream: true });
 }
 
-/** Removes what could command the terminal: texts of models and of files are shown, never obeyed. Tabs and newlines stay. */
+/** What could command the terminal, or show text in another order than it has. Tabs and newlines are none of it. */
+const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Without what could command the terminal: texts of models, of servers and of files are shown, never obeyed. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+  return text.replace(COMMANDS, '');
+}
+
+/** A copy of the value in which every text is printable. */
+export function allPrintable<T>(value: T): T {
+  if (typeof value === 'string') return printable(value) as T;
+  if (Array.isArray(value)) return value.map(allPrintable) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, allPrintable<unknown>(item)])) as T;
+}
+
+/** JSON that loses nothing and yet commands no terminal: what JSON.stringify leaves as it is stands escaped. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(COMMANDS, (character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** One line of at most `width` characters. */

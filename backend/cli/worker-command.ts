@@ -4,7 +4,7 @@ import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { allPrintable, jsonText, printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 const OPTIONS = {
@@ -40,7 +40,7 @@ export const workerCommand: Command = async (args, { terminal, connect }) => {
     };
     const tryOut = async (worker: WorkerConfig): Promise<boolean> => {
       const { ok, message, durationMs } = await client.request('worker/try', { worker });
-      terminal.say(ok ? `✓ "${worker.id}" answered in ${formatDuration(durationMs)}.` : `✗ ${message}`);
+      terminal.say(ok ? `✓ "${worker.id}" answered in ${formatDuration(durationMs)}.` : `✗ ${printable(message)}`);
       return ok;
     };
     switch (action) {
@@ -78,18 +78,18 @@ function workerFrom(id: string, values: Values): WorkerConfig {
 
 function printPool({ file, conductor, workers }: Pool, terminal: Terminal, json: boolean): void {
   if (json) {
-    terminal.result(JSON.stringify({ file, conductor: conductor ?? null, workers }, undefined, 2));
+    terminal.result(jsonText({ file, conductor: conductor ?? null, workers }, 2));
     return;
   }
   if (workers.length === 0) {
     terminal.say('No worker yet: conductor worker add ID --provider openai --model MODEL --key OPENAI_API_KEY');
     return;
   }
-  for (const { worker, ready, reason, priced } of workers) {
+  for (const { worker, ready, reason, priced } of allPrintable(workers)) {
     const marks = [worker.id === conductor && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.simulated && 'simulated'];
     terminal.result([
-      terminal.style(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
-      worker.id.padEnd(16), worker.provider.padEnd(18), printable(worker.model).padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',
+      terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
+      worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',
     ].join(' ').trimEnd());
   }
   terminal.say(file);
