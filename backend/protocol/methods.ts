@@ -3,7 +3,7 @@ import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, stored
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { costSchema, usageSchema } from './usage.ts';
-import { providerSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetOverrideSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Every message that crosses the socket. A request is a row with the schemas of its parameters and of its result; both ends validate
@@ -119,7 +119,8 @@ export const clientRequests = {
   /** Answers as soon as the run is in the journal; everything else comes as events. */
   'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
   'run/cancel': { params: runRef, result: nothing },
-  'run/resume': { params: runRef, result: nothing },
+  /** `budget`: limits instead of those that the run was started with. */
+  'run/resume': { params: runRef.extend({ budget: budgetOverrideSchema.optional() }), result: nothing },
   'run/get': { params: runRef, result: z.object({ run: snapshot }) },
   'run/list': {
     params: z.object({

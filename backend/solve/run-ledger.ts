@@ -1,11 +1,10 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
-import type { Budget } from '../protocol/worker-config.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Ledger, Reservation, Reserved } from '../workers/ledger.ts';
 
 export interface RunLedgerOptions {
-  readonly runId: string;
-  readonly limits: Budget;
+  readonly run: Pick<RunSnapshot, 'runId' | 'budget' | 'request'>;
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -20,14 +19,14 @@ export class RunLedger implements Ledger {
   }
 
   reserve(amount: Reserved): Reservation {
-    const { runId, budget } = this.#options;
-    const answer = budget.reserve({ runId, scopes: this.#scopes(), usd: amount.usd, tokens: amount.tokens });
-    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer));
+    const { run, budget } = this.#options;
+    const answer = budget.reserve({ runId: run.runId, scopes: this.#scopes(), usd: amount.usd, tokens: amount.tokens });
+    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer, run));
     return { id: answer.reservationId };
   }
 
   #scopes(): BudgetScope[] {
-    const { runId, limits, now } = this.#options;
+    const { run: { runId, budget: limits }, now } = this.#options;
     return [
       { name: `run:${runId}`, limitUsd: limits.runUsd, limitTokens: limits.runTokens },
       { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
@@ -41,12 +40,18 @@ function localDay(at: number): string {
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-function refusal({ scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>): string {
+function refusal(
+  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { runId, request }: RunLedgerOptions['run'],
+): string {
   const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
   const whose = scope.startsWith('day:') ? 'the day' : 'this run';
-  const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}`;
+  const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}` as const;
+  // A limit that came with the question stands before the file's.
+  const remedy = setting === 'runUsd' && request.budget?.runUsd !== undefined
+    ? `Resume the run with more: conductor runs resume ${runId} --max-usd N`
+    : `Raise "${setting}" in workers.json and resume the run.`;
   return (
     `The budget of ${whose} (${amount(limit)}) does not hold another call of up to ${amount(asked)}: ${amount(spent)} are spent and ` +
-    `${amount(reserved)} set aside. Raise "${setting}" in workers.json and resume the run.`
+    `${amount(reserved)} set aside. ${remedy}`
   );
 }

@@ -98,7 +98,7 @@ export class RunManager implements RunService {
     this.#options.journal.leases.release(runId, this.#options.holder);
   }
 
-  async resume(runId: string): Promise<void> {
+  async resume(runId: string, raised: RunRequest['budget'] = {}): Promise<void> {
     const { budget } = await this.#options.loadWorkers();
     const ending = this.#active.get(runId);
     if (ending && isOver(ending.recorder.snapshot.state)) await ending.done;
@@ -107,7 +107,7 @@ export class RunManager implements RunService {
     const run = this.snapshot(runId);
     if (run.state === 'completed') throw new RunRefusedError(`Run "${runId}" has ended with an answer: ask again for another one.`);
     if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
-    const limits = { ...budget, ...run.request.budget };
+    const limits = { ...budget, ...run.request.budget, ...raised };
     this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'user', budget: limits }), { patient: false });
   }
 
@@ -268,7 +268,7 @@ export class RunManager implements RunService {
     };
     return new RunDriver({
       recorder,
-      ledger: new RunLedger({ runId, budget: journal.budget, limits: recorder.snapshot.budget, now: this.#now }),
+      ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#now }),
       call,
       policyFor: (worker, conductorCall) => new EndpointPolicy({
         model: worker.model,

@@ -24,7 +24,7 @@ export interface RunService {
   start(request: RunRequest): Promise<string>;
   cancel(runId: string): void;
   /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. One under way just goes on. */
-  resume(runId: string): Promise<void>;
+  resume(runId: string, budget?: RunRequest['budget']): Promise<void>;
   /** With the text that is streaming at the moment. */
   snapshot(runId: string): RunSnapshot;
   events(runId: string, afterSeq: number): StoredEvent[];

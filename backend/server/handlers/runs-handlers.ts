@@ -12,8 +12,8 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       runs.cancel(runId);
       return {};
     },
-    'run/resume': async ({ runId }) => {
-      await runs.resume(runId);
+    'run/resume': async ({ runId, budget }) => {
+      await runs.resume(runId, budget);
       return {};
     },
     'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
