@@ -15,13 +15,13 @@ import { VERSION } from './protocol/product-version.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
-};
+}));
 
 const USAGE = `conductor solve "question" [--workspace DIR] [--file PATH[:FROM-TO]]... [--worker ID]... [--conductor ID] [--rounds N]
                 [--test-command CMD | --no-tests] [--max-usd N] [--require-verified] [--yes] [--json]
-conductor runs [list|show RUN|resume RUN|cancel RUN|export RUN] [--json]
+conductor runs [list|show RUN|resume RUN [--max-usd N] [--yes]|cancel RUN|export RUN] [--json]
 conductor worker [list|add ID --provider P --model M [--base-url URL] [--key NAME]|try ID|remove ID]
 conductor backend [status|stop]
 conductor demo [--seed N] [--keep]
@@ -37,10 +37,12 @@ const terminal: Terminal = {
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 };
 
-async function askOnTerminal(question: string): Promise<boolean> {
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // While a line is read, Ctrl+C comes from here and not as a signal.
+  lines.on('SIGINT', () => process.emit('SIGINT'));
   try {
-    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `, { signal })).trim());
   } finally {
     lines.close();
   }
@@ -67,20 +69,18 @@ const context: CommandContext = {
     home: home ?? conductorHome(),
     backendScript: fileURLToPath(new URL('./backend.mjs', import.meta.url)),
     client: { kind: 'cli', version: VERSION },
-    capabilities: ['secret', 'confirm'],
+    capabilities: confirm ? ['secret', 'confirm'] : ['secret'],
     workspaces: [],
     handlers: {
       'client/secret': async ({ name }) => ({ value: process.env[name] || null }),
-      'client/confirm': async ({ title, detail }) => ({
-        accepted: confirm ?? (await terminal.ask?.(`${title}\n${detail}\n`)) ?? false,
-      }),
+      ...(confirm && { 'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }) }),
     },
   }),
 };
 
 const [name, ...args] = process.argv.slice(2);
 try {
-  const command = name === undefined ? undefined : COMMANDS[name];
+  const command = COMMANDS.get(name);
   if (name === '--version') terminal.result(VERSION);
   else if (name === '--help' || name === 'help') terminal.result(USAGE);
   else if (command) process.exitCode = await command(args, context);

@@ -56,7 +56,8 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false };
 }
 
-function positive(text: string, option: string): number {
+/** @throws UsageError */
+export function positive(text: string, option: string): number {
   const value = Number(text);
   if (!Number.isFinite(value) || value <= 0) throw new UsageError(`${option} takes a number above 0, not "${text}".`);
   return value;

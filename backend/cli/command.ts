@@ -1,9 +1,14 @@
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Answers what the backend asks a person. @throws RequestError where another client should be asked. */
+export type Confirm = (
+  question: { readonly title: string; readonly detail: string; readonly runId?: string | undefined }, signal: AbortSignal,
+) => Promise<boolean>;
+
 export interface ConnectChoices {
-  /** Answer to questions that would be asked on the terminal; absent where they are to be asked. */
-  readonly confirm?: boolean | undefined;
+  /** Absent where the command follows no run: it then offers the backend nobody to ask. */
+  readonly confirm?: Confirm | undefined;
   /** Folder of Conductor's files, instead of the user's own. */
   readonly home?: string | undefined;
 }

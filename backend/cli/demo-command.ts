@@ -7,6 +7,7 @@ import { writeSampleProject } from '../simulator/sample-project.ts';
 import { SimulatorServer } from '../simulator/server.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
+import { Consent } from './consent.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { RunPrinter } from './run-printer.ts';
@@ -42,11 +43,13 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
     terminal.say(terminal.style('bold', `Conductor demo, seed ${seed}: a bug in ${project.path} of a sample project`));
     terminal.say(`Project   ${workspace}`);
     // The demo runs only code that the simulator on this machine wrote, so it may run without a sandbox; the lines below say when it did.
-    const client = await connect({ home, confirm: true });
+    const consent = new Consent(terminal, { yes: true });
+    const client = await connect({ home, confirm: consent.confirm });
     const { sandbox } = await client.request('backend/health', {});
     if (!sandbox.available) terminal.say(terminal.style('yellow', `Sandbox   not tried: ${sandbox.reason ?? 'none can be had here'}`));
     const request = runRequestSchema.parse({ question: project.question, workspace });
     const { runId } = await client.request('run/start', { request });
+    consent.runId = runId;
     const printer = new RunPrinter(terminal);
     const run = await followRun({ runId, client, printer, interrupted });
     printer.end(run);

@@ -157,7 +157,11 @@ export const backendRequests = {
   /** `value` is null where the client has no such key. */
   'client/secret': { params: z.object({ name: z.string() }), result: z.object({ value: z.string().nullable() }) },
   'client/confirm': {
-    params: z.object({ title: z.string(), detail: z.string(), accept: z.string() }),
+    params: z.object({
+      title: z.string(), detail: z.string(), accept: z.string(),
+      /** The run that asks, for clients that answer for one run only. */
+      runId: z.string().optional(),
+    }),
     result: z.object({ accepted: z.boolean() }),
   },
   /** A call of a model that only the client can reach, such as VS Code's own. Text streams by `client/modelText`. */

@@ -87,7 +87,7 @@ export class ClientRegistry implements Clients {
     this.#change();
   }
 
-  async confirm({ title, detail, accept, workspace }: Confirmation, signal: AbortSignal): Promise<boolean | undefined> {
+  async confirm({ workspace, ...question }: Confirmation, signal: AbortSignal): Promise<boolean | undefined> {
     const clients = this.#withCapability('confirm');
     const near = clients.filter(
       (client) => workspace !== undefined && client.workspaces.some((open) => isWithin(workspace, open)),
@@ -95,7 +95,7 @@ export class ClientRegistry implements Clients {
     for (const client of new Set([...near, ...clients])) {
       if (!this.#clients.has(client)) continue;
       try {
-        const { accepted } = await client.request('client/confirm', { title, detail, accept }, signal);
+        const { accepted } = await client.request('client/confirm', question, signal);
         return accepted;
       } catch (error) {
         // A client that left or could not ask answers nothing: the next one is asked.

@@ -23,4 +23,6 @@ export interface Confirmation {
   /** Label of the button that accepts. */
   readonly accept: string;
   readonly workspace?: string | undefined;
+  /** The run that asks. */
+  readonly runId?: string | undefined;
 }

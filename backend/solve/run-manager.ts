@@ -286,6 +286,7 @@ export class RunManager implements RunService {
           detail: `The answer is code that a model wrote, and no sandbox can be had here: ${reason}. The command is: ${command}`,
           accept: 'Run Without Sandbox',
           workspace: recorder.snapshot.request.workspace,
+          runId,
         }, signal),
         onNobody: () => recorder.waiting('confirmation', 'Waiting for somebody to say whether the tests may run without a sandbox.'),
       }),

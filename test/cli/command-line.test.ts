@@ -126,6 +126,9 @@ describe('conductor solve', () => {
     ['a word too many', ['solve', 'why', 'so'], 2, /quotes/],
     ['an unknown option', ['solve', 'why?', '--wat'], 2, /wat/],
     ['an unknown command', ['slove'], 2, /slove/],
+    ['a command that only JavaScript knows', ['constructor'], 2, /constructor/],
+    ['such a command on runs', ['runs', 'toString', 'x'], 2, /toString/],
+    ['a limit that is no number', ['runs', 'list', '--limit', 'x'], 2, /--limit/],
     ['an unknown run', ['runs', 'show', 'nope'], 1, /nope/],
   ])('%s: one sentence and an exit code', async (_name, args, expected, says) => {
     const { code, stderr, stdout } = await conductor(...args);

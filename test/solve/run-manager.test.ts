@@ -10,7 +10,7 @@ import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-s
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
-import type { Clients } from '../../backend/solve/clients.ts';
+import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
@@ -33,6 +33,8 @@ class TestClients implements Clients {
   connected = true;
   agrees: boolean | undefined = true;
   readonly questions: string[] = [];
+  /** The runs that asked. */
+  readonly asking: (string | undefined)[] = [];
   /** A client that is asked for a key and never says a word. */
   silent = false;
   readonly #waiting = new Set<() => void>();
@@ -46,8 +48,9 @@ class TestClients implements Clients {
     return this.keys.get(name) ?? (this.connected ? null : undefined);
   }
   forgetSecret(): void {}
-  async confirm({ detail }: { detail: string }): Promise<boolean | undefined> {
+  async confirm({ detail, runId }: Confirmation): Promise<boolean | undefined> {
     this.questions.push(detail);
+    this.asking.push(runId);
     return this.connected ? this.agrees : undefined;
   }
   async model(): Promise<never> {
@@ -287,6 +290,16 @@ describe('money', () => {
   });
 });
 
+it('a run whose limit came with its question says how to go on with more, and does', async () => {
+  const runs = manager();
+  const runId = await runs.start(request({ budget: { runUsd: 0.000_001 } }));
+  const { message } = await over(runs, runId);
+  expect(message).toContain(`conductor runs resume ${runId} --max-usd`);
+  expect(message).not.toContain('workers.json');
+  await runs.resume(runId, { runUsd: 1 });
+  expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified', budget: { runUsd: 1 } });
+});
+
 describe('cancelling', () => {
   it('does not wait for a client that was asked for a key and says nothing', async () => {
     clients.keys.set('SECOND_KEY', 'one');
@@ -500,9 +513,11 @@ describe('without a sandbox', () => {
   beforeEach(() => void (sandbox = { available: false, reason: 'bubblewrap is missing' }));
 
   it('the tests run only after somebody agreed', async () => {
-    expect(await solve()).toMatchObject({ outcome: 'verified' });
+    const run = await solve();
+    expect(run).toMatchObject({ outcome: 'verified' });
     expect(clients.questions[0]).toContain('bubblewrap is missing');
     expect(clients.questions[0]).toContain('node --test');
+    expect(clients.asking).toEqual([run.runId]);
   });
 
   it('a refusal leaves the answer unchecked, never verified', async () => {
