@@ -47,7 +47,7 @@ async function readText(path: string): Promise<string> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = await handle.stat();
-    if (!found.isFile()) throw new ConfigFileError(path, `${path} could not be read (it is no regular file): move it away to begin anew.`);
+    if (!found.isFile()) throw new ConfigFileError(path, `${path} is no regular file: move it away to begin anew.`);
     if (found.size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
     return await handle.readFile('utf8');
   } finally {

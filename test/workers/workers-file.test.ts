@@ -55,11 +55,11 @@ test('every mistake is one sentence with the place', async () => {
   expect(await refusal('x'.repeat(1_100_000))).toContain('larger than 1 MiB');
 });
 
-test.runIf(process.platform !== 'win32')('a pipe or a device is not read, and nobody waits for it', async () => {
+test.runIf(process.platform !== 'win32')('a folder, a pipe or a device is not read, and nobody waits for it', async () => {
   const [pipe, device] = [join(folder, 'pipe.json'), join(folder, 'device.json')];
   execFileSync('mkfifo', [pipe]);
   await symlink('/dev/zero', device);
-  for (const file of [pipe, device]) {
+  for (const file of [folder, pipe, device]) {
     const error = await rejection(loadWorkersFile(file));
     expect(error).toMatchObject({ name: 'ConfigFileError', message: expect.stringContaining('no regular file') as string });
   }
@@ -67,7 +67,9 @@ test.runIf(process.platform !== 'win32')('a pipe or a device is not read, and no
 
 test('a file that cannot be read or written says so', async () => {
   const file = await loadWorkersFile(path);
-  expect((await rejection(loadWorkersFile(folder)) as Error).message).toContain(`${folder} could not be read (EISDIR)`);
+  const circle = join(folder, 'circle.json');
+  await symlink(circle, circle);
+  expect((await rejection(loadWorkersFile(circle)) as Error).message).toContain(`${circle} could not be read (ELOOP)`);
   await writeFile(join(folder, 'conductor'), 'a file where a folder should be');
   expect((await rejection(saveWorkersFile(path, file)) as Error).message).toContain('could not be written');
 });
