@@ -37,6 +37,11 @@ const terminal: Terminal = {
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 };
 
+/** A reader that has seen enough, such as `head`, ends the program and is no error. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? (process.exitCode ?? EXIT.ok) : EXIT.failed));
+}
+
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // While a line is read, Ctrl+C comes from here and not as a signal.

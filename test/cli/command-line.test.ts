@@ -147,6 +147,13 @@ describe('conductor solve', () => {
   });
 });
 
+it('ends quietly when whoever reads its output has seen enough', async () => {
+  const { child, output, result } = start(['--help']);
+  child.stdout.destroy();
+  expect((await result).code).toBe(0);
+  expect(output.stderr).toBe('');
+});
+
 describe('conductor runs', () => {
   it('lists what was asked, the newest first, and shows and exports one of them', async () => {
     const list = await conductor('runs', 'list', '--json');
