@@ -114,7 +114,9 @@ export class WorkerCaller {
     const startedAt = this.#now();
     const outcome = await this.#stream(adapter, send, options, attempt);
     const usage = 'reply' in outcome ? outcome.reply.usage : outcome.usage;
-    const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs: this.#now() - startedAt };
+    // A clock that is set back meanwhile must not cost the reply: the journal takes no negative duration.
+    const durationMs = Math.max(0, this.#now() - startedAt);
+    const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs };
     if ('reply' in outcome) {
       attempts.succeeded(attempt, outcome.reply, spent);
       return { reply: outcome.reply, attempt, spent };

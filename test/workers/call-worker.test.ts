@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { BudgetSpentError, WorkerError } from '../../backend/workers/errors.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
 import { tryWorker } from '../../backend/workers/try-worker.ts';
 import { FaultServer, faults } from './fault-server.ts';
 import { HELLO, rejection, setUp, workerOf, workersAt } from './harness.ts';
@@ -45,6 +47,14 @@ test('the attempt is on record before its request is sent', async () => {
     },
   });
   expect(seen).toBe(0);
+});
+
+test('a clock that is set back during a call costs nobody the reply', async () => {
+  server.script(faults.answer('fine'));
+  const { options } = await setUp();
+  let at = 1_000_000;
+  const caller = new WorkerCaller({ limits: new ProviderLimits(), prices: await loadPrices(), now: () => (at -= 60_000) });
+  expect((await caller.call(worker, HELLO, options)).spent.durationMs).toBe(0);
 });
 
 test('a log that fails ends the call and is no failure of the worker', async () => {
