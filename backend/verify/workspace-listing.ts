@@ -8,6 +8,9 @@ import { forEachInSlices } from './slices.ts';
 const MAX_FILES = 200_000;
 const MAX_BYTES = 4 * 1024 ** 3;
 
+/** Git lists the largest repositories in seconds; a `.gitignore` that is a pipe keeps it waiting for ever. */
+const GIT_TIMEOUT_MS = 60_000;
+
 /** Folders that never belong to a copy where Git does not say what is ignored. */
 const LEFT_OUT = new Set(['.git', '.hg', '.svn', '.conductor', '.cache', '.venv', '__pycache__', 'target', '.next', '.turbo']);
 
@@ -36,9 +39,9 @@ export interface Listing {
  * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches. `base` is absolute
  * and without symbolic links. Throws `WorkspaceCopyError` where that is too much to copy.
  */
-export async function listWorkspace(base: string, signal: AbortSignal): Promise<Listing> {
+export async function listWorkspace(base: string, signal: AbortSignal, gitTimeoutMs = GIT_TIMEOUT_MS): Promise<Listing> {
   const collector = new Collector(base);
-  const fromGit = await listWithGit(base, signal);
+  const fromGit = await listWithGit(base, signal, gitTimeoutMs);
   if (fromGit === undefined) collector.foldersToWalk.push('');
   await forEachInSlices(fromGit ?? [], (entry) => {
     signal.throwIfAborted();
@@ -135,15 +138,15 @@ const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/nu
 const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
 
 /**
- * What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing or knows nothing of the
- * folder.
+ * What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing, does not end in time or knows
+ * nothing of the folder.
  */
-async function listWithGit(base: string, signal: AbortSignal): Promise<string[] | undefined> {
+async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number): Promise<string[] | undefined> {
   const git = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await promisify(execFile)(
       'git',
       [...RUN_NOTHING, '-C', base, 'ls-files', '-z', '--exclude-standard', ...args],
-      { maxBuffer: 256 * 1024 * 1024, signal, env: { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' } },
+      { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env: { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' } },
     );
     return stdout.split('\0').filter((entry) => entry !== '');
   };

@@ -5,6 +5,7 @@ import { lstat, readdir, readFile, readlink, realpath, rm, stat, symlink, writeF
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyWorkspace, type WorkspaceCopy } from '../../backend/verify/workspace-copy.ts';
+import { listWorkspace } from '../../backend/verify/workspace-listing.ts';
 import { makeScratch, type Scratch } from './setup.ts';
 
 const { signal } = new AbortController();
@@ -78,6 +79,14 @@ describe('a copy of a checkout', () => {
     for (const [key, value] of Object.entries(settings)) git(base, 'config', key, value);
     await copied(scratch, base);
     expect(existsSync(marker)).toBe(false);
+  });
+
+  it('is listed without Git where Git does not come to an end', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a' });
+    git(base, 'init', '-q');
+    execFileSync('mkfifo', [path.join(base, '.gitignore')]);
+    expect((await listWorkspace(base, signal, 200)).files).toMatchObject([{ path: 'a.js' }]);
   });
 
   it('takes nothing from outside, whatever names the index holds', async () => {
