@@ -5,8 +5,9 @@
  * Why not the built-in `junit`: it writes a test with subtests as a suite, so a test that fails behind passing subtests is
  * reported as nothing but passes (seen on Node 20.20 and 24.21), and on Node 20 it does not name the file.
  *
- * It takes itself out of NODE_OPTIONS before any test file starts: tests see no trace of it, do not learn where the report is
- * written, and a Node that they start does not write over it.
+ * It takes itself out of NODE_OPTIONS before any test file starts: tests see no trace of it in their environment, and a Node that
+ * they start does not write over it. That is no wall: the report lies in a folder that the tests can write, so code that looks for
+ * it can forge it.
  */
 export const NODE_TEST_REPORTER = `
 if (process.env.CONDUCTOR_NODE_OPTIONS) process.env.NODE_OPTIONS = process.env.CONDUCTOR_NODE_OPTIONS;
