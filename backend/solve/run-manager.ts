@@ -66,6 +66,7 @@ export class RunManager implements RunService {
   readonly #now: () => number;
   readonly #active = new Map<string, ActiveRun>();
   readonly #listeners = new Set<RunListener>();
+  #lookAgain: NodeJS.Timeout | undefined;
 
   constructor(options: RunManagerOptions) {
     this.#options = options;
@@ -111,17 +112,24 @@ export class RunManager implements RunService {
     this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'user', budget: limits }), { patient: false });
   }
 
-  /** Goes on with every run that an ended process left under way and that nobody else holds. */
+  /**
+   * Goes on with every run that an ended process left under way. One that somebody else holds is looked at again when its lease may
+   * have ended: the system may by now have given the ended process's id to another, this one included, as containers do.
+   */
   resumeUnfinished(): void {
     const { journal, log } = this.#options;
+    let held = false;
     for (const runId of journal.unfinished()) {
       if (this.#active.has(runId)) continue;
       try {
         this.#drive(this.#adopt(runId, { type: 'run.resumed', reason: 'restart' }), { patient: true });
       } catch (error) {
+        held ||= error instanceof RunRefusedError;
         log(`Run ${runId} was not resumed: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
+    clearTimeout(this.#lookAgain);
+    if (held) this.#lookAgain = setTimeout(() => this.resumeUnfinished(), LEASE_TTL_MS).unref();
   }
 
   snapshot(runId: string): RunSnapshot {
@@ -168,6 +176,7 @@ export class RunManager implements RunService {
 
   /** Lets go of every run; each goes on when a backend next starts. */
   async close(): Promise<void> {
+    clearTimeout(this.#lookAgain);
     const active = [...this.#active.values()];
     for (const { controller } of active) controller.abort(new Stopping());
     await Promise.all(active.map(({ done }) => done));

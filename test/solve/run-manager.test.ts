@@ -496,6 +496,26 @@ describe('a run that an ended backend left', () => {
     expect(await over(after, runId)).toMatchObject({ outcome: 'verified' });
   });
 
+  it('is taken up later where its holder seemed to live', async () => {
+    let hold = true;
+    script = ({ model }) => (model !== 'planner' ? ANSWER : hold ? { begin: 'model', rest: new Promise(() => {}) } : PLAN);
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.planAttempt?.text === 'model');
+    const after = manager();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      after.resumeUnfinished();
+      expect(problems.splice(0).join()).toContain('another process');
+      hold = false;
+      await before.close();
+      vi.advanceTimersByTime(30_000);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await over(after, runId)).toMatchObject({ outcome: 'verified' });
+  });
+
   it('is left alone by a process that does not hold it', async () => {
     script = ({ model }) => (model === 'planner' ? { begin: 'model', rest: new Promise(() => {}) } : ANSWER);
     const holder = manager();
