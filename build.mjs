@@ -20,11 +20,14 @@ export const thisPlatform = `${process.platform}-${process.arch}`;
 export const BUILD_STAMP = path.join(dist, '.built');
 
 // Some libraries are CommonJS inside an ESM bundle and call `require` for Node's own modules.
-const REQUIRE_BANNER = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const REQUIRE_BANNER = [
+  "import { createRequire as __createRequire } from 'node:module';",
+  'const require = __createRequire(import.meta.url);',
+].join('\n');
 
 /**
- * `@vscode/ripgrep` looks for its binary among installed packages, of which a VSIX has none. In the bundle its one export names the
- * copy that `copyFiles` puts beside it, so the sources import the package as always.
+ * `@vscode/ripgrep` looks for its binary among installed packages, of which a VSIX has none. In the bundle its one export names
+ * the copy that `copyFiles` puts beside it, so the sources import the package as always.
  */
 const ripgrepBesideTheBundle = {
   name: 'ripgrep-beside-the-bundle',
@@ -40,7 +43,7 @@ const ripgrepBesideTheBundle = {
   },
 };
 
-/** Writes beside the target and renames: a program that starts while a build runs finds the old file or the new one, never half of one. */
+/** Writes beside the target and renames: a program that starts while a build runs finds the old file or the new one whole. */
 async function writeWhole(file, contents, mode = 0o644) {
   const temporary = `${file}.${process.pid}.tmp`;
   await mkdir(path.dirname(file), { recursive: true });
@@ -160,10 +163,11 @@ async function readJson(file) {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** React comes along as a peer of the toolkit; the panel is Preact, and a second framework in the page would go unnoticed for long. */
+/** React comes along as a peer of the toolkit; a second framework in the page would go unnoticed for long. */
 function refuseReact(metafile) {
   const react = Object.keys(metafile.inputs).find((input) => /node_modules\/react(-dom)?\//.test(input));
-  if (react) throw new Error(`The panel's bundle contains ${react}: import preact, and the toolkit's web components instead of its React ones.`);
+  if (!react) return;
+  throw new Error(`The panel's bundle contains ${react}: import preact, and the toolkit's web components, not its React ones.`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Makes conductor-<version>-<platform>.vsix, for this machine or for the platforms named; vsce prints what is inside.
 //   node package-vsix.mjs [PLATFORM …]
-// A VSIX holds the binaries of one platform, which must be installed (build.mjs says how when they are not). Make those for Linux and
-// macOS on Linux or macOS: Windows loses the executable bits.
+// A VSIX holds the binaries of one platform, which must be installed (build.mjs says how when they are not). Make those for Linux
+// and macOS on Linux or macOS: Windows loses the executable bits.
 import { readFile, rename, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { buildAll, PLATFORMS, thisPlatform } from './build.mjs';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const { createVSIX } = createRequire(import.meta.url)('@vscode/vsce');
 
-/** A VSIX that grew past this carries something that does not belong there, such as Node (189 MB) or another platform's binaries. */
+/** A VSIX that grew past this carries something that does not belong there, such as Node (189 MB). */
 const SIZE_LIMIT_BYTES = 25 * 1024 * 1024;
 
 const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
@@ -33,7 +33,9 @@ async function packageFor(platform) {
   });
   const { size } = await stat(unfinished);
   if (size > SIZE_LIMIT_BYTES) {
-    throw new Error(`${unfinished} is ${megabytes(size)}, and ${megabytes(SIZE_LIMIT_BYTES)} is the limit: see the list above for what got in.`);
+    throw new Error(
+      `${unfinished} is ${megabytes(size)}, and ${megabytes(SIZE_LIMIT_BYTES)} is the limit: see the list above for what got in.`,
+    );
   }
   await rename(unfinished, packagePath);
   console.log(`${path.basename(packagePath)}: ${megabytes(size)}`);

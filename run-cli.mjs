@@ -9,7 +9,9 @@ const root = path.dirname(fileURLToPath(import.meta.url));
 const cli = path.join(root, 'dist', 'cli.mjs');
 
 /** What the build reads. `node_modules/.package-lock.json` is what npm touches when it installs. */
-const SOURCES = ['backend', 'extension', 'webview', 'build.mjs', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json'];
+const SOURCES = [
+  'backend', 'extension', 'webview', 'build.mjs', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json',
+];
 
 /** Time of the latest change to a file or, because removed files leave no other trace, to a folder. */
 function changedAtMs(file) {
@@ -22,7 +24,7 @@ function changedAtMs(file) {
 const builtAtMs = statSync(path.join(root, 'dist', '.built'), { throwIfNoEntry: false })?.mtimeMs ?? -1;
 if (SOURCES.some((source) => changedAtMs(path.join(root, source)) > builtAtMs)) {
   // In a process of its own, and silent when it succeeds: the command line's output belongs to scripts.
-  const build = spawnSync(process.execPath, [path.join(root, 'build.mjs')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const build = spawnSync(process.execPath, ['build.mjs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   if (build.status !== 0) {
     console.error('The command line could not be built; the errors above say why.');
     process.exit(1);

@@ -36,7 +36,7 @@ function ownNode() {
 
 const node = installedNode() ?? ownNode();
 if (!node) {
-  console.error('Conductor needs Node 22.13 or later and found neither its own copy nor a newer one: run "npm ci" in the checkout.');
+  console.error('Conductor needs Node 22.13 or later and found neither its own copy nor another: run "npm ci" in the checkout.');
   process.exit(1);
 }
 const [command, ...args] = process.argv.slice(2);

@@ -17,7 +17,7 @@ function need(done: boolean): void {
 }
 
 if (process.platform !== 'linux' || process.arch !== 'x64') {
-  console.error('The flows need Linux x64. On another desktop, "npm run test:host" runs the suite inside the VS Code it downloads.');
+  console.error('The flows need Linux x64. Elsewhere, "npm run test:host" runs the suites in a VS Code that it downloads.');
   process.exit(1);
 }
 if (!findChromium()) {
@@ -37,7 +37,9 @@ function flows(): boolean {
   forgetArtifactsOf('flows');
   // Where results are asked for (.ci/run), each suite leaves its counts there.
   const results = process.env.CONDUCTOR_TEST_RESULTS;
-  const report = results ? ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(results, 'flows.json')}`] : [];
+  const report = results
+    ? ['--reporter=default', '--reporter=json', `--outputFile.json=${path.join(results, 'flows.json')}`]
+    : [];
   return run('vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...report, ...filters);
 }
 

@@ -20,7 +20,9 @@ describe('the VSIX, once installed', () => {
 
   it('holds what users need and nothing else', async () => {
     const entries = await readdir(extension, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map((entry) => path.relative(extension, path.join(entry.parentPath, entry.name)));
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(extension, path.join(entry.parentPath, entry.name)));
     const expected = [
       /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
       /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
@@ -28,7 +30,10 @@ describe('the VSIX, once installed', () => {
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
     ];
     expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
-    for (const file of ['extension.cjs', 'backend.mjs', 'cli.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp']) {
+    const needed = [
+      'extension.cjs', 'backend.mjs', 'cli.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp',
+    ];
+    for (const file of needed) {
       expect(files).toContain(`dist/${file}`);
     }
   });

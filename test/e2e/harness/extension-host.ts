@@ -32,7 +32,8 @@ export async function runInExtensionHost(options: SuiteOptions): Promise<number>
         tests: options.tests,
         // VS Code calls these two functions of the page, when they exist, with what a suite prints and how it ended.
         prepare: async (page) => {
-          await page.exposeFunction('codeAutomationLog', (_level: string, values: unknown[]) => options.onLine(format(...values)));
+          const log = (_level: string, values: unknown[]): void => options.onLine(format(...values));
+          await page.exposeFunction('codeAutomationLog', log);
           await page.exposeFunction('codeAutomationExit', end);
           page.on('crash', () => end(1));
         },

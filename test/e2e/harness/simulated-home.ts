@@ -5,8 +5,9 @@ import type { SimulatorServer } from '../../../backend/simulator/server.ts';
 import { skillsOf } from '../../../backend/simulator/skills.ts';
 
 /**
- * Workers that never err, whatever the words of a prompt: a flow shows what happens with an answer, not what the simulator makes of it.
- * None stands out by its description, so the simulated Conductor always plans several steps that read each other.
+ * Workers that never err, whatever the words of a prompt: a flow shows what happens with an answer, and not what the
+ * simulator makes of it. None stands out by its description, so the simulated Conductor always plans several steps that read each
+ * other.
  */
 export const FLAWLESS_WORKERS: readonly SimulatedWorker[] = WORKERS.map((worker) => ({
   ...worker,

@@ -62,7 +62,8 @@ export class VsCodeServer {
   static async start(options: VsCodeServerOptions = {}): Promise<VsCodeServer> {
     if (!isVsCodeInstalled()) throw new Error('VS Code for tests is not installed: run "bash test/e2e/vscode/install.sh".');
     const folder = await mkdtemp(path.join(tmpdir(), 'conductor-vscode-'));
-    const settings = { ...QUIET_SETTINGS, 'security.workspace.trust.enabled': options.workspaceTrust ?? false, ...options.settings };
+    const trust = { 'security.workspace.trust.enabled': options.workspaceTrust ?? false };
+    const settings = { ...QUIET_SETTINGS, ...trust, ...options.settings };
     await mkdir(userFolder(folder), { recursive: true });
     await writeFile(path.join(folder, 'config.yaml'), '');
     await writeFile(settingsFile(folder), JSON.stringify(settings));
@@ -98,7 +99,8 @@ export class VsCodeServer {
 
   /** The folder an installed extension was unpacked to, such as `conductor.conductor-0.1.0`. */
   extensionFolder(id: string): string {
-    const name = readdirSync(extensionsFolder(this.folder)).find((entry) => entry.toLowerCase().startsWith(`${id}-`.toLowerCase()));
+    const prefix = `${id}-`.toLowerCase();
+    const name = readdirSync(extensionsFolder(this.folder)).find((entry) => entry.toLowerCase().startsWith(prefix));
     if (!name) throw new Error(`No extension ${id} is installed in ${extensionsFolder(this.folder)}.`);
     return path.join(extensionsFolder(this.folder), name);
   }
@@ -178,7 +180,8 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 function descendantsOf(ancestor: number): number[] {
-  const parents = new Map(readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((pid) => [Number(pid), parentOf(Number(pid))]));
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
   const descends = (pid: number | undefined): boolean =>
     pid !== undefined && pid > 0 && (parents.get(pid) === ancestor || descends(parents.get(pid)));
   return [...parents.keys()].filter(descends);

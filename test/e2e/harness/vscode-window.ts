@@ -32,7 +32,9 @@ export class VsCodeWindow {
   }
 
   /** Opens a folder in a browser profile of its own and waits until VS Code stands. */
-  static async open(browser: Browser, server: VsCodeServer, workspace: string, options: WindowOptions = {}): Promise<VsCodeWindow> {
+  static async open(
+    browser: Browser, server: VsCodeServer, workspace: string, options: WindowOptions = {},
+  ): Promise<VsCodeWindow> {
     const { width = 1_280, height = 800, scale = 1 } = options;
     const context = await browser.newContext({
       viewport: { width, height },
@@ -77,10 +79,12 @@ export class VsCodeWindow {
 
   /**
    * Runs a command by the title that the palette shows, such as "Conductor: Solve".
-   * Extensions contribute their commands after the first paint, and an open palette does not notice: it is opened again until then.
+   * Extensions contribute their commands after the first paint, and an open palette does not notice: it is opened again until
+   * then.
    */
   async runCommand(title: string, timeoutMs = 30_000): Promise<void> {
-    const row = this.quickInput.locator('.quick-input-list .monaco-list-row').filter({ has: this.page.getByText(title, { exact: true }) }).first();
+    const rows = this.quickInput.locator('.quick-input-list .monaco-list-row');
+    const row = rows.filter({ has: this.page.getByText(title, { exact: true }) }).first();
     for (const endsAt = Date.now() + timeoutMs; ; ) {
       await this.#fillPalette(`>${title}`);
       try {
@@ -95,11 +99,12 @@ export class VsCodeWindow {
   }
 
   /**
-   * Opens the palette by the title bar: a key press reaches nobody while VS Code starts, changes its trust, or has left the focus in a
-   * frame of a webview.
+   * Opens the palette by the title bar: a key press reaches nobody while VS Code starts, changes its trust, or has left the focus
+   * in a frame of a webview.
    */
   async #fillPalette(text: string): Promise<void> {
-    await this.page.locator('.command-center').locator('.agent-status-input-area, .command-center-quick-pick').locator('visible=true').first().click();
+    const titleBar = this.page.locator('.command-center').locator('.agent-status-input-area, .command-center-quick-pick');
+    await titleBar.locator('visible=true').first().click();
     await this.quickInputBox.fill(text);
   }
 
@@ -184,9 +189,14 @@ export class VsCodeWindow {
  * Adds what VS Code's own test servers put into the page's configuration. Done in the page, before its scripts run: rewriting the
  * response instead (`page.route`) takes the page's loopback address away from it, and Chromium then refuses its WebSocket.
  */
-async function setDevelopmentOptions(page: Page, server: VsCodeServer, { extensions = [], tests }: DevelopmentOptions): Promise<void> {
+async function setDevelopmentOptions(
+  page: Page, server: VsCodeServer, { extensions = [], tests }: DevelopmentOptions,
+): Promise<void> {
   if (extensions.length === 0 && tests === undefined) return;
-  const options = { extensions: extensions.map((folder) => server.uriOf(folder)), ...(tests && { extensionTestsPath: server.uriOf(tests) }) };
+  const options = {
+    extensions: extensions.map((folder) => server.uriOf(folder)),
+    ...(tests && { extensionTestsPath: server.uriOf(tests) }),
+  };
   await page.addInitScript((added) => {
     document.addEventListener('readystatechange', () => {
       const element = document.getElementById('vscode-workbench-web-configuration');

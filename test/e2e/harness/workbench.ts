@@ -40,38 +40,51 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Everything a flow needs, as a user has it: a VS Code with the packed extension, open on a project with a bug, and simulated workers
- * behind a real server. Nothing of it is shared with another flow or with the person whose machine it is.
- */
-export class Workbench {
+interface WorkbenchParts {
   readonly simulator: SimulatorServer;
   readonly server: VsCodeServer;
   readonly window: VsCodeWindow;
-  readonly panel: WorkflowPanel;
   /** The open folder. */
   readonly project: string;
   /** The file with the bug, relative to the project, and the question that reports it. */
   readonly bug: { readonly path: string; readonly question: string };
   /** Conductor's home: workers, journal, discovery record. */
   readonly home: string;
+  /** What holds project and home. */
+  readonly folder: string;
+  readonly browser: Browser;
+}
+
+/**
+ * Everything a flow needs, as a user has it: a VS Code with the packed extension, open on a project with a bug, and simulated
+ * workers behind a real server. Nothing of it is shared with another flow or with the person whose machine it is.
+ */
+export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
+  readonly simulator: SimulatorServer;
+  readonly server: VsCodeServer;
+  readonly window: VsCodeWindow;
+  readonly panel: WorkflowPanel;
+  readonly project: string;
+  readonly bug: WorkbenchParts['bug'];
+  readonly home: string;
   readonly #folder: string;
   readonly #browser: Browser;
 
-  private constructor(parts: Pick<Workbench, 'simulator' | 'server' | 'window' | 'panel' | 'project' | 'bug' | 'home'>, folder: string, browser: Browser) {
+  private constructor(parts: WorkbenchParts) {
     this.simulator = parts.simulator;
     this.server = parts.server;
     this.window = parts.window;
-    this.panel = parts.panel;
+    this.panel = new WorkflowPanel(parts.window.webview());
     this.project = parts.project;
     this.bug = parts.bug;
     this.home = parts.home;
-    this.#folder = folder;
-    this.#browser = browser;
+    this.#folder = parts.folder;
+    this.#browser = parts.browser;
   }
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
-    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true, workspaceTrust = false, settings = {}, ...windowOptions } = options;
+    const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
+    const { workspaceTrust = false, settings = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
@@ -83,9 +96,8 @@ export class Workbench {
       vsix: [packedVsix()], workspaceTrust, settings, environment: { CONDUCTOR_HOME: home },
     });
     const browser = await launchBrowser();
-    const window = await VsCodeWindow.open(browser, server, project, windowOptions);
-    const panel = new WorkflowPanel(window.webview());
-    return new Workbench({ simulator, server, window, panel, project, bug, home }, folder, browser);
+    const window = await VsCodeWindow.open(browser, server, project, options);
+    return new Workbench({ simulator, server, window, project, bug, home, folder, browser });
   }
 
   /** The question, from the palette to the moment it is sent. */

@@ -1,4 +1,5 @@
-// Mocha's usual report for people, and the counts in a file for `.ci/run`. CommonJS, because Mocha takes the module for the reporter.
+// Mocha's usual report for people, and the counts in a file for `.ci/run`.
+// CommonJS, because Mocha takes the module itself for the reporter.
 const { mkdirSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 const Mocha = require('mocha');

@@ -60,7 +60,8 @@ describe('Conductor in the extension host', () => {
   });
 
   it('turns a question into a verified answer', async () => {
-    const runId = await vscode.commands.executeCommand<string>('conductor.solve', { question: bug.question, confirmContext: false });
+    const question = { question: bug.question, confirmContext: false };
+    const runId = await vscode.commands.executeCommand<string>('conductor.solve', question);
     const run = await ended(conductor, runId);
     assert.equal(run.state, 'completed', run.message);
     assert.equal(run.outcome, 'verified', answerOf(run)?.round.verdict?.reason);

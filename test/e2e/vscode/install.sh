@@ -25,8 +25,9 @@ server="$PWD/node_modules/code-server/lib/vscode"
 (cd "$server/extensions" && npm install --no-save --omit=dev "${quiet[@]}")
 
 # Two native helpers: log files, and ending the server when its parent is gone. The tests work without them.
-if command -v g++ make python3 >/dev/null; then
-  (cd "$server" && npm rebuild --loglevel=error @vscode/spdlog @vscode/native-watchdog) ||
+if command -v g++ >/dev/null && command -v make >/dev/null && command -v python3 >/dev/null; then
+  # Said explicitly, because a script that npm runs inherits the repository's `ignore-scripts`.
+  (cd "$server" && npm rebuild --ignore-scripts=false --loglevel=error @vscode/spdlog @vscode/native-watchdog) ||
     echo 'VS Code for tests: no native log helper (its build failed); VS Code writes fewer log files.' >&2
 fi
 
