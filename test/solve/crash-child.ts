@@ -3,6 +3,7 @@ import { ContextGatherer } from '../../backend/context/gather-context.ts';
 import { rgPath } from '@vscode/ripgrep';
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
+import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver } from '../../backend/protocol/run-snapshot.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
@@ -19,12 +20,13 @@ import { loadWorkersFile } from '../../backend/workers/workers-file.ts';
 
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
- * SIGKILL does at a given event: `after:N` once event N is committed, `before:N` when the transaction of event N is about to begin.
- * Ends with code 0 when the run is over.
+ * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
+ * to begin. Ends with code 0 when the run is over.
  */
 
 const [home = '', workspace = '', question = '', kill = ''] = process.argv.slice(2);
-const [moment, at] = [kill.split(':')[0], Number(kill.split(':')[1] ?? 0)];
+const [moment, at] = kill.split(':');
+const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('not reached');
@@ -38,7 +40,7 @@ const journal = new Proxy(real, {
     if (name !== 'append') return value.bind(target) as unknown;
     return (...args: Parameters<Journal['append']>) => {
       const next = target.read(args[0]).length + 1;
-      if (moment === 'before' && next <= at && at < next + args[1].length) die();
+      if (moment === 'before' && args[1].some((event, index) => isKillPoint(next + index, event))) die();
       return target.append(...args);
     };
   },
@@ -51,14 +53,18 @@ const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCac
 const context = new ContextGatherer({ ripgrepPath: rgPath });
 const prices = await loadPrices();
 
+let asked = 0;
+const clientConnects = Promise.withResolvers<void>();
+
 const runs = new RunManager({
   journal,
   clients: {
-    secret: async () => undefined,
+    // The key is there when the run begins, nobody is when it is first needed, and then a client comes back.
+    secret: async () => (++asked === 2 ? undefined : 'key'),
     forgetSecret: () => {},
     confirm: async () => true,
     model: () => Promise.reject(new Error('no client')),
-    changed: () => new Promise(() => {}),
+    changed: () => clientConnects.promise,
   },
   caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
   checker: {
@@ -76,8 +82,9 @@ const runs = new RunManager({
 
 const done = Promise.withResolvers<void>();
 runs.listen({
-  onEvent: ({ seq }) => {
-    if (moment === 'after' && seq === at) die();
+  onEvent: ({ seq, event }) => {
+    if (moment === 'after' && isKillPoint(seq, event)) die();
+    if (event.type === 'run.waiting') setImmediate(clientConnects.resolve);
   },
   onText: () => {},
   onChanged: ({ state }) => isOver(state) && done.resolve(),

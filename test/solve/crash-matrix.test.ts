@@ -44,7 +44,7 @@ beforeAll(async () => {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-crash-'));
-  // A seed whose run has a rejected plan, several steps and two rounds, so that there is something to lose at every point.
+  // A seed whose run takes several steps in two rounds, so that there is something to lose at every point.
   const seed = 3;
   simulator = await SimulatorServer.start({ seed, latency: 0 });
   const workspace = path.join(folder, 'project');
@@ -58,8 +58,12 @@ beforeAll(async () => {
   const empty = path.join(folder, 'empty');
   await mkdir(empty);
   scripted = await ScriptedServer.start(script);
-  for (const [name, limits] of Object.entries({ kept: {}, fails: {}, 'no plan': {}, refused: {}, stopped: { maxOutputTokens: 50_000 } })) {
-    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'Why?', workspace: empty, workers: (home) => scriptedWorkers(`${name}-${home}`, limits) });
+  const lastWorkers = {
+    kept: {}, fails: {}, 'no plan': {}, refused: {}, stopped: { maxOutputTokens: 50_000 }, waits: { key: 'SOME_KEY' },
+  };
+  for (const [name, lastWorker] of Object.entries(lastWorkers)) {
+    const workers = (home: string): unknown => scriptedWorkers(`${name}-${home}`, lastWorker);
+    scenarios.set(name, { name, question: name === 'refused' ? ' ' : 'Why?', workspace: empty, workers });
   }
 });
 
@@ -79,7 +83,7 @@ function scriptedWorkers(prefix: string, lastWorker: object): unknown {
   };
 }
 
-/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker's key is refused for good. `no plan`: the planner writes none. */
+/** `kept`: the planner is overloaded once, later keeps the answer. `fails`: the second worker refuses. `no plan`: the planner writes none. */
 function script({ model, text }: ScriptedRequest): ScriptedAnswer {
   const [scenario = '', who] = model.split(/-.* /);
   if (who === 'planner') {
@@ -149,7 +153,9 @@ function repaid(events: readonly StoredEvent[]): string[] {
   return again;
 }
 
-it.each(['two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped'])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
+it.each([
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'waits',
+])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
   await backend(scenario, home);
@@ -187,3 +193,15 @@ it.each(['two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped'])('%s: t
     `in ${Math.round((performance.now() - started) / 1000)} s`,
   );
 }, 600_000);
+
+it.each(['before', 'after'])('ends the same when the backend that resumes the run is killed, too, %s it has said so', async (moment) => {
+  const scenario = scenarios.get('kept') as Scenario;
+  const undisturbed = await newHome(scenario, `resumed-${moment}-undisturbed`);
+  await backend(scenario, undisturbed);
+  const home = await newHome(scenario, `resumed-${moment}`);
+  expect(await backend(scenario, home, 'after:step.completed')).toBe('SIGKILL');
+  expect(await backend(scenario, home, `${moment}:run.resumed`)).toBe('SIGKILL');
+  expect(await backend(scenario, home)).toBeNull();
+  expect(outcomeOf(eventsIn(home))).toEqual(outcomeOf(eventsIn(undisturbed)));
+  expect(repaid(eventsIn(home))).toEqual([]);
+});
