@@ -27,6 +27,8 @@ interface Review {
   readonly ended: vscode.CancellationTokenSource;
 }
 
+const reviewTitle = (): string => vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗');
+
 export interface AnswerReviewOptions {
   readonly connection: BackendConnection;
   readonly documents: VirtualDocuments;
@@ -45,8 +47,10 @@ export class AnswerReview {
     options.contextKeys.set('canUndo', this.#applied() !== undefined);
   }
 
-  /** Ends the review when the person closes its tab. */
+  /** Ends the review when the person closes its tab. A tab that VS Code restored after a reload has lost its review and is closed. */
   watch(): vscode.Disposable {
+    const restored = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter(({ label }) => label.startsWith(reviewTitle()));
+    void vscode.window.tabGroups.close(restored);
     return vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       const { title } = this.#review ?? {};
       if (title !== undefined && closed.some(({ label }) => label.startsWith(title))) this.#end();
@@ -64,7 +68,7 @@ export class AnswerReview {
       throw new Error([vscode.l10n.t('The answer holds no edit that can be applied.'), ...allRefused.map(sentenceOf)].join(' '));
     }
     await this.#close();
-    const title = vscode.l10n.t('Conductor’s answer: accept ✓ or reject ✗');
+    const title = reviewTitle();
     const resources = placed.map((edit) => this.#sidesOf(run.runId, edit));
     const documents = resources.flatMap(([, before, after]) => [before, after]);
     const ended = new vscode.CancellationTokenSource();

@@ -72,17 +72,19 @@ export class RunPrinter {
     }
   }
 
-  /** How the run ended, what it cost, and the answer on standard output. */
+  /** The answer, on standard output, and last how the run ended and what it cost. */
   end(ended: RunSnapshot): void {
     const { style } = this.#terminal;
     const run = allPrintable(ended);
     const answer = answerOf(run);
+    if (answer) {
+      this.#terminal.say('');
+      for (const { diff } of answer.round.answer?.edits ?? []) this.#terminal.say(colouredDiff(diff, style));
+      this.#terminal.result(answer.text);
+      this.#terminal.say('');
+    }
     this.#line(...outcomeLine(run, style));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
-    if (!answer) return;
-    this.#terminal.say('');
-    for (const { diff } of answer.round.answer?.edits ?? []) this.#terminal.say(colouredDiff(diff, style));
-    this.#terminal.result(answer.text);
   }
 
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
