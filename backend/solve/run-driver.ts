@@ -188,8 +188,11 @@ export class RunDriver {
       finished,
       signal: this.#options.signal,
       runStep: (step, inputs, signal) => this.#step(step, inputs, signal),
-      onSkipped: (step, because) => this.#record({
-        type: 'step.skipped', round: this.#round, step: step.index, reason: `Step ${because.index + 1} failed.`,
+      onSkipped: (step, because, error) => this.#record({
+        type: 'step.skipped',
+        round: this.#round,
+        step: step.index,
+        reason: error instanceof BudgetSpentError ? 'The budget is spent.' : `Step ${because.index + 1} failed.`,
       }),
     });
     if (!result.ok) throw result.error;

@@ -12,8 +12,8 @@ export interface Execution {
   readonly finished: ReadonlyMap<number, string>;
   /** Runs one step. Rejects when the step failed for good. */
   readonly runStep: (step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal) => Promise<string>;
-  /** Told of each step that will not run, with the step that is to blame. */
-  readonly onSkipped: (step: Step, because: Step) => void;
+  /** Told of each step that will not run, with the step that is to blame and what it failed of. */
+  readonly onSkipped: (step: Step, because: Step, error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ export async function executePlan({ steps, finished, runStep, onSkipped, signal 
       if (!blame) continue;
       waiting.delete(step);
       lost.set(step.index, blame);
-      onSkipped(step, blame.step);
+      onSkipped(step, blame.step, blame.error);
     }
   };
 
