@@ -44,14 +44,15 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
     terminal.say(`Project   ${workspace}`);
     // The demo runs only code that the simulator on this machine wrote, so it may run without a sandbox; the lines below say when it did.
     const consent = new Consent(terminal, { yes: true });
-    const client = await connect({ home, confirm: consent.confirm });
+    const open = () => connect({ home, confirm: consent.confirm });
+    const client = await open();
     const { sandbox } = await client.request('backend/health', {});
     if (!sandbox.available) terminal.say(terminal.style('yellow', `Sandbox   not tried: ${sandbox.reason ?? 'none can be had here'}`));
     const request = runRequestSchema.parse({ question: project.question, workspace });
     const { runId } = await client.request('run/start', { request });
     consent.runId = runId;
     const printer = new RunPrinter(terminal);
-    const run = await followRun({ runId, client, printer, interrupted });
+    const run = await followRun({ runId, client, connect: open, terminal, printer, interrupted });
     printer.end(run);
     client.close();
     return exitCodeOf(run);

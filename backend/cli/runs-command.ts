@@ -25,7 +25,9 @@ type Values = Omit<ReturnType<typeof readArguments<typeof OPTIONS>>['values'], '
   readonly limit: number | undefined;
   readonly maxUsd: number | undefined;
 };
-type Action = (client: BackendClient, runId: string, values: Values, context: CommandContext) => Promise<number>;
+/** `connect` opens another connection like the action's own. */
+type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interrupted'> & { readonly connect: () => Promise<BackendClient> };
+type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
 /** `conductor runs [list|show|resume|cancel|export]`: what was asked before. */
 export const runsCommand: Command = async (args, context) => {
@@ -41,9 +43,10 @@ export const runsCommand: Command = async (args, context) => {
   const consent = new Consent(context.terminal, values);
   // Only who follows a run can be asked about it.
   if (name === 'resume') consent.runId = runId;
-  const client = await context.connect(name === 'resume' ? { confirm: consent.confirm } : {});
+  const connect = () => context.connect(name === 'resume' ? { confirm: consent.confirm } : {});
+  const client = await connect();
   try {
-    return await action(client, runId ?? '', { ...values, limit, maxUsd }, context);
+    return await action(client, runId ?? '', { ...values, limit, maxUsd }, { ...context, connect });
   } finally {
     client.close();
   }
@@ -74,10 +77,10 @@ const show: Action = async (client, runId, { json }, { terminal }) => {
   return EXIT.ok;
 };
 
-const resume: Action = async (client, runId, { json, maxUsd }, { terminal, interrupted }) => {
+const resume: Action = async (client, runId, { json, maxUsd }, { terminal, interrupted, connect }) => {
   await client.request('run/resume', { runId, ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }) });
   const printer = json ? undefined : new RunPrinter(terminal);
-  const run = await followRun({ runId, client, printer, interrupted });
+  const run = await followRun({ runId, client, connect, terminal, printer, interrupted });
   if (json) terminal.result(jsonText(runResult(run), 2));
   else printer?.end(run);
   return exitCodeOf(run);

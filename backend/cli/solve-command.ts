@@ -11,12 +11,13 @@ import { jsonText } from './terminal.ts';
 export const solveCommand: Command = async (args, { terminal, connect, currentFolder, interrupted }) => {
   const { request, json, yes, requireVerified } = solveRequest(args, currentFolder);
   const consent = new Consent(terminal, { yes, json });
-  const client = await connect({ confirm: consent.confirm });
+  const open = () => connect({ confirm: consent.confirm });
+  const client = await open();
   try {
     const { runId } = await client.request('run/start', { request });
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
-    const run = await followRun({ runId, client, printer, interrupted });
+    const run = await followRun({ runId, client, connect: open, terminal, printer, interrupted });
     if (json) terminal.result(jsonText(runResult(run), 2));
     else printer?.end(run);
     return exitCodeOf(run, { requireVerified });

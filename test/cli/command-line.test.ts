@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { runResult } from '../../backend/cli/run-result.ts';
 import { storedEventSchema } from '../../backend/protocol/run-events.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
@@ -115,6 +115,21 @@ describe('conductor solve', () => {
     await usual();
   });
 
+  it('starts a backend that was killed again and follows the run to its end', async () => {
+    const slow = await SimulatorServer.start({ seed: SEED, latency: 1 });
+    await writeWorkers({ version: 1, conductor: 'sim-conductor', workers: [...slow.workers(), { ...slow.conductor(), enabled: false }] });
+    const { result } = start(['solve', question, '--json', '--yes']);
+    await vi.waitFor(() => expect(slow.answering).toBeGreaterThan(0), { timeout: 30_000 });
+    const { pid } = JSON.parse(await readFile(path.join(home, 'backend.json'), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGKILL');
+    const { code, stdout, stderr } = await result;
+    expect(stderr).toContain('The connection to the backend closed; connecting again.');
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'completed', outcome: 'verified' });
+    expect(code).toBe(0);
+    await slow.close();
+    await usual();
+  }, 120_000);
+
   it.each([
     ['an empty question', ['solve', ' '], 1, /empty/],
     ['an unknown worker', ['solve', 'why?', '--worker', 'gtp'], 1, /"gtp"/],
@@ -184,7 +199,6 @@ describe('conductor worker', () => {
     await conductor('backend', 'stop');
     expect(await start(add, { SIM_KEY: 'right' }).result).toMatchObject({ code: 0, stdout: expect.stringContaining('keyed') });
     const files = await readdir(home);
-    const { readFile } = await import('node:fs/promises');
     for (const file of files.filter((name) => /json|log/.test(name))) {
       expect(await readFile(path.join(home, file), 'utf8'), file).not.toContain('right"');
     }
