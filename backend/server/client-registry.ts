@@ -25,8 +25,6 @@ const SECRET_TIMEOUT_MS = 60_000;
  */
 export class ClientRegistry implements Clients {
   readonly #clients = new Set<ConnectedClient>();
-  readonly #secrets = new Map<string, string>();
-  readonly #asking = new Map<string, Promise<string | null | undefined>>();
   readonly #modelCalls = new Map<string, { client: ConnectedClient; onText: (text: string) => void }>();
   readonly #waiting = new Set<() => void>();
   readonly #countListeners = new Set<() => void>();
@@ -60,30 +58,27 @@ export class ClientRegistry implements Clients {
     return this.#withCapability(capability).length > 0;
   }
 
-  /** Asked in the order in which the clients connected; concurrent questions for one key are one question. */
+  /**
+   * Whoever connected last is asked first: that is who just began or resumed a run, and whose account is to be billed. Nothing is
+   * remembered here; a run keeps the keys it was given for as long as it lasts.
+   */
   async secret(name: string): Promise<string | null | undefined> {
-    const known = this.#secrets.get(name);
-    if (known !== undefined) return known;
-    const underWay = this.#asking.get(name);
-    if (underWay) return underWay;
-    const asking = this.#askSecret(name).then((value) => {
-      // A key that was changed or refused in the meantime is asked for again instead of remembered.
-      if (this.#asking.get(name) === asking && typeof value === 'string') this.#secrets.set(name, value);
-      return value;
-    }).finally(() => {
-      if (this.#asking.get(name) === asking) this.#asking.delete(name);
-    });
-    this.#asking.set(name, asking);
-    return asking;
+    let answered = false;
+    for (const client of this.#withCapability('secret').reverse()) {
+      if (!this.#clients.has(client)) continue;
+      try {
+        const { value } = await client.request('client/secret', { name }, AbortSignal.timeout(this.#secretTimeoutMs));
+        if (value) return value;
+        answered = true;
+      } catch {
+        // It left, hangs or cannot look: what it might have had, the next client may have.
+      }
+    }
+    return answered ? null : undefined;
   }
 
-  forgetSecret(name: string): void {
-    this.#secrets.delete(name);
-    this.#asking.delete(name);
-  }
-
-  secretChanged(name: string): void {
-    this.forgetSecret(name);
+  /** A client has a new or another key: whoever waits for one asks again. */
+  secretChanged(): void {
     this.#change();
   }
 
@@ -149,21 +144,6 @@ export class ClientRegistry implements Clients {
       signal.addEventListener('abort', abort, { once: true });
       this.#waiting.add(done);
     });
-  }
-
-  async #askSecret(name: string): Promise<string | null | undefined> {
-    let answered = false;
-    for (const client of this.#withCapability('secret')) {
-      if (!this.#clients.has(client)) continue;
-      try {
-        const { value } = await client.request('client/secret', { name }, AbortSignal.timeout(this.#secretTimeoutMs));
-        if (value) return value;
-        answered = true;
-      } catch {
-        // It left, hangs or cannot look: what it might have had, the next client may have.
-      }
-    }
-    return answered ? null : undefined;
   }
 
   #withCapability(capability: Capability): ConnectedClient[] {

@@ -113,7 +113,7 @@ export class ClientSession {
     this.#feed = feed;
     this.#handleAll({ ...runsHandlers(runs, feed), ...contextHandlers(runs), ...workersHandlers(pool) });
     connection.on('client/modelText', ({ callId, text }) => clients.modelText(client, callId, text));
-    connection.on('client/secretChanged', ({ name }) => clients.secretChanged(name));
+    connection.on('client/secretChanged', () => clients.secretChanged());
     clients.add(client);
     return health.current();
   }

@@ -3,12 +3,10 @@ import type { ClientModelCall, ClientModelReply } from '../workers/client-model.
 /** What the backend can ask of the clients that are connected to it, seen from a run. `server` implements it on the socket. */
 export interface Clients {
   /**
-   * The value of a key: from memory, or from the first client that has it.
+   * The value of a key, from the client that connected last of those that have it.
    * @returns `undefined` when no client is connected that could be asked, `null` when those that were asked have no such key.
    */
   secret(name: string): Promise<string | null | undefined>;
-  /** Forgets a key that a provider refused, so that the next call asks again. */
-  forgetSecret(name: string): void;
   /** Asks a person. `undefined` when no client is there to show the question; clients with the workspace open are asked first. */
   confirm(question: Confirmation, signal: AbortSignal): Promise<boolean | undefined>;
   /** A call of a model that only a client can reach. @throws WorkerError `not-found` when no client offers models. */

@@ -4,6 +4,8 @@ import type { Clients } from './clients.ts';
 import { howToSetKey } from './run-pool.ts';
 
 export interface RunKeysOptions {
+  /** What the clients gave when the run began. */
+  readonly known?: ReadonlyMap<string, string> | undefined;
   readonly clients: Clients;
   readonly signal: AbortSignal;
   /** A run that goes on after a restart waits for a client with the key; one that a person just started fails and says so. */
@@ -12,16 +14,32 @@ export interface RunKeysOptions {
   readonly onWaiting: (message: string) => Promise<void>;
 }
 
-/** The keys of a run's calls, from the clients; never stored. */
+/**
+ * The keys of a run's calls. They come from the clients and stay in memory for as long as the run lasts, so that a window may be closed
+ * meanwhile, and so that one run is never billed to the account of whoever asked before.
+ */
 export class RunKeys {
   readonly #options: RunKeysOptions;
+  readonly #known: Map<string, string>;
 
   constructor(options: RunKeysOptions) {
     this.#options = options;
+    this.#known = new Map(options.known);
   }
 
   /** @throws WorkerError `missing-key`, or the signal's reason. */
-  get(name: string): Promise<string> {
+  async get(name: string): Promise<string> {
+    const value = this.#known.get(name) ?? (await this.#ask(name));
+    this.#known.set(name, value);
+    return value;
+  }
+
+  /** The provider refused the key: the next call asks for it again. */
+  forget(name: string): void {
+    this.#known.delete(name);
+  }
+
+  #ask(name: string): Promise<string> {
     const { clients, signal, patient, onWaiting } = this.#options;
     return askClients({
       clients,
@@ -36,9 +54,5 @@ export class RunKeys {
       onNobody: () =>
         onWaiting(`Waiting for the key ${name}: open VS Code, or run "conductor runs resume" with ${name} in the environment.`),
     });
-  }
-
-  forget(name: string): void {
-    this.#options.clients.forgetSecret(name);
   }
 }

@@ -18,7 +18,7 @@ import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { failureOf, RunError } from './failure.ts';
 import { lostAttempts } from './lost-attempts.ts';
 import { contextRequestOf, RunDriver, shownFiles, type RunCall } from './run-driver.ts';
-import { RunKeys } from './run-keys.ts';
+import { RunKeys, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
@@ -74,7 +74,7 @@ export class RunManager implements RunService {
   }
 
   async start(request: RunRequest): Promise<string> {
-    const { cast, refusal } = await this.#cast(request);
+    const { cast, keys, refusal } = await this.#cast(request);
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
     // A refused run begins and ends in one transaction: killed between the two, it would be one that nobody can resume.
@@ -87,7 +87,7 @@ export class RunManager implements RunService {
       return [accepted];
     });
     for (const event of stored) this.#tell(event);
-    if (!refusal) this.#drive(this.#recorder(snapshotOf(stored)), { patient: false });
+    if (!refusal) this.#drive(this.#recorder(snapshotOf(stored)), { patient: false, known: keys });
     return runId;
   }
 
@@ -182,14 +182,19 @@ export class RunManager implements RunService {
     await Promise.all(active.map(({ done }) => done));
   }
 
-  async #cast(request: RunRequest): Promise<{ cast: Cast; refusal?: unknown }> {
+  async #cast(request: RunRequest): Promise<{ cast: Cast; keys?: ReadonlyMap<string, string>; refusal?: unknown }> {
     const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
     const file = await this.#options.loadWorkers().catch((error: unknown) => error as Error);
     if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };
     try {
       await admit(request);
-      const hasKey = async (name: string): Promise<boolean> => typeof (await this.#options.clients.secret(name)) === 'string';
-      return { cast: await castFor(request, { file, hasKey, priced: this.#options.priced }) };
+      const keys = new Map<string, string>();
+      const hasKey = async (name: string): Promise<boolean> => {
+        const value = await this.#options.clients.secret(name);
+        if (value) keys.set(name, value);
+        return Boolean(value);
+      };
+      return { cast: await castFor(request, { file, hasKey, priced: this.#options.priced }), keys };
     } catch (error) {
       return { cast: fallback(file.budget), refusal: error };
     }
@@ -236,7 +241,7 @@ export class RunManager implements RunService {
     return failure;
   }
 
-  #drive(recorder: RunRecorder, { patient }: { patient: boolean }): void {
+  #drive(recorder: RunRecorder, keySource: Pick<RunKeysOptions, 'patient' | 'known'>): void {
     const { runId } = recorder.snapshot;
     const controller = new AbortController();
     const { journal, holder, log } = this.#options;
@@ -248,7 +253,7 @@ export class RunManager implements RunService {
         log(`The lease of run ${runId} was not renewed: ${String(error)}`);
       }
     }, LEASE_RENEWAL_MS);
-    const done = this.#driver(recorder, controller.signal, patient).drive()
+    const done = this.#driver(recorder, controller.signal, keySource).drive()
       .catch((error: unknown) => {
         recorder.flush();
         if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
@@ -265,10 +270,10 @@ export class RunManager implements RunService {
     this.#active.set(runId, { recorder, controller, done });
   }
 
-  #driver(recorder: RunRecorder, signal: AbortSignal, patient: boolean): RunDriver {
+  #driver(recorder: RunRecorder, signal: AbortSignal, keySource: Pick<RunKeysOptions, 'patient' | 'known'>): RunDriver {
     const { journal, clients, caller, checker, gatherContext } = this.#options;
     const { runId } = recorder.snapshot;
-    const keys = new RunKeys({ clients, signal, patient, onWaiting: (message) => recorder.waiting('secret', message) });
+    const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (message) => recorder.waiting('secret', message) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       const { reply } = await caller.call(worker, request, {
         ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
