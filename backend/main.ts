@@ -14,7 +14,7 @@ import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
-import { findTestCommand } from './verify/find-tests.ts';
+import { findTestCommand, isKnownTestCommand } from './verify/find-tests.ts';
 import { parsePatch } from './verify/parse-patch.ts';
 import { RunFolders } from './verify/run-folder.ts';
 import { Sandbox } from './verify/sandbox.ts';
@@ -54,6 +54,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     caller,
     checker: {
       findTestCommand: async (workspace) => (await findTestCommand(workspace))?.command,
+      isKnownTestCommand,
       sandboxAvailability: () => sandbox.availability(),
       parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
       verify: (request) => verifier.verify(request),

@@ -6,6 +6,8 @@ import { unifiedDiff } from '../verify/unified-diff.ts';
 /** What solving needs of `verify`: from an answer to a patch, and from a patch to a verdict. */
 export interface Checker {
   findTestCommand(workspace: string): Promise<string | undefined>;
+  /** Whether the results of a command that the user named can be read. */
+  isKnownTestCommand(command: string): boolean;
   sandboxAvailability(): Promise<{ available: boolean; reason?: string | undefined }>;
   /** `shown`: paths of the files that the question was sent with, for an answer that does not say which file it is. */
   parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;

@@ -10,6 +10,7 @@ export type RunFailureKind =
   | 'no-conductor'
   | 'workers-file'
   | 'context'
+  | 'test-command'
   | 'workspace'
   | 'plan-rejected';
 

@@ -89,6 +89,14 @@ export class RunDriver {
   async #prepare(): Promise<void> {
     const { request, context } = this.#run;
     if (context) return;
+    const { testCommand } = request;
+    if (testCommand && !this.#options.checker.isKnownTestCommand(testCommand)) {
+      throw new RunError(
+        'test-command',
+        `The results of "${testCommand}" cannot be read, because its test runner is not known: name a command that runs node --test, ` +
+          'or ask without tests. No worker was paid.',
+      );
+    }
     const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
     const refused = gathered.leftOut.find(({ path }) =>
       request.focus.files.some((file) => file.path === path) && !gathered.pieces.some((piece) => piece.path === path));

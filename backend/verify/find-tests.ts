@@ -15,3 +15,8 @@ export async function findTestCommand(workspace: string): Promise<FoundTests | u
   }
   return undefined;
 }
+
+/** Whether the results of this command can be read; one that cannot be judges nothing. */
+export function isKnownTestCommand(command: string): boolean {
+  return RUNNERS.some((runner) => runner.understands(command));
+}

@@ -8,7 +8,7 @@ import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver } from '../../backend/protocol/run-snapshot.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
-import { findTestCommand } from '../../backend/verify/find-tests.ts';
+import { findTestCommand, isKnownTestCommand } from '../../backend/verify/find-tests.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox.ts';
@@ -53,15 +53,15 @@ const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCac
 const context = new ContextGatherer({ ripgrepPath: rgPath });
 const prices = await loadPrices();
 
+const isRestart = real.list({ limit: 1 }).length > 0;
 let asked = 0;
 const clientConnects = Promise.withResolvers<void>();
 
 const runs = new RunManager({
   journal,
   clients: {
-    // The key is there when the run begins, nobody is when it is first needed, and then a client comes back.
-    secret: async () => (++asked === 2 ? undefined : 'key'),
-    forgetSecret: () => {},
+    // The key is there when the run begins. After a restart nobody is when it is first needed, and then a client comes back.
+    secret: async () => (isRestart && ++asked === 1 ? undefined : 'key'),
     confirm: async () => true,
     model: () => Promise.reject(new Error('no client')),
     changed: () => clientConnects.promise,
@@ -69,6 +69,7 @@ const runs = new RunManager({
   caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
   checker: {
     findTestCommand: async (folder) => (await findTestCommand(folder))?.command,
+    isKnownTestCommand,
     sandboxAvailability: () => sandbox.availability(),
     parsePatch: (answer, base, candidates) => parsePatch(answer, base, { candidates }),
     verify: (request) => verifier.verify(request),

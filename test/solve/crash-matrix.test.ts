@@ -154,7 +154,7 @@ function repaid(events: readonly StoredEvent[]): string[] {
 }
 
 it.each([
-  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped', 'waits',
+  'two rounds', 'kept', 'fails', 'no plan', 'refused', 'stopped',
 ])('%s: the run ends the same, whatever event the backend is killed at', async (name) => {
   const scenario = scenarios.get(name) as Scenario;
   const home = await newHome(scenario, 'undisturbed');
@@ -194,13 +194,16 @@ it.each([
   );
 }, 600_000);
 
-it.each(['before', 'after'])('ends the same when the backend that resumes the run is killed, too, %s it has said so', async (moment) => {
-  const scenario = scenarios.get('kept') as Scenario;
-  const undisturbed = await newHome(scenario, `resumed-${moment}-undisturbed`);
+it.each([
+  'before:run.resumed', 'after:run.resumed', 'before:run.waiting', 'after:run.waiting',
+])('ends the same when the backend that resumes the run and waits for a key is killed, too, %s', async (kill) => {
+  const scenario = scenarios.get('waits') as Scenario;
+  const name = `again-${kill.replace(':', '-')}`;
+  const undisturbed = await newHome(scenario, `${name}-undisturbed`);
   await backend(scenario, undisturbed);
-  const home = await newHome(scenario, `resumed-${moment}`);
+  const home = await newHome(scenario, name);
   expect(await backend(scenario, home, 'after:step.completed')).toBe('SIGKILL');
-  expect(await backend(scenario, home, `${moment}:run.resumed`)).toBe('SIGKILL');
+  expect(await backend(scenario, home, kill)).toBe('SIGKILL');
   expect(await backend(scenario, home)).toBeNull();
   expect(outcomeOf(eventsIn(home))).toEqual(outcomeOf(eventsIn(undisturbed)));
   expect(repaid(eventsIn(home))).toEqual([]);

@@ -12,6 +12,7 @@ import { workersFileSchema, type WorkersFile } from '../../backend/protocol/work
 import type { Checker } from '../../backend/solve/checker.ts';
 import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
+import { isKnownTestCommand } from '../../backend/verify/find-tests.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
@@ -47,7 +48,6 @@ class TestClients implements Clients {
     if (this.silent) return new Promise(() => {});
     return this.keys.get(name) ?? (this.connected ? null : undefined);
   }
-  forgetSecret(): void {}
   async confirm({ detail, runId }: Confirmation): Promise<boolean | undefined> {
     this.questions.push(detail);
     this.asking.push(runId);
@@ -122,6 +122,7 @@ function manager({ now = Date.now } = {}): RunManager {
     caller: new WorkerCaller({ limits: new ProviderLimits(), prices, delay: async () => {} }),
     checker: {
       findTestCommand: async () => 'node --test',
+      isKnownTestCommand,
       sandboxAvailability: async () => sandbox,
       parsePatch: (answer, workspace, candidates) => parsePatch(answer, workspace, { candidates }),
       verify: async ({ command, sandboxed }) => ({
@@ -241,6 +242,7 @@ describe('what cannot work is told in one sentence, and the run is in the journa
     ['a workspace that is no folder', 'workspace', /not a folder/, () => ({ workspace: path.join(folder, 'nowhere') })],
     ['no worker at all', 'no-worker', /Add Worker/, () => void (workers = { ...workers, conductor: undefined, workers: [] })],
     ['an unknown worker', 'unknown-worker', /"gtp"/, () => ({ workers: ['gtp'] })],
+    ['a test command whose results nobody can read', 'test-command', /make check/, () => ({ testCommand: 'make check' })],
     ['a file that is not text', 'context', /logo\.png/, () => ({ focus: { files: [{ path: 'logo.png' }] } })],
     ['a wrong key', 'authentication', /key/, () => {
       clients.keys.set('PLANNER_KEY', 'wrong');
@@ -300,22 +302,42 @@ it('a run whose limit came with its question says how to go on with more, and do
   expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified', budget: { runUsd: 1 } });
 });
 
+describe('keys', () => {
+  it('are those that were there when the run began, whoever connects with others meanwhile', async () => {
+    clients.keys.set('SECOND_KEY', 'mine');
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    const runs = manager();
+    const runId = await runs.start(request());
+    clients.keys.set('SECOND_KEY', 'somebody else\'s');
+    expect(await over(runs, runId)).toMatchObject({ outcome: 'verified' });
+    expect(server.of('second')[0]?.authorization).toBe('Bearer mine');
+    const next = await runs.start(request());
+    await over(runs, next);
+    expect(server.of('second')[1]?.authorization).toBe('Bearer somebody else\'s');
+  });
+});
+
 describe('cancelling', () => {
   it('does not wait for a client that was asked for a key and says nothing', async () => {
     clients.keys.set('SECOND_KEY', 'one');
     workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    let hold = true;
+    script = ({ model }) => (model === 'planner' ? PLAN : hold ? { begin: 'It', rest: new Promise(() => {}) } : 'It is the constant.');
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.steps[0]?.attempt?.text === 'It');
+    await before.close();
+
+    hold = false;
+    clients.silent = true;
     const asked = Promise.withResolvers<void>();
-    script = ({ model }) => {
-      clients.silent = true;
-      return model === 'planner' ? PLAN : 'It is the constant.';
-    };
-    const runs = manager();
-    const runId = await runs.start(request());
     const secret = clients.secret.bind(clients);
     clients.secret = (name) => {
       asked.resolve();
       return secret(name);
     };
+    const runs = manager();
+    runs.resumeUnfinished();
     await asked.promise;
     runs.cancel(runId);
     expect((await over(runs, runId)).state).toBe('cancelled');
