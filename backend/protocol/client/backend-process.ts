@@ -48,6 +48,8 @@ export function backendEnvironment(
   const passedOn = PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
   return {
     ...Object.fromEntries(passedOn),
+    // Set by a launcher that put tools of its own before the user's.
+    ...(own['CONDUCTOR_USER_PATH'] && { PATH: own['CONDUCTOR_USER_PATH'] }),
     ...environment,
     CONDUCTOR_HOME: home,
     ...(nodeIsElectron && { ELECTRON_RUN_AS_NODE: '1' }),
