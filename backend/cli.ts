@@ -1,3 +1,4 @@
+import './cli/require-node.ts';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { backendCommand } from './cli/backend-command.ts';
@@ -7,6 +8,7 @@ import { EXIT } from './cli/exit-codes.ts';
 import { runsCommand } from './cli/runs-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
+import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { workerCommand } from './cli/worker-command.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
@@ -18,16 +20,6 @@ import { VERSION } from './protocol/product-version.ts';
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
 }));
-
-const USAGE = `conductor solve "question" [--workspace DIR] [--file PATH[:FROM-TO]]... [--worker ID]... [--conductor ID] [--rounds N]
-                [--test-command CMD | --no-tests] [--max-usd N] [--require-verified] [--yes] [--json]
-conductor runs [list|show RUN|resume RUN [--max-usd N] [--yes]|cancel RUN|export RUN] [--json]
-conductor worker [list|add ID --provider P --model M [--base-url URL] [--key NAME]|try ID|remove ID]
-conductor backend [status|stop]
-conductor demo [--seed N] [--keep]
-
-Keys are read from the environment, under the names that the workers give them; they are never stored.
-Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget, 130 cancelled.`;
 
 const terminal: Terminal = {
   result: (text) => void process.stdout.write(`${text}\n`),
@@ -53,12 +45,21 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<boo
   }
 }
 
-/** The first Ctrl+C asks the run to end; a second one ends the program, and the run goes on in the backend. */
+/** One Ctrl+C can come as two signals, from npm and to the whole process group, a few milliseconds apart; people press it slower. */
+const SAME_CTRL_C_MS = 1_000;
+
+/** The first Ctrl+C asks the run to end; a second one ends the program without waiting for that. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
+  let firstAtMs = 0;
   process.on('SIGINT', () => {
-    if (controller.signal.aborted) process.exit(EXIT.cancelled);
-    terminal.say('Cancelling; press Ctrl+C again to leave at once.');
+    const nowMs = performance.now();
+    if (controller.signal.aborted) {
+      if (nowMs - firstAtMs >= SAME_CTRL_C_MS) process.exit(EXIT.cancelled);
+      return;
+    }
+    firstAtMs = nowMs;
+    terminal.say('Cancelling; press Ctrl+C again to leave without waiting.');
     controller.abort();
   });
   return controller.signal;
@@ -87,9 +88,10 @@ const [name, ...args] = process.argv.slice(2);
 try {
   const command = COMMANDS.get(name);
   if (name === '--version') terminal.result(VERSION);
-  else if (name === '--help' || name === 'help') terminal.result(USAGE);
+  else if (name === '--help' || name === '-h' || name === 'help') terminal.result(usageOf());
+  else if (command && asksForUsage(args)) terminal.result(usageOf(name));
   else if (command) process.exitCode = await command(args, context);
-  else throw new UsageError(name === undefined ? `Say what to do:\n${USAGE}` : `There is no command "${name}".\n${USAGE}`);
+  else throw new UsageError(name === undefined ? `Say what to do:\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
 } catch (error) {
   terminal.say(printable(error instanceof Error ? error.message : String(error)));
   process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;

@@ -35,6 +35,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (question === undefined) throw new UsageError('Name the question: conductor solve "why does …"');
   if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
   if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
+  if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command; --no-tests checks nothing.');
 
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
@@ -42,7 +43,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     question,
     workspace,
     focus: { files: (values.file ?? []).map((file) => fileRange(file, workspace, currentFolder)) },
-    ...(values.rounds !== undefined && { rounds: positive(values.rounds, '--rounds') }),
+    ...(values.rounds !== undefined && { rounds: whole(values.rounds, '--rounds', { from: 1, to: 5 }) }),
     ...(values['no-tests'] ? { testCommand: null } : { testCommand: values['test-command'] }),
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
     workers: values.worker,
@@ -63,10 +64,21 @@ export function positive(text: string, option: string): number {
   return value;
 }
 
+/** @throws UsageError */
+export function whole(text: string, option: string, { from, to }: { readonly from: number; readonly to: number }): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= from && value <= to) return value;
+  throw new UsageError(`${option} takes a whole number from ${from} to ${to}, not "${text}".`);
+}
+
 /** `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, from where the user stands to a path in the workspace. */
 function fileRange(text: string, workspace: string, currentFolder: string): FileRange {
   const [, name = text, start, end] = /^(.+?)(?::(\d+)(?:-(\d+))?)?$/s.exec(text) ?? [];
   const relative = path.relative(workspace, path.resolve(currentFolder, name)).split(path.sep).join('/');
+  if (text.trim() === '' || relative === '') throw new UsageError(`--file takes the path of a file, not "${text}".`);
+  if (start !== undefined && (Number(start) < 1 || Number(end ?? start) < Number(start))) {
+    throw new UsageError(`--file takes lines from 1 up, the first before the last, such as src/a.js:10-20; not "${text}".`);
+  }
   return {
     path: relative,
     ...(start !== undefined && { startLine: Number(start), endLine: Number(end ?? start) }),

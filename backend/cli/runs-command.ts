@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatMoney, formatWhen } from '../protocol/figures.ts';
 import type { RunSummary } from '../protocol/methods.ts';
-import { positive, readArguments } from './arguments.ts';
+import { positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -38,7 +38,7 @@ export const runsCommand: Command = async (args, context) => {
   if (rest.length > 0 || (name === 'list') !== (runId === undefined)) {
     throw new UsageError(name === 'list' ? '"runs list" takes no run.' : `Name one run: conductor runs ${name} RUN`);
   }
-  const limit = values.limit === undefined ? undefined : positive(values.limit, '--limit');
+  const limit = values.limit === undefined ? undefined : whole(values.limit, '--limit', { from: 1, to: 500 });
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
   const consent = new Consent(context.terminal, values);
   // Only who follows a run can be asked about it.

@@ -24,6 +24,16 @@ describe('conductor solve', () => {
   });
 
   it.each([
+    [['--rounds', '99'], '--rounds takes a whole number from 1 to 5, not "99".'],
+    [['--rounds', '1.5'], '--rounds takes a whole number from 1 to 5, not "1.5".'],
+    [['--file', ''], '--file takes the path of a file, not "".'],
+    [['--file', 'a.js:9-3'], '--file takes lines from 1 up'],
+    [['--test-command', ''], '--test-command takes a command'],
+  ])('%j: the sentence names the option and what it takes', (args, sentence) => {
+    expect(() => solveRequest(['why?', ...args], at)).toThrow(sentence);
+  });
+
+  it.each([
     [[]], [['two', 'words']], [['why?', '--unknown']], [['why?', '--rounds', '0']], [['why?', '--rounds', '9']], [['why?', '--max-usd', 'x']],
     [['why?', '--no-tests', '--test-command', 'x']], [['why?', '--file']],
   ])('%j is a mistake that is named', (args) => expect(() => solveRequest(args, at)).toThrow(UsageError));

@@ -169,6 +169,23 @@ it('ends quietly when whoever reads its output has seen enough', async () => {
   expect(output.stderr).toBe('');
 });
 
+it.each([['solve', '--rounds'], ['runs', '--search'], ['worker', '--no-try'], ['backend', 'stop'], ['demo', '--seed']])(
+  '%s --help and -h print its usage', async (command, option) => {
+    for (const help of ['--help', '-h']) {
+      const { code, stdout, stderr } = await conductor(command, help);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(option);
+    }
+  },
+);
+
+it('says in one sentence that Node is too old, before anything else runs', async () => {
+  const pretend = encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })");
+  expect(await start(['solve', 'why?'], { NODE_OPTIONS: `--import=data:text/javascript,${pretend}` }).result).toEqual({
+    code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]*needs Node 22\.13 or later; this is Node 20\.20\.2\.[^\n]*\n$/),
+  });
+});
+
 describe('conductor runs', () => {
   it('lists what was asked, the newest first, and shows and exports one of them', async () => {
     const list = await conductor('runs', 'list', '--json');

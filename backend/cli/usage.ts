@@ -1,0 +1,67 @@
+/** What `--help` prints, by command. docs/command-line.md says the same at more length. */
+const COMMANDS = {
+  solve: `conductor solve "question" [OPTION]...
+  -w, --workspace DIR    the project; without it, the folder you stand in
+  -f, --file PATH[:FROM-TO]
+                         a file, or lines of it, that the question is about; may be given again
+      --worker ID        plan with this worker and no others; may be given again
+      --conductor ID     the worker whose model plays the Conductor for this question
+      --rounds N         the first plan and its revisions, 1 to 5 in all; 2 without it
+      --test-command CMD the command that runs the project's tests; without it, they are looked for
+      --no-tests         check nothing
+      --max-usd N        dollars for this run instead of those in workers.json; unpriced workers are held by tokens alone
+      --require-verified end with 1 unless the tests accepted the answer
+  -y, --yes              let the tests of this run go without a sandbox where there is none
+      --json             print one JSON object, and ask nothing`,
+  runs: `conductor runs [list] [OPTION]...
+  -w, --workspace DIR    only runs in this project
+      --search TEXT      only runs whose question has this text
+      --limit N          the newest N, 1 to 500; 50 without it
+      --json             print a JSON array
+conductor runs show RUN [--json]
+                         what happened, and the answer
+conductor runs resume RUN [OPTION]...
+                         go on with a run that stopped, failed or was cancelled, or follow one that is under way
+      --max-usd N        raise its dollars to N, in all
+  -y, --yes, --json      as with solve
+conductor runs cancel RUN
+                         end a run; what is finished is kept
+conductor runs export RUN
+                         its events, one JSON object a line`,
+  worker: `conductor worker [list] [--json]
+                         the pool, with who plays the Conductor, and who lacks a key or a price
+conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
+                         try a worker and add it, or replace the one with this id
+      --provider PROVIDER
+                         openai, openai-compatible or anthropic
+      --model MODEL      the provider's name of the model
+      --base-url URL     address of the server; an openai-compatible worker needs it
+      --key NAME         the environment variable that holds its key, such as OPENAI_API_KEY
+      --description TEXT what it is good at; the Conductor is told
+      --conductor        it plays the Conductor from now on
+      --no-try           add it without the small real call that tries it
+      --json             print the pool as JSON
+conductor worker try ID  one small real call
+conductor worker remove ID [--json]`,
+  backend: `conductor backend [status] [--json]
+                         the process behind the command line and VS Code
+conductor backend stop   end it; runs under way go on when it starts again`,
+  demo: `conductor demo [OPTION]...
+      --seed N           another bug, from 0
+      --keep             keep the sample project and the run`,
+} as const;
+
+const EVERYWHERE = `Keys are read from the environment, under the names that the workers give them; they are never stored.
+Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget, 130 cancelled.`;
+
+/** The usage of one command, or of all where none is named. */
+export function usageOf(command?: string): string {
+  const texts = Object.entries(COMMANDS).filter(([name]) => command === undefined || name === command).map(([, text]) => text);
+  return [...texts, EVERYWHERE].join('\n\n');
+}
+
+/** Whether the words after a command ask for its usage. What stands after `--` is no option. */
+export function asksForUsage(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).some((word) => word === '--help' || word === '-h');
+}
