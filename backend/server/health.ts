@@ -46,7 +46,9 @@ export async function onnxruntimeProblem(
     return 'Local models are not available: onnxruntime-node is not installed.';
   }
   return new Promise((resolve) => {
-    const options = { timeout: LOAD_TIMEOUT_MS, windowsHide: true, signal };
+    // onnxruntime reports its use to its maker unless it is told not to before it loads (docs/gpu.md).
+    const env = { ...process.env, ORT_DISABLE_TELEMETRY: '1' };
+    const options = { timeout: LOAD_TIMEOUT_MS, windowsHide: true, signal, env };
     execFile(process.execPath, ['-e', 'require(process.argv[1])', entry], options, (error, _stdout, stderr) => {
       if (!error) return resolve(undefined);
       const said = stderr.split('\n').find((line) => /^\w*Error\b/.test(line));
