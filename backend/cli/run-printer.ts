@@ -1,4 +1,4 @@
-import { formatDuration, formatMoney, formatStepSpent, formatTokens, plural } from '../protocol/figures.ts';
+import { formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
 import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import type { TestChange, Verdict } from '../protocol/verdict.ts';
@@ -29,6 +29,7 @@ export class RunPrinter {
       const price = worker.price ? '' : style('yellow', ' unpriced: held by the token budget alone');
       this.#line(ordinal === 0 ? 'Pool' : '', `${ordinal} ${nameOf(worker.id, worker.simulated)}${price}`);
     });
+    if (run.request.budget?.runUsd !== undefined) this.#dollarsHoldNot(run);
   }
 
   onEvent(stored: StoredEvent, run: RunSnapshot): void {
@@ -36,7 +37,9 @@ export class RunPrinter {
     const event = allPrintable(stored.event);
     switch (event.type) {
       case 'run.resumed':
-        return this.#line('Resumed', event.reason === 'restart' ? 'after the backend ended' : '');
+        this.#line('Resumed', event.reason === 'restart' ? 'after the backend ended' : '');
+        if (event.budget) this.#dollarsHoldNot(run);
+        return;
       case 'run.waiting':
         return this.#line('Waiting', style('yellow', event.message));
       case 'context.gathered':
@@ -85,6 +88,16 @@ export class RunPrinter {
     }
     this.#line(...outcomeLine(run, style));
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
+  }
+
+  /** Who names a sum of dollars has to know whom it does not hold. */
+  #dollarsHoldNot({ pool, policy, budget }: RunSnapshot): void {
+    const unpriced = [...pool, ...(policy.worker ? [policy.worker] : [])].filter(({ price }) => !price).map(({ id }) => id);
+    if (unpriced.length === 0) return;
+    const names = [...new Set(unpriced)].join(', ');
+    this.#line('Budget', this.#terminal.style(
+      'yellow', `${formatUsd(budget.runUsd)} does not hold the unpriced ${names}; only the ${formatTokens(budget.runTokens)} tokens do`,
+    ));
   }
 
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {

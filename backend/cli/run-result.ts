@@ -1,4 +1,5 @@
-import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import { answerOf, type RoundView, type RunSnapshot, type Spent } from '../protocol/run-snapshot.ts';
+import { totalTokens } from '../protocol/token-counts.ts';
 
 /**
  * What `--json` prints of a run. Users' scripts rely on it: fields are added, never renamed or removed. `schema` grows when a field
@@ -24,7 +25,7 @@ export function runResult(run: RunSnapshot) {
     context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,
     rounds: run.rounds.map((round) => roundResult(run, round)),
     spent: {
-      usd: run.spent.usd,
+      usd: dollars(run.spent),
       estimated: run.spent.estimated,
       unpricedTokens: run.spent.unpricedTokens,
       tokens: {
@@ -51,10 +52,16 @@ function roundResult(run: RunSnapshot, round: RoundView) {
       reads: step.reads,
       state: step.state,
       output: step.output ?? null,
-      usd: step.spent.usd,
+      usd: dollars(step.spent),
+      unpricedTokens: step.spent.unpricedTokens,
       durationMs: step.durationMs ?? null,
       failure: step.failure?.message ?? null,
     })),
     verdict: round.verdict ?? null,
   };
+}
+
+/** Null where tokens were used and none of them has a price: unpriced is not free. */
+function dollars({ usd, usage, unpricedTokens }: Spent): number | null {
+  return unpricedTokens > 0 && unpricedTokens >= totalTokens(usage) ? null : usd;
 }

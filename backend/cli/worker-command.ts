@@ -1,6 +1,6 @@
 import { formatDuration } from '../protocol/figures.ts';
 import type { Pool } from '../protocol/methods.ts';
-import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -17,6 +17,9 @@ const OPTIONS = {
   'no-try': { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
+
+/** Without `vscode`: models of VS Code are added there. */
+const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode');
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
@@ -51,13 +54,17 @@ export const workerCommand: Command = async (args, { terminal, connect }) => {
           return EXIT.failed;
         }
         print(await client.request('worker/save', { worker, conductor: values.conductor ?? pool.conductor === undefined }));
+        if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`There was a worker "${worker.id}" before; it was replaced.`);
         return EXIT.ok;
       }
       case 'try':
         return (await tryOut(known())) ? EXIT.ok : EXIT.failed;
-      case 'remove':
-        print(await client.request('worker/remove', { id: known().id }));
+      case 'remove': {
+        const left = await client.request('worker/remove', { id: known().id });
+        print(left);
+        if (pool.conductor === id && left.conductor === undefined && left.workers.length > 0) terminal.say(conductorGone(known().id, left));
         return EXIT.ok;
+      }
       default:
         print(pool);
         return EXIT.ok;
@@ -67,7 +74,18 @@ export const workerCommand: Command = async (args, { terminal, connect }) => {
   }
 };
 
+/** A pool without a named Conductor plans with its first ready worker. */
+function conductorGone(removed: string, { file, workers }: Pool): string {
+  const next = workers.find(({ worker, ready }) => worker.enabled && ready)?.worker.id;
+  return `"${removed}" played the Conductor; now the first ready worker plays it${next === undefined ? '' : `, "${next}"`}. ` +
+    `To choose another, name it as "conductor" in ${file}, or with --conductor ID for one question.`;
+}
+
 function workerFrom(id: string, values: Values): WorkerConfig {
+  if (values.provider === undefined || !PROVIDERS.includes(values.provider)) {
+    throw new UsageError(`--provider takes ${PROVIDERS.join(', ')}${values.provider === undefined ? '.' : `, not "${values.provider}".`}`);
+  }
+  if (!values.model) throw new UsageError('--model takes the provider\'s name of the model.');
   const parsed = workerConfigSchema.safeParse({
     id, provider: values.provider, model: values.model, baseUrl: values['base-url'], key: values.key, description: values.description,
   });
@@ -82,7 +100,7 @@ function printPool({ file, conductor, workers }: Pool, terminal: Terminal, json:
     return;
   }
   if (workers.length === 0) {
-    terminal.say('No worker yet: conductor worker add ID --provider openai --model MODEL --key OPENAI_API_KEY');
+    terminal.say('No worker yet: conductor worker add ID --provider openai --model gpt-6.1-sol --key OPENAI_API_KEY');
     return;
   }
   for (const { worker, ready, reason, priced } of allPrintable(workers)) {

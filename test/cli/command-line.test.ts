@@ -102,11 +102,13 @@ describe('conductor solve', () => {
     expect(JSON.parse(stdout)).toMatchObject({ runId, outcome: 'verified' });
   });
 
-  it('is cancelled by the first Ctrl+C and ends with 130', async () => {
+  it('is cancelled by the first Ctrl+C, even where that comes as two signals, and ends with 130', async () => {
     const slow = await SimulatorServer.start({ seed: SEED, latency: 200 });
     await writeWorkers({ version: 1, conductor: 'sim-conductor', workers: [...slow.workers(), { ...slow.conductor(), enabled: false }] });
     const { child, output, result } = start(['solve', question]);
     await new Promise<void>((resolve) => child.stderr.on('data', () => output.stderr.includes('Context') && resolve()));
+    child.kill('SIGINT');
+    await new Promise<void>((resolve) => child.stderr.on('data', () => output.stderr.includes('Cancelling') && resolve()));
     child.kill('SIGINT');
     const { code, stderr } = await result;
     expect(stderr).toContain('Cancelled');
@@ -219,8 +221,40 @@ describe('conductor worker', () => {
     for (const file of files.filter((name) => /json|log/.test(name))) {
       expect(await readFile(path.join(home, file), 'utf8'), file).not.toContain('right"');
     }
+    const replaced = await conductor(...add, '--no-try');
+    expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('it was replaced') });
     expect(await conductor('worker', 'remove', 'keyed')).toMatchObject({ code: 0 });
     await keyed.close();
+  });
+
+  it('says who plays the Conductor once the one that did is removed', async () => {
+    const { code, stderr } = await conductor('worker', 'remove', 'sim-conductor');
+    expect(stderr).toContain(`now the first ready worker plays it, "${simulator.workers()[0]?.id}"`);
+    expect(code).toBe(0);
+    await usual();
+  });
+
+  it.each([
+    [[], '--provider takes openai, openai-compatible, anthropic.'],
+    [['--provider', 'gemini'], '--provider takes openai, openai-compatible, anthropic, not "gemini".'],
+    [['--provider', 'openai'], '--model takes'],
+  ])('add %j: names what is missing', async (args, sentence) => {
+    expect(await conductor('worker', 'add', 'x', ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+});
+
+describe('a worker without a price', () => {
+  it('costs null in JSON, because unpriced is not free, and is named where dollars do not hold it', async () => {
+    const unpriced = [...simulator.workers(), simulator.conductor()].map(({ price: _price, ...worker }) => worker);
+    await writeWorkers({ version: 1, conductor: simulator.conductor().id, workers: unpriced });
+    const solved = await conductor('solve', question, '--yes', '--max-usd', '2');
+    expect(solved.stderr).toMatch(/\$2\.00 does not hold the unpriced .*sim-conductor/);
+    const { runId } = (JSON.parse((await conductor('runs', 'list', '--limit', '1', '--json')).stdout) as [{ runId: string }])[0];
+    const result = JSON.parse((await conductor('runs', 'show', runId, '--json')).stdout) as ReturnType<typeof runResult>;
+    expect(result.spent.usd).toBeNull();
+    expect(result.spent.unpricedTokens).toBeGreaterThan(0);
+    expect(result.rounds[0]?.steps[0]).toMatchObject({ usd: null, unpricedTokens: expect.any(Number) });
+    await usual();
   });
 });
 
