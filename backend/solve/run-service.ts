@@ -34,6 +34,6 @@ export interface RunService {
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
   /** @returns a function that ends the subscription. */
   listen(listener: RunListener): () => void;
-  /** Runs under way in this process. */
+  /** Runs under way in this process; one that waits for a client is not, because the journal keeps it. */
   readonly activeRuns: number;
 }
