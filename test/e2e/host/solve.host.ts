@@ -5,7 +5,6 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
 import { answerOf, isOver, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import { writeSampleProject, type SampleProject } from '../../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../../backend/simulator/server.ts';
@@ -42,7 +41,8 @@ describe('Conductor in the extension host', () => {
   });
 
   after(async () => {
-    await stopBackend(home);
+    // By the window's own command: it would bring a backend back that ended in any other way.
+    await vscode.commands.executeCommand('conductor.stopBackend');
     await simulator.close();
     // The backend has answered and may still be writing its last line.
     await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
