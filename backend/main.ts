@@ -5,6 +5,7 @@ import { ContextGatherer } from './context/gather-context.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
+import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
@@ -41,7 +42,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     return file;
   };
 
-  const folders = new RunFolders(path.join(home, 'verify'));
+  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
   const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });

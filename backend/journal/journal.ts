@@ -1,3 +1,4 @@
+import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import type { RunSummary } from '../protocol/methods.ts';
 import { runEventSchema, type RunEvent, type RunEventOf, type RunKind, type StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -5,7 +6,7 @@ import { Budget, type Settlement } from './budget.ts';
 import { LeaseLostError, RunIdentityError, UnreadableRunError } from './errors.ts';
 import { decodeEvent, encodeEvent, UndecodableError } from './event-codec.ts';
 import { JournalFile } from './journal-file.ts';
-import { isProcessAlive, Leases } from './leases.ts';
+import { Leases } from './leases.ts';
 import { rowAfter, rowOf, summaryOf, type RunRow } from './run-row.ts';
 
 export interface JournalOptions {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive, readRecord, type BackendRecord } from '../protocol/client/discovery.ts';
+import { readRecord, type BackendRecord } from '../protocol/client/discovery.ts';
+import { isProcessAlive } from '../protocol/client/process-alive.ts';
 
 /*
  * One backend a home folder. The lock is a transaction that stays open on an empty SQLite file: SQLite locks with what the system
@@ -44,7 +45,7 @@ export async function claimInstance(home: string, waitMs = WAIT_MS): Promise<Cla
     const instance = await tryClaim(home);
     if (instance) return { mine: true, instance };
     const record = await readRecord(home);
-    if (record && isAlive(record.pid)) return { mine: false, record };
+    if (record && isProcessAlive(record.pid)) return { mine: false, record };
     if (Date.now() > deadline) throw new InstanceHeldError(home);
     await delay(POLL_MS);
   }

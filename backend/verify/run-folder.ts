@@ -23,9 +23,11 @@ export interface RunFolder {
  */
 export class RunFolders {
   readonly root: string;
+  readonly #isProcessAlive: (pid: number) => boolean;
 
-  constructor(root: string) {
+  constructor(root: string, isProcessAlive: (pid: number) => boolean) {
     this.root = root;
+    this.#isProcessAlive = isProcessAlive;
   }
 
   async create(): Promise<RunFolder> {
@@ -54,7 +56,7 @@ export class RunFolders {
       const folder = path.join(this.root, name);
       const found = await lstat(folder).catch(() => undefined);
       // The id of a dead process may have been given to another one, so age counts too; our own are never old.
-      const isStale = found?.isDirectory() && pid !== process.pid && (!isAlive(pid) || Date.now() - found.mtimeMs > OLDEST_MS);
+      const isStale = found?.isDirectory() && pid !== process.pid && (!this.#isProcessAlive(pid) || Date.now() - found.mtimeMs > OLDEST_MS);
       if (!isStale) continue;
       await removeTree(folder);
       removed += 1;
@@ -70,15 +72,6 @@ export class RunFolders {
       throw new Error(`${this.root} belongs to another user: remove it, or point TMPDIR at a folder of your own.`);
     }
     if (process.getuid && (found.mode & 0o077) !== 0) await chmod(this.root, 0o700);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

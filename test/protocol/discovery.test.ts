@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  conductorHome, isAlive, prepareHome, readRecord, recordPath, removeRecord, UnsafeHomeError, writeRecord, type BackendRecord,
+  conductorHome, prepareHome, readRecord, recordPath, removeRecord, UnsafeHomeError, writeRecord, type BackendRecord,
 } from '../../backend/protocol/client/discovery.ts';
 
 let home: string;
@@ -122,9 +122,4 @@ describe('the record', () => {
     expect(await readRecord(home)).toBeUndefined();
     await removeRecord(home, record.token);
   });
-});
-
-test('a process is alive while it exists', () => {
-  expect(isAlive(process.pid)).toBe(true);
-  expect(isAlive(2 ** 30)).toBe(false);
 });

@@ -7,7 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BackendClient } from '../../backend/protocol/client/backend-client.ts';
-import { isAlive, readRecord, recordPath, writeRecord, type BackendRecord } from '../../backend/protocol/client/discovery.ts';
+import { readRecord, recordPath, writeRecord, type BackendRecord } from '../../backend/protocol/client/discovery.ts';
+import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { connectBackend, stopBackend, type ConnectOptions } from '../../backend/protocol/client/start-backend.ts';
 import { testConnection } from './support/test-connection.ts';
 
@@ -21,7 +22,7 @@ beforeEach(async () => { home = await mkdtemp(path.join(tmpdir(), 'conductor-hom
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   const record = await readRecord(home);
-  if (record && isAlive(record.pid)) {
+  if (record && isProcessAlive(record.pid)) {
     process.kill(record.pid, 'SIGKILL');
     await gone(record.pid);
   }
@@ -34,7 +35,7 @@ const log = () => readFile(path.join(home, 'backend.log'), 'utf8');
 
 /** The backend is nobody's child here, so its end sends no event: its pid is looked at until it is free. */
 async function gone(pid: number): Promise<void> {
-  while (isAlive(pid)) await delay(10);
+  while (isProcessAlive(pid)) await delay(10);
 }
 
 async function liveRecord(): Promise<BackendRecord> {
@@ -83,7 +84,7 @@ describe('starting', () => {
     // The whole process group, as a terminal that closes does it.
     process.kill(-(starter.child.pid as number), 'SIGKILL');
     await exited;
-    expect(isAlive(pid)).toBe(true);
+    expect(isProcessAlive(pid)).toBe(true);
     expect(await pidOf(await connect())).toBe(pid);
   });
 
@@ -246,7 +247,7 @@ describe('an older backend', () => {
       name: 'IncompatibleBackendError',
       message: expect.stringMatching(/protocol 1\.0, the backend 0\.3: update the running backend/),
     });
-    expect(isAlive(record.pid)).toBe(true);
+    expect(isProcessAlive(record.pid)).toBe(true);
     old.close();
     await old.closed;
     expect(await pidOf(await connect())).not.toBe(record.pid);
@@ -260,7 +261,7 @@ describe('an older backend', () => {
     await expect(connect()).rejects.toMatchObject({
       name: 'IncompatibleBackendError', message: expect.stringContaining('update the extension or command line'),
     });
-    expect(isAlive(record.pid)).toBe(true);
+    expect(isProcessAlive(record.pid)).toBe(true);
   });
 });
 

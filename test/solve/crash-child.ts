@@ -3,6 +3,7 @@ import { ContextGatherer } from '../../backend/context/gather-context.ts';
 import { rgPath } from '@vscode/ripgrep';
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
+import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver } from '../../backend/protocol/run-snapshot.ts';
@@ -46,7 +47,7 @@ const journal = new Proxy(real, {
   },
 });
 
-const folders = new RunFolders(path.join(home, 'verify'));
+const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
 await folders.sweep();
 const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: process.env.HOME ?? '/', folders });
 const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });

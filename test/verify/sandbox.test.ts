@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import path from 'node:path';
 import { getDefaultWritePaths } from '@anthropic-ai/sandbox-runtime';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../backend/verify/sandbox.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
@@ -250,7 +251,7 @@ describe('run folders', () => {
     await mkdir(path.join(folders.root, '4194305-stale', 'workspace'), { recursive: true });
     await mkdir(path.join(folders.root, '1-alive'));
     await mkdir(path.join(folders.root, 'something else'));
-    expect(await new RunFolders(folders.root).sweep()).toBe(1);
+    expect(await new RunFolders(folders.root, isProcessAlive).sweep()).toBe(1);
     expect((await readdir(folders.root)).sort()).toEqual(['1-alive', path.basename(own.root), 'something else'].sort());
   });
 

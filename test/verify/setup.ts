@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox.ts';
@@ -22,7 +23,7 @@ export async function makeScratch(): Promise<Scratch> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'verify-test-')));
   const home = path.join(folder, 'home');
   await mkdir(home);
-  const folders = new RunFolders(path.join(folder, 'runs'));
+  const folders = new RunFolders(path.join(folder, 'runs'), isProcessAlive);
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: home, folders });
   const baseRuns = new MemoryBaseRunCache();
   return {

@@ -130,17 +130,6 @@ export async function removeRecord(home: string, token: string): Promise<void> {
   if (record.includes(JSON.stringify(token))) await rm(recordPath(home), { force: true });
 }
 
-/** Whether a process with this id exists; that it is a backend is for the token to show. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it exists and belongs to another user.
-    return codeOf(error) === 'EPERM';
-  }
-}
-
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -3,8 +3,9 @@ import { RequestError } from '../request-error.ts';
 import { compatibility, PROTOCOL_VERSION } from '../version.ts';
 import type { BackendClient } from './backend-client.ts';
 import { BackendStartError, logPath, spawnBackend, type BackendProcess, type SpawnOptions } from './backend-process.ts';
-import { isAlive, prepareHome, readRecord, type BackendRecord } from './discovery.ts';
+import { prepareHome, readRecord, type BackendRecord } from './discovery.ts';
 import { IncompatibleBackendError, NoBackendError, openClient, openConnection, type ClientOptions } from './open-client.ts';
+import { isProcessAlive } from './process-alive.ts';
 
 export interface ConnectOptions extends SpawnOptions, ClientOptions {
   readonly signal?: AbortSignal;
@@ -54,7 +55,7 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
  */
 export async function stopBackend(home: string, { ifIdle = false }: { ifIdle?: boolean } = {}): Promise<boolean> {
   const record = await readRecord(home);
-  if (!record || !isAlive(record.pid)) return false;
+  if (!record || !isProcessAlive(record.pid)) return false;
   try {
     const connection = await openConnection(record);
     try {
@@ -80,7 +81,7 @@ function watch(backend: BackendProcess): { ended: boolean; error?: BackendStartE
 async function join(
   record: BackendRecord, options: ConnectOptions, { mayReplace }: { mayReplace: boolean },
 ): Promise<BackendClient | undefined> {
-  if (!isAlive(record.pid)) return undefined;
+  if (!isProcessAlive(record.pid)) return undefined;
   const answer = compatibility(PROTOCOL_VERSION, record.protocol);
   const older = answer.compatible
     ? isOlder(record.version, options.client.version)

@@ -2,7 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { isProcessAlive } from '../../backend/journal/leases.ts';
+import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
+
+it('takes this process for alive, and ids that no process has for dead', () => {
+  expect(isProcessAlive(process.pid)).toBe(true);
+  expect(isProcessAlive(2 ** 22 + 1)).toBe(false);
+  expect(isProcessAlive(2 ** 30)).toBe(false);
+});
 
 it('tells a living process from one that ended', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
