@@ -36,13 +36,12 @@ export async function castFor(request: RunRequest, { file, hasKey, priced }: Cas
   };
 
   const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
-  const keys = new Map<string, boolean>();
   const conductorId = request.conductor ?? file.conductor;
   const conductor = conductorId === undefined ? undefined : named(conductorId);
-  for (const { key } of [...wanted, ...(conductor ? [conductor] : [])]) {
-    if (key && !keys.has(key)) keys.set(key, await hasKey(key));
-  }
-  const ready = (worker: WorkerConfig): boolean => !worker.key || keys.get(worker.key) === true;
+  const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
+  // All at once: a client may have to open a key ring for each, and the run's id waits for this.
+  const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));
+  const ready = ({ key }: WorkerConfig): boolean => !key || there.get(key) === true;
   const pool = request.workers ? wanted : wanted.filter(ready);
   if (pool.length === 0) throw new RunError('no-worker', nobodyReady(wanted));
 
