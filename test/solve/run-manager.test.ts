@@ -140,6 +140,12 @@ function manager({ now = Date.now } = {}): RunManager {
 }
 const prices = await loadPrices();
 
+/** Gives the second worker a key, and the clients its value. */
+function secondWorkerWants(value: string): void {
+  clients.keys.set('SECOND_KEY', value);
+  workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+}
+
 const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'Why is a wrong?', workspace: folder, ...input });
 
 /** The run's snapshot once it satisfies the condition; told by the run's own events. */
@@ -304,8 +310,7 @@ it('a run whose limit came with its question says how to go on with more, and do
 
 describe('keys', () => {
   it('are those that were there when the run began, whoever connects with others meanwhile', async () => {
-    clients.keys.set('SECOND_KEY', 'mine');
-    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    secondWorkerWants('mine');
     const runs = manager();
     const runId = await runs.start(request());
     clients.keys.set('SECOND_KEY', 'somebody else\'s');
@@ -319,8 +324,7 @@ describe('keys', () => {
 
 describe('cancelling', () => {
   it('does not wait for a client that was asked for a key and says nothing', async () => {
-    clients.keys.set('SECOND_KEY', 'one');
-    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    secondWorkerWants('one');
     let hold = true;
     script = ({ model }) => (model === 'planner' ? PLAN : hold ? { begin: 'It', rest: new Promise(() => {}) } : 'It is the constant.');
     const before = manager();
@@ -463,8 +467,7 @@ describe('a run that an ended backend left', () => {
   });
 
   it('waits for a client with its key, says so, and then goes on', async () => {
-    clients.keys.set('SECOND_KEY', 'one');
-    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    secondWorkerWants('one');
     let hold = true;
     script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' && hold ? { begin: 'It', rest: new Promise(() => {}) } : ANSWER);
     const before = manager();
@@ -488,8 +491,7 @@ describe('a run that an ended backend left', () => {
   });
 
   it('says that it waits for a key until it has it, whatever other steps do meanwhile', async () => {
-    clients.keys.set('SECOND_KEY', 'one');
-    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+    secondWorkerWants('one');
     const independent = 'model_id = [0, 1, 0]\nsubtasks = ["Look.", "Think.", "Mend it."]\naccess_list = [[], [], ["all"]]';
     let hold = true;
     let finish: (text: string) => void = () => {};
