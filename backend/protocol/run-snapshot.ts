@@ -1,5 +1,5 @@
 import type {
-  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEvent, RunEventOf, RunKind, RunText, StoredEvent,
+  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, StoredEvent,
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
@@ -321,6 +321,3 @@ export function answerOf(run: RunSnapshot): { round: RoundView; text: string } |
   }
   return undefined;
 }
-
-/** Types of event after which nothing more happens to a run unless somebody resumes it. */
-export const FINAL_EVENTS: ReadonlySet<RunEvent['type']> = new Set(['run.stopped', 'run.completed', 'run.failed', 'run.cancelled']);
