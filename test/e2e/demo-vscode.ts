@@ -11,6 +11,7 @@ import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { writeSimulatedHome } from './harness/simulated-home.ts';
 import { VsCodeServer } from './harness/vscode-server.ts';
+import { packedVsix } from './harness/workbench.ts';
 
 /** The same bug as `npm run demo` shows. */
 const DEFAULT_SEED = 9;
@@ -29,8 +30,6 @@ function need(command: string, ...args: string[]): void {
 console.log('Installing VS Code and packing the extension …');
 need('bash', path.join(import.meta.dirname, 'vscode', 'install.sh'));
 need(process.execPath, path.join(repository, 'package-vsix.mjs'));
-const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
-const vsix = path.join(repository, `conductor-${version}-${process.platform}-${process.arch}.vsix`);
 
 const folder = await mkdtemp(path.join(tmpdir(), 'conductor-demo-'));
 const home = path.join(folder, 'home');
@@ -39,7 +38,7 @@ const simulator = await SimulatorServer.start({ seed });
 await writeSimulatedHome(home, simulator);
 const project = await writeSampleProject(path.join(folder, 'project'), { seed });
 const server = await VsCodeServer.start({
-  vsix: [vsix], environment: { CONDUCTOR_HOME: home }, settings: { 'window.autoDetectColorScheme': true },
+  vsix: [packedVsix()], environment: { CONDUCTOR_HOME: home }, settings: { 'window.autoDetectColorScheme': true },
 });
 
 console.log(`
