@@ -49,8 +49,10 @@ Then run  Conductor: Solve   (F1)
 and ask   ${project.question}
 
 Ctrl+C ends it.`);
-await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+// Listening goes on during the clean-up: npm and the terminal may both deliver the same Ctrl+C.
+await new Promise((resolve) => process.on('SIGINT', resolve).on('SIGTERM', resolve));
 await server.stop();
 await stopBackend(home).catch(() => false);
 await simulator.close();
 await rm(folder, { recursive: true, force: true });
+process.exit(0);
