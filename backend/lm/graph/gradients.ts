@@ -1,0 +1,36 @@
+import type { Graph, Operation, Tensor } from './graph.ts';
+import { add } from './ops/arithmetic.ts';
+import { expand } from './ops/shape.ts';
+import { GraphError } from './tensor-type.ts';
+
+/**
+ * Reverse mode: the gradient of a scalar with respect to each of `wanted`. Walks the operations once, last to first, and asks each on the
+ * way from a wanted tensor to the loss for its rule. The operations of the gradients are added to `g`.
+ */
+export function gradients(g: Graph, loss: Tensor, wanted: readonly Tensor[]): Tensor[] {
+  const operations = [...g.operations];
+  const onTheWay = dependents(operations, wanted);
+  const sums = new Map<Tensor, Tensor>([[loss, expand(g, g.scalar(loss.element, 1), loss.shape)]]);
+  for (const { op, inputs, outputs, attributes } of operations.reverse()) {
+    const upstreams = outputs.map((output) => sums.get(output));
+    const [upstream = upstreams.find((gradient) => gradient !== undefined)] = upstreams;
+    if (!upstream || !inputs.some((input) => input && onTheWay.has(input))) continue;
+    if (!op.gradient) throw new GraphError(`${op.name} has no gradient.`);
+    op.gradient({ g, inputs, outputs, upstream, upstreams, attributes }).forEach((gradient, index) => {
+      const input = inputs[index];
+      if (!gradient || !input || !onTheWay.has(input)) return;
+      const sum = sums.get(input);
+      sums.set(input, sum ? add(g, sum, gradient) : gradient);
+    });
+  }
+  return wanted.map((tensor) => sums.get(tensor) ?? expand(g, g.scalar(tensor.element, 0), tensor.shape));
+}
+
+/** The wanted tensors and all that is computed from them. */
+function dependents(operations: readonly Operation[], wanted: readonly Tensor[]): ReadonlySet<Tensor> {
+  const reached = new Set(wanted);
+  for (const { inputs, outputs } of operations) {
+    if (inputs.some((input) => input && reached.has(input))) outputs.forEach((output) => reached.add(output));
+  }
+  return reached;
+}

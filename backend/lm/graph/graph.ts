@@ -1,0 +1,151 @@
+import type { OnnxNode } from './onnx-node.ts';
+import { describeType, elementCount, GraphError, isFloat, type ElementType, type Shape, type TensorType } from './tensor-type.ts';
+
+/** Bytes of a file that hold a tensor, row-major and little-endian, where onnxruntime will read them. */
+export interface FileRange {
+  /** Absolute real path. */
+  readonly file: string;
+  readonly offset: number;
+  readonly byteLength: number;
+}
+
+export type Origin =
+  | { readonly kind: 'input'; readonly name: string }
+  | { readonly kind: 'constant'; readonly values: ArrayLike<number> }
+  | { readonly kind: 'weight'; readonly name: string; readonly range: FileRange }
+  | { readonly kind: 'operation'; readonly operation: Operation };
+
+/** A value in a graph: what it is, not what it holds. */
+export interface Tensor extends TensorType {
+  readonly origin: Origin;
+  readonly scope: Graph;
+}
+
+export interface GradientContext<Attributes> {
+  readonly g: Graph;
+  readonly inputs: readonly (Tensor | undefined)[];
+  readonly outputs: readonly Tensor[];
+  /** The loss's gradient with respect to the first output. */
+  readonly upstream: Tensor;
+  /** The same for every output, undefined where the loss does not depend on it. */
+  readonly upstreams: readonly (Tensor | undefined)[];
+  readonly attributes: Attributes;
+}
+
+/** All that is known of an operation: the types it gives, how ONNX writes it, and its gradient. */
+export interface Op<Attributes> {
+  readonly name: string;
+  /** The types of the outputs. Throws GraphError where the inputs do not fit. */
+  types(inputs: readonly TensorType[], attributes: Attributes): readonly TensorType[];
+  onnx(attributes: Attributes, inputs: readonly TensorType[], outputs: readonly TensorType[]): OnnxNode;
+  /** The gradient with respect to each input, undefined where there is none. Absent: the operation cannot be differentiated. */
+  gradient?(context: GradientContext<Attributes>): readonly (Tensor | undefined)[];
+}
+
+export interface Operation {
+  readonly op: Op<unknown>;
+  readonly inputs: readonly (Tensor | undefined)[];
+  readonly attributes: unknown;
+  readonly outputs: readonly Tensor[];
+}
+
+/**
+ * A graph under construction, or the body of a loop or branch in one: operations in the order in which they were applied. A body sees
+ * the tensors of the graphs around it.
+ */
+export class Graph {
+  readonly parent: Graph | undefined;
+  readonly inputs: Tensor[] = [];
+  readonly operations: Operation[] = [];
+  readonly #sizes = new Map<string, Tensor>();
+
+  constructor(parent?: Graph) {
+    this.parent = parent;
+  }
+
+  /** A value that is fed when the graph runs; in a body, one that the loop hands in. */
+  input(name: string, element: ElementType, shape: Shape): Tensor {
+    const tensor = this.#tensor({ element, shape }, { kind: 'input', name });
+    this.inputs.push(tensor);
+    return tensor;
+  }
+
+  constant(element: ElementType, shape: Shape, values: ArrayLike<number>): Tensor {
+    if (elementCount(shape) !== values.length) throw new GraphError(`${values.length} values do not fill [${shape.join(', ')}].`);
+    return this.#tensor({ element, shape }, { kind: 'constant', values });
+  }
+
+  scalar(element: ElementType, value: number): Tensor {
+    return this.constant(element, [], [value]);
+  }
+
+  /** A tensor that stays in its file until onnxruntime reads it, and that no run changes. */
+  weight(name: string, element: ElementType, shape: Shape, range: FileRange): Tensor {
+    return this.#tensor({ element, shape }, { kind: 'weight', name, range });
+  }
+
+  apply<Attributes>(op: Op<Attributes>, inputs: readonly (Tensor | undefined)[], attributes: Attributes): readonly Tensor[] {
+    for (const input of inputs) {
+      if (input && !this.sees(input)) throw new GraphError(`${op.name} was given a tensor of another graph.`);
+    }
+    const types = op.types(inputs.map((input) => input ?? NOTHING), attributes);
+    const operation: Operation = { op: op as Op<unknown>, inputs, attributes, outputs: [] };
+    (operation as { outputs: readonly Tensor[] }).outputs = types.map((type) => this.#tensor(type, { kind: 'operation', operation }));
+    this.operations.push(operation);
+    return operation.outputs;
+  }
+
+  /** Whether a tensor may be used here: it belongs to this graph or to one around it. */
+  sees(tensor: Tensor): boolean {
+    return tensor.scope === this || (this.parent?.sees(tensor) ?? false);
+  }
+
+  /** What a named size turned out to be, int64[1]: read from any tensor that has it, once a graph. */
+  size(name: string): Tensor {
+    const size = this.#findSize(name);
+    if (!size) throw new GraphError(`No tensor in reach has a size named '${name}'.`);
+    return size;
+  }
+
+  #findSize(name: string): Tensor | undefined {
+    const known = this.#sizes.get(name) ?? (this.parent && this.parent.#findSize(name));
+    if (known) return known;
+    for (const tensor of this.#ownTensors()) {
+      const axis = tensor.shape.indexOf(name);
+      if (axis < 0) continue;
+      const [size] = this.apply(SIZE, [tensor], { axis });
+      this.#sizes.set(name, size as Tensor);
+      return size;
+    }
+    return undefined;
+  }
+
+  *#ownTensors(): Generator<Tensor> {
+    yield* this.inputs;
+    for (const operation of this.operations) yield* operation.outputs;
+  }
+
+  #tensor(type: TensorType, origin: Origin): Tensor {
+    return { element: type.element, shape: type.shape, origin, scope: this };
+  }
+}
+
+/** Stands for an optional input that was left out. */
+export const NOTHING: TensorType = { element: 'float32', shape: [] };
+
+const SIZE: Op<{ readonly axis: number }> = {
+  name: 'size',
+  types: () => [{ element: 'int64', shape: [1] }],
+  onnx: ({ axis }) => ({ type: 'Shape', attributes: { start: { int: axis }, end: { int: axis + 1 } } }),
+};
+
+/** The one output of an operation that has one. */
+export function single(outputs: readonly Tensor[]): Tensor {
+  const [tensor] = outputs;
+  if (!tensor || outputs.length !== 1) throw new GraphError(`One output was expected, not ${outputs.length}.`);
+  return tensor;
+}
+
+export function requireFloat(op: string, tensor: TensorType): void {
+  if (!isFloat(tensor.element)) throw new GraphError(`${op} needs floating-point numbers, not ${describeType(tensor)}.`);
+}

@@ -1,0 +1,137 @@
+import { type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
+import { describeType, type Dimension, GraphError } from '../tensor-type.ts';
+import { add, divide, exponential, multiply, negate, squareRoot, subtract } from './arithmetic.ts';
+import { sum, sumTo } from './shape.ts';
+
+/* The parts of a decoder for which onnxruntime has one kernel each. */
+
+const SOFTMAX: Op<void> = {
+  name: 'softmax',
+  types: ([x]) => {
+    requireFloat('softmax', x!);
+    return [x!];
+  },
+  onnx: () => ({ type: 'Softmax', attributes: { axis: { int: -1 } } }),
+  // dx = y ∘ (dy − Σ dy ∘ y)
+  gradient: ({ g, outputs: [y], upstream }) => [
+    multiply(g, y!, subtract(g, upstream, sum(g, multiply(g, upstream, y!), [-1], { keep: true }))),
+  ],
+};
+
+/** Over the last axis. */
+export const softmax = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(SOFTMAX, [x], undefined)), { op: SOFTMAX });
+
+const LOG_SOFTMAX: Op<void> = {
+  name: 'logSoftmax',
+  types: SOFTMAX.types,
+  onnx: () => ({ type: 'LogSoftmax', attributes: { axis: { int: -1 } } }),
+  // dx = dy − eʸ · Σ dy
+  gradient: ({ g, outputs: [y], upstream }) => [
+    subtract(g, upstream, multiply(g, exponential(g, y!), sum(g, upstream, [-1], { keep: true }))),
+  ],
+};
+
+/** Over the last axis; in float32, since CUDA has no bfloat16 kernel. */
+export const logSoftmax = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(LOG_SOFTMAX, [x], undefined)), { op: LOG_SOFTMAX });
+
+const RMS_NORM: Op<{ readonly epsilon: number }> = {
+  name: 'rmsNorm',
+  types: ([x, weight]) => {
+    requireFloat('rmsNorm', x!);
+    if (weight!.shape.length !== 1 || weight!.shape[0] !== x!.shape.at(-1)) {
+      throw new GraphError(`${describeType(weight!)} is no weight for the last axis of ${describeType(x!)}.`);
+    }
+    return [x!];
+  },
+  onnx: ({ epsilon }) => ({ type: 'SimplifiedLayerNormalization', attributes: { axis: { int: -1 }, epsilon: { float: epsilon } } }),
+  // With r = 1/√(mean x² + ε) and d = dy ∘ w: dx = r·d − x·r³·mean(d ∘ x), dw = Σ dy ∘ x·r.
+  gradient: ({ g, inputs: [x, weight], attributes: { epsilon }, upstream }) => {
+    const size = g.scalar(x!.element, x!.shape.at(-1) as number);
+    const mean = (values: Tensor): Tensor => divide(g, sum(g, values, [-1], { keep: true }), size);
+    const root = squareRoot(g, add(g, mean(multiply(g, x!, x!)), g.scalar(x!.element, epsilon)));
+    const normal = divide(g, x!, root);
+    const weighted = multiply(g, upstream, weight!);
+    return [
+      divide(g, subtract(g, weighted, multiply(g, normal, mean(multiply(g, weighted, normal)))), root),
+      sumTo(g, multiply(g, upstream, normal), weight!.shape),
+    ];
+  },
+};
+
+/** x / √(mean x² + ε) · weight over the last axis (Zhang and Sennrich, arXiv 1910.07467). */
+export const rmsNorm = Object.assign(
+  (g: Graph, x: Tensor, weight: Tensor, epsilon: number): Tensor => single(g.apply(RMS_NORM, [x, weight], { epsilon })),
+  { op: RMS_NORM },
+);
+
+const ROTARY: Op<void> = {
+  name: 'rotary',
+  types: ([x, positions, cosine, sine]) => {
+    requireFloat('rotary', x!);
+    const fits = x!.shape.length === 4 && positions!.shape.length === 2 && cosine!.shape.length === 2 && sine!.shape.length === 2;
+    if (!fits) throw new GraphError(`rotary needs [batch, heads, sequence, size], not ${describeType(x!)}.`);
+    return [x!];
+  },
+  onnx: () => ({ type: 'RotaryEmbedding', domain: 'com.microsoft', attributes: { interleaved: { int: 0 } } }),
+  // A rotation's gradient is the rotation back.
+  gradient: ({ g, inputs: [, positions, cosine, sine], upstream }) => {
+    return [rotary(g, upstream, positions!, cosine!, negate(g, sine!)), undefined, undefined, undefined];
+  },
+};
+
+/**
+ * Turns pairs (i, i + size/2) of x[batch, heads, sequence, size] by the angles of its positions[batch, sequence] (Su et al., arXiv
+ * 2104.09864, in the order of halves); `cosine` and `sine` are tables [positions, size/2].
+ */
+export const rotary = Object.assign(
+  (g: Graph, x: Tensor, positions: Tensor, cosine: Tensor, sine: Tensor): Tensor =>
+    single(g.apply(ROTARY, [x, positions, cosine, sine], undefined)),
+  { op: ROTARY },
+);
+
+interface GroupedAttention {
+  readonly heads: number;
+  readonly keyValueHeads: number;
+  readonly length: Dimension;
+}
+
+const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
+  name: 'groupedQueryAttention',
+  types: ([query, key, , pastKey], { length }) => {
+    const cache = { element: key!.element, shape: pastKey!.shape.length === 4 ? pastKey!.shape.with(2, length) : [] };
+    return [query!, cache, cache];
+  },
+  onnx: ({ heads, keyValueHeads }) => ({
+    type: 'GroupQueryAttention',
+    domain: 'com.microsoft',
+    attributes: { num_heads: { int: heads }, kv_num_heads: { int: keyValueHeads }, do_rotary: { int: 1 } },
+  }),
+};
+
+export interface AttentionCache {
+  readonly key: Tensor;
+  readonly value: Tensor;
+}
+
+/**
+ * Causal attention of query[batch, sequence, heads · size] over a cache[batch, keyValueHeads, length, size] and the new key and value,
+ * rotated in the kernel (Ainslie et al., arXiv 2305.13245). Rows are padded on the right; `lastIndex` int32[batch] is the place of the
+ * last real token of each. Not differentiable, and on CUDA not in float32.
+ */
+export const groupedQueryAttention = Object.assign(
+  (
+    g: Graph,
+    { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
+    past: AttentionCache,
+    { lastIndex, total, cosine, sine }: { readonly lastIndex: Tensor; readonly total: Tensor; readonly cosine: Tensor; readonly sine: Tensor },
+    attributes: GroupedAttention,
+  ): { readonly output: Tensor } & AttentionCache => {
+    const [output, presentKey, presentValue] = g.apply(
+      GROUPED_QUERY_ATTENTION,
+      [query, key, value, past.key, past.value, lastIndex, total, cosine, sine],
+      attributes,
+    );
+    return { output: output!, key: presentKey!, value: presentValue! };
+  },
+  { op: GROUPED_QUERY_ATTENTION },
+);

@@ -1,0 +1,95 @@
+import { type Graph, type Op, single, type Tensor } from '../graph.ts';
+import { int64s } from '../onnx-node.ts';
+import { describeType, type Dimension, GraphError, normalAxis, type TensorType } from '../tensor-type.ts';
+import { expand } from './shape.ts';
+
+/* Tensors turned, joined and cut. */
+
+const TRANSPOSE: Op<{ readonly order: readonly number[] }> = {
+  name: 'transpose',
+  types: ([x], { order }) => {
+    if (order.length !== x!.shape.length || new Set(order).size !== order.length) {
+      throw new GraphError(`[${order.join(', ')}] is no order of the axes of ${describeType(x!)}.`);
+    }
+    return [{ element: x!.element, shape: order.map((axis) => x!.shape[normalAxis(axis, order.length)] as Dimension) }];
+  },
+  onnx: ({ order }) => ({ type: 'Transpose', attributes: { perm: { ints: order } } }),
+  gradient: ({ g, attributes: { order }, upstream }) => [transpose(g, upstream, order.map((_, axis) => order.indexOf(axis)))],
+};
+
+/** Axis `i` of the result is axis `order[i]` of `x`. */
+export const transpose = Object.assign(
+  (g: Graph, x: Tensor, order: readonly number[]): Tensor => single(g.apply(TRANSPOSE, [x], { order })),
+  { op: TRANSPOSE },
+);
+
+const CONCAT: Op<{ readonly axis: number; readonly size: Dimension | undefined }> = {
+  name: 'concat',
+  types: (parts, { axis, size }) => {
+    const [first] = parts as readonly [TensorType, ...TensorType[]];
+    const at = normalAxis(axis, first.shape.length);
+    for (const part of parts) {
+      if (part.element !== first.element || part.shape.some((length, index) => index !== at && length !== first.shape[index])) {
+        throw new GraphError(`${describeType(part)} cannot be joined to ${describeType(first)} along axis ${axis}.`);
+      }
+    }
+    const sizes = parts.map((part) => part.shape[at] as Dimension);
+    const joined = sizes.every((length) => typeof length === 'number') ? sizes.reduce((a, b) => a + b) : (size ?? sizes.join('+'));
+    return [{ element: first.element, shape: first.shape.map((length, index) => (index === at ? joined : length)) }];
+  },
+  onnx: ({ axis }) => ({ type: 'Concat', attributes: { axis: { int: axis } } }),
+  gradient: ({ g, inputs, attributes: { axis }, upstream }) => {
+    let start: Tensor | number = 0;
+    return (inputs as readonly Tensor[]).map((part) => {
+      const piece = slice(g, upstream, axis, start, part.shape[normalAxis(axis, part.shape.length)] as Dimension);
+      start = end(g, start, part.shape[normalAxis(axis, part.shape.length)] as Dimension);
+      return piece;
+    });
+  },
+};
+
+/** Joins along an axis; `size` names the joined size where it is not a number. */
+export const concat = Object.assign(
+  (g: Graph, parts: readonly Tensor[], axis: number, size?: Dimension): Tensor => single(g.apply(CONCAT, parts, { axis, size })),
+  { op: CONCAT },
+);
+
+const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
+  name: 'slice',
+  types: ([x], { axis, length }) => {
+    const at = normalAxis(axis, x!.shape.length);
+    return [{ element: x!.element, shape: x!.shape.map((size, index) => (index === at ? length : size)) }];
+  },
+  // The inputs are x, start and end; the axis follows.
+  onnx: ({ axis }) => ({ type: 'Slice', operands: [int64s(axis)] }),
+  // Zeros on both sides of what was cut out. (Pad has no bfloat16 on CUDA.)
+  gradient: ({ g, inputs: [x, start, stop], attributes: { axis }, upstream }) => {
+    const at = normalAxis(axis, x!.shape.length);
+    const zeros = expand(g, g.scalar(x!.element, 0), x!.shape);
+    const before = single(g.apply(SLICE, [zeros, g.constant('int64', [1], [0]), start], { axis, length: `before ${at}` }));
+    const after = single(g.apply(SLICE, [zeros, stop, g.constant('int64', [1], [LAST])], { axis, length: `after ${at}` }));
+    return [concat(g, [before, upstream, after], axis, x!.shape[at] as Dimension), undefined, undefined];
+  },
+};
+
+/** ONNX reads a bound beyond the end as the end. */
+const LAST = 2 ** 31 - 1;
+
+/** `length` elements of an axis from `start` on. */
+export const slice = Object.assign(
+  (g: Graph, x: Tensor, axis: number, start: Tensor | number, length: Dimension): Tensor => {
+    const from = typeof start === 'number' ? g.constant('int64', [1], [start]) : start;
+    const to = end(g, start, length);
+    return single(g.apply(SLICE, [x, from, typeof to === 'number' ? g.constant('int64', [1], [to]) : to], { axis, length }));
+  },
+  { op: SLICE },
+);
+
+const INDEX_SUM: Op<void> = { name: 'indexSum', types: ([a]) => [a!], onnx: () => ({ type: 'Add' }) };
+
+function end(g: Graph, start: Tensor | number, length: Dimension): Tensor | number {
+  if (typeof start === 'number' && typeof length === 'number') return start + length;
+  const from = typeof start === 'number' ? g.constant('int64', [1], [start]) : start;
+  const by = typeof length === 'number' ? g.constant('int64', [1], [length]) : g.size(length);
+  return single(g.apply(INDEX_SUM, [from, by], undefined));
+}

@@ -1,0 +1,70 @@
+import { type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
+import { int64s } from '../onnx-node.ts';
+import { type Dimension, normalAxis } from '../tensor-type.ts';
+import { cast, divide, equal, multiply } from './arithmetic.ts';
+import { reducedShape, type Reduction, reshape, sum } from './shape.ts';
+
+/* Along an axis: the largest, its place, running sums. */
+
+const MAXIMUM: Op<Reduction> = {
+  name: 'largest',
+  types: ([x], reduction) => [{ element: x!.element, shape: reducedShape(x!.shape, reduction) }],
+  onnx: ({ axes, keep }) => ({ type: 'ReduceMax', attributes: { keepdims: { int: keep ? 1 : 0 } }, operands: [int64s(...axes)] }),
+  // Shared equally among elements that are equally large.
+  gradient: ({ g, inputs: [x], outputs: [y], attributes: { axes }, upstream }) => {
+    const kept = reducedShape(x!.shape, { axes, keep: true });
+    const isLargest = cast(g, equal(g, x!, reshape(g, y!, kept)), x!.element);
+    return [multiply(g, isLargest, divide(g, reshape(g, upstream, kept), sum(g, isLargest, axes, { keep: true })))];
+  },
+};
+
+export const largest = Object.assign(
+  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor => single(g.apply(MAXIMUM, [x], { axes, keep })),
+  { op: MAXIMUM },
+);
+
+const ARGMAX: Op<{ readonly axis: number }> = {
+  name: 'argmax',
+  types: ([x], { axis }) => [{ element: 'int64', shape: reducedShape(x!.shape, { axes: [axis], keep: true }) }],
+  onnx: ({ axis }) => ({ type: 'ArgMax', attributes: { axis: { int: axis }, keepdims: { int: 1 } } }),
+};
+
+/** The index of the largest along an axis, which stays with size 1; the first of equals. */
+export const argmax = Object.assign((g: Graph, x: Tensor, axis: number): Tensor => single(g.apply(ARGMAX, [x], { axis })), { op: ARGMAX });
+
+const CUMULATIVE_SUM: Op<{ readonly axis: number; readonly reverse: boolean }> = {
+  name: 'cumulativeSum',
+  types: ([x]) => {
+    requireFloat('cumulativeSum', x!);
+    return [x!];
+  },
+  onnx: ({ axis, reverse }) => ({
+    type: 'CumSum',
+    attributes: { reverse: { int: reverse ? 1 : 0 } },
+    operands: [{ element: 'int64', shape: [], values: [axis] }],
+  }),
+  gradient: ({ g, attributes: { axis, reverse }, upstream }) => [single(g.apply(CUMULATIVE_SUM, [upstream], { axis, reverse: !reverse }))],
+};
+
+export const cumulativeSum = Object.assign(
+  (g: Graph, x: Tensor, axis: number): Tensor => single(g.apply(CUMULATIVE_SUM, [x], { axis, reverse: false })),
+  { op: CUMULATIVE_SUM },
+);
+
+const TOP: Op<{ readonly count: number }> = {
+  name: 'top',
+  types: ([x], { count }) => {
+    const shape = x!.shape.with(normalAxis(-1, x!.shape.length), count as Dimension);
+    return [{ element: x!.element, shape }, { element: 'int64', shape }];
+  },
+  onnx: ({ count }) => ({ type: 'TopK', attributes: { axis: { int: -1 }, largest: { int: 1 }, sorted: { int: 1 } }, operands: [int64s(count)] }),
+};
+
+/** The `count` largest of the last axis in falling order, and where they stood. */
+export const top = Object.assign(
+  (g: Graph, x: Tensor, count: number): readonly [values: Tensor, indices: Tensor] => {
+    const [values, indices] = g.apply(TOP, [x], { count });
+    return [values!, indices!];
+  },
+  { op: TOP },
+);

@@ -1,0 +1,90 @@
+import { type Graph, type Op, single, type Tensor } from '../graph.ts';
+import { int64s } from '../onnx-node.ts';
+import { broadcastShapes, describeType, elementCount, GraphError, normalAxis, sameShape, type Shape } from '../tensor-type.ts';
+
+/*
+ * The same elements in another shape, repeated along an axis, or summed over one. Repeating and summing are each other's gradients.
+ */
+
+/** A shape as the int64 tensor that ONNX wants; sizes that have names are looked up when the graph runs. */
+export function shapeTensor(g: Graph, shape: Shape): Tensor {
+  if (shape.every((size) => typeof size === 'number')) return g.constant('int64', [shape.length], shape);
+  return single(g.apply(SHAPE, shape.map((size) => (typeof size === 'number' ? g.constant('int64', [1], [size]) : g.size(size))), undefined));
+}
+
+const SHAPE: Op<void> = {
+  name: 'shape',
+  types: (sizes) => [{ element: 'int64', shape: [sizes.length] }],
+  onnx: () => ({ type: 'Concat', attributes: { axis: { int: 0 } } }),
+};
+
+const RESHAPE: Op<{ readonly shape: Shape }> = {
+  name: 'reshape',
+  types: ([x], { shape }) => {
+    const [before, after] = [elementCount(x!.shape), elementCount(shape)];
+    if (before !== undefined && after !== undefined && before !== after) {
+      throw new GraphError(`${describeType(x!)} cannot be reshaped to [${shape.join(', ')}].`);
+    }
+    return [{ element: x!.element, shape }];
+  },
+  onnx: () => ({ type: 'Reshape', attributes: { allowzero: { int: 1 } } }),
+  gradient: ({ g, inputs: [x], upstream }) => [reshape(g, upstream, x!.shape)],
+};
+
+export const reshape = Object.assign(
+  (g: Graph, x: Tensor, shape: Shape): Tensor =>
+    sameShape(x.shape, shape) ? x : single(g.apply(RESHAPE, [x, shapeTensor(g, shape)], { shape })),
+  { op: RESHAPE },
+);
+
+const EXPAND: Op<{ readonly shape: Shape }> = {
+  name: 'expand',
+  types: ([x], { shape }) => {
+    if (!sameShape(broadcastShapes(x!.shape, shape), shape)) throw new GraphError(`${describeType(x!)} does not stretch to [${shape.join(', ')}].`);
+    return [{ element: x!.element, shape }];
+  },
+  onnx: () => ({ type: 'Expand' }),
+  gradient: ({ g, inputs: [x], upstream }) => [sumTo(g, upstream, x!.shape)],
+};
+
+/** Repeats sizes of 1 up to `shape`. */
+export const expand = Object.assign(
+  (g: Graph, x: Tensor, shape: Shape): Tensor =>
+    sameShape(x.shape, shape) ? x : single(g.apply(EXPAND, [x, shapeTensor(g, shape)], { shape })),
+  { op: EXPAND },
+);
+
+export interface Reduction {
+  readonly axes: readonly number[];
+  /** Keeps the reduced axes with size 1. */
+  readonly keep: boolean;
+}
+
+/** The shape that is left when axes are reduced. */
+export function reducedShape(shape: Shape, { axes, keep }: Reduction): Shape {
+  const reduced = new Set(axes.map((axis) => normalAxis(axis, shape.length)));
+  return keep ? shape.map((size, axis) => (reduced.has(axis) ? 1 : size)) : shape.filter((_, axis) => !reduced.has(axis));
+}
+
+const SUM: Op<Reduction> = {
+  name: 'sum',
+  types: ([x], reduction) => [{ element: x!.element, shape: reducedShape(x!.shape, reduction) }],
+  onnx: ({ axes, keep }) => ({ type: 'ReduceSum', attributes: { keepdims: { int: keep ? 1 : 0 } }, operands: [int64s(...axes)] }),
+  gradient: ({ g, inputs: [x], attributes: { axes }, upstream }) => {
+    const kept = reshape(g, upstream, reducedShape(x!.shape, { axes, keep: true }));
+    return [expand(g, kept, x!.shape)];
+  },
+};
+
+export const sum = Object.assign(
+  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor => single(g.apply(SUM, [x], { axes, keep })),
+  { op: SUM },
+);
+
+/** Undoes a stretch: sums over every axis that `shape` lacks or has as 1. */
+export function sumTo(g: Graph, x: Tensor, shape: Shape): Tensor {
+  if (sameShape(x.shape, shape)) return x;
+  const added = x.shape.length - shape.length;
+  const axes = x.shape.flatMap((size, axis) => (axis < added || (shape[axis - added] === 1 && size !== 1) ? [axis] : []));
+  return reshape(g, sum(g, x, axes, { keep: true }), shape);
+}

@@ -1,0 +1,84 @@
+import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { encodeModel } from './encode-model.ts';
+import type { Graph, Tensor } from './graph.ts';
+import { type ElementType, GraphError } from './tensor-type.ts';
+
+/** Numbers that go into or come out of a run, row-major. */
+export interface Values {
+  readonly element: ElementType;
+  readonly shape: readonly number[];
+  readonly data: TypedArray;
+}
+
+export type TypedArray = Float32Array | Float64Array | Float16Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
+
+export type Feeds = Readonly<Record<string, Values>>;
+
+export interface SessionOptions {
+  readonly device: 'cpu' | 'cuda';
+  /** Threads of one operation; onnxruntime's choice where absent. */
+  readonly threads?: number | undefined;
+  /** Copies weights into the layout that the kernels like best: faster with many rows, twice the memory. */
+  readonly repackWeights?: boolean | undefined;
+}
+
+/**
+ * A graph loaded into onnxruntime. `run` is native code that blocks its thread: it belongs into the model's process.
+ */
+export class Session {
+  readonly #session: InferenceSession;
+  readonly #tensor: typeof OrtTensor;
+
+  private constructor(session: InferenceSession, tensor: typeof OrtTensor) {
+    this.#session = session;
+    this.#tensor = tensor;
+  }
+
+  static async open(graph: Graph, outputs: Readonly<Record<string, Tensor>>, { device, threads, repackWeights }: SessionOptions): Promise<Session> {
+    const bytes = encodeModel(graph, outputs);
+    // onnxruntime's builds for Linux report usage to their maker unless this is set before they are loaded (docs/gpu.md).
+    process.env['ORT_DISABLE_TELEMETRY'] = '1';
+    const { InferenceSession: Onnx, Tensor: OnnxTensor } = (await import('onnxruntime-node')).default;
+    const session = await Onnx.create(bytes, {
+      executionProviders: [device],
+      graphOptimizationLevel: 'all',
+      logSeverityLevel: 3,
+      ...(threads !== undefined && { intraOpNumThreads: threads }),
+      extra: {
+        session: {
+          disable_prepacking: repackWeights ? '0' : '1',
+          // Weights are named by absolute paths; see encode-model.ts.
+          model_external_initializers_file_folder_path: '/',
+          use_device_allocator_for_initializers: '1',
+        },
+      },
+    });
+    return new Session(session, OnnxTensor);
+  }
+
+  /** Runs the graph and returns the outputs that are asked for; others are not copied from the device. */
+  async run<Name extends string>(feeds: Feeds, outputs: readonly Name[]): Promise<Readonly<Record<Name, Values>>> {
+    const inputs = Object.fromEntries(Object.entries(feeds).map(([name, values]) => [name, this.#feed(name, values)]));
+    const results = await this.#session.run(inputs, outputs as readonly string[]);
+    return Object.fromEntries(outputs.map((name) => [name, toValues(results[name] as OrtTensor)])) as Record<Name, Values>;
+  }
+
+  async close(): Promise<void> {
+    await this.#session.release();
+  }
+
+  #feed(name: string, { element, shape, data }: Values): OrtTensor {
+    const count = shape.reduce((a, b) => a * b, 1);
+    if (count !== data.length) throw new GraphError(`The input '${name}' has ${data.length} values and the shape [${shape.join(', ')}].`);
+    return new this.#tensor(element as OrtTensor.Type, data as OrtTensor.DataType, shape);
+  }
+}
+
+function toValues(tensor: OrtTensor): Values {
+  return { element: tensor.type as ElementType, shape: tensor.dims, data: tensor.data as TypedArray };
+}
+
+export const float32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'float32', shape, data: data instanceof Float32Array ? data : Float32Array.from(data) });
+export const int64s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'int64', shape, data: BigInt64Array.from(Array.from(data, BigInt)) });
+export const int32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'int32', shape, data: Int32Array.from(data) });
+export const bools = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'bool', shape, data: Uint8Array.from(data) });

@@ -1,0 +1,58 @@
+/** Kinds of numbers a tensor can hold, by the names that every framework uses. */
+export type ElementType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64' | 'uint8' | 'bool';
+
+/** A size, or the name of a size that is known only when the graph runs (`'batch'`). The same name is the same size. */
+export type Dimension = number | string;
+
+export type Shape = readonly Dimension[];
+
+export interface TensorType {
+  readonly element: ElementType;
+  readonly shape: Shape;
+}
+
+/** The graph was put together wrongly: a mistake in our code, never in the user's files. */
+export class GraphError extends Error {
+  override readonly name = 'GraphError';
+}
+
+const BYTES: Readonly<Record<ElementType, number>> = {
+  float32: 4, float64: 8, float16: 2, bfloat16: 2, int32: 4, int64: 8, uint8: 1, bool: 1,
+};
+
+export const bytesPerElement = (element: ElementType): number => BYTES[element];
+
+export const isFloat = (element: ElementType): boolean => element.startsWith('float') || element === 'bfloat16';
+
+export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((size, axis) => size === b[axis]);
+
+export const describeType = ({ element, shape }: TensorType): string => `${element}[${shape.join(', ')}]`;
+
+/** `-1` is the last axis, as in ONNX. */
+export function normalAxis(axis: number, rank: number): number {
+  const normal = axis < 0 ? axis + rank : axis;
+  if (!Number.isInteger(axis) || normal < 0 || normal >= rank) throw new GraphError(`Axis ${axis} is outside a tensor of rank ${rank}.`);
+  return normal;
+}
+
+/** The shape two operands are stretched to, right-aligned, sizes of 1 repeated (NumPy's rule, which is ONNX's). */
+export function broadcastShapes(a: Shape, b: Shape): Shape {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, axis) => {
+    const left = a[axis - (rank - a.length)] ?? 1;
+    const right = b[axis - (rank - b.length)] ?? 1;
+    if (left === right || right === 1) return left;
+    if (left === 1) return right;
+    throw new GraphError(`Shapes [${a.join(', ')}] and [${b.join(', ')}] do not fit together.`);
+  });
+}
+
+/** The number of elements, or undefined where a size is known only at run time. */
+export function elementCount(shape: Shape): number | undefined {
+  let count = 1;
+  for (const size of shape) {
+    if (typeof size === 'string') return undefined;
+    count *= size;
+  }
+  return count;
+}
