@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * What PyTorch, transformers and peft say of the tiny models of this folder; generate.py wrote it. Everything was computed in
+ * float32 on a CPU, from the stored weights.
+ */
+
+export const GOLDEN_MODELS = ['qwen2-tiny', 'qwen2-tiny-untied', 'qwen3-tiny'] as const;
+export type GoldenModel = (typeof GOLDEN_MODELS)[number];
+
+/** The models whose folder holds a tokenizer. */
+export const GOLDEN_TOKENIZERS = ['qwen2-tiny', 'qwen3-tiny'] as const satisfies readonly GoldenModel[];
+export type GoldenTokenizer = (typeof GOLDEN_TOKENIZERS)[number];
+
+/** What is said of one model, alone or with an adapter. Lists run parallel to the `sequences` or the `prompts` of the model. */
+export interface VariantFigures {
+  /** Of each sequence: the log-probabilities of its tokens from `promptLengths[i]` on, at temperature 1; empty if none follow. */
+  readonly completionLogprobs: readonly (readonly number[])[];
+  /** Of each sequence: the logits of ids 0 to 7 after its first token. */
+  readonly firstLogits: readonly (readonly number[])[];
+  /** Of each sequence: the logits of ids 0 to 7 after its last token. */
+  readonly lastLogits: readonly (readonly number[])[];
+  readonly greedy: {
+    /** Of each prompt: `newTokens` tokens, none of them a stop token of the model. The same alone and in one batch. */
+    readonly tokens: readonly (readonly number[])[];
+    /** The least by which the logit of any of these tokens exceeds the second largest. */
+    readonly smallestLead: number;
+    /** The prompts again, with other stop tokens: a row ends with the first of them, which is included. */
+    readonly stopped: { readonly stopTokenIds: readonly number[]; readonly tokens: readonly (readonly number[])[] };
+  };
+  /** The mean over all completion tokens of their negative log-probability: what `gradientsFile` holds the gradients of. */
+  readonly loss: number;
+}
+
+export interface ModelFigures {
+  readonly model: GoldenModel;
+  /** Token ids of different lengths, 3 to 70. */
+  readonly sequences: readonly (readonly number[])[];
+  /** How many tokens of each sequence are its prompt; in one of them all. */
+  readonly promptLengths: readonly number[];
+  /** Token ids that are continued greedily, 1 to 41. */
+  readonly prompts: readonly (readonly number[])[];
+  readonly newTokens: number;
+  readonly base: VariantFigures;
+  /** By the adapter's name, which is its folder's name. */
+  readonly adapters: Readonly<Record<string, VariantFigures>>;
+}
+
+export interface Chat {
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+  readonly options: {
+    readonly addGenerationPrompt: boolean;
+    /** Absent: the template is not told. */
+    readonly enableThinking?: boolean;
+    /** A beginning of the answer: it stands behind the generation prompt. */
+    readonly assistantStart?: string;
+  };
+  readonly text: string;
+  readonly ids: readonly number[];
+}
+
+export interface TokenizerFigures {
+  readonly model: GoldenTokenizer;
+  readonly encodings: readonly { readonly text: string; readonly ids: readonly number[] }[];
+  /** Among them ids that no text encodes to: parts of characters, and ids without a token, which decode to nothing. */
+  readonly decodings: readonly {
+    readonly ids: readonly number[];
+    readonly text: string;
+    readonly textWithSpecialTokens: string;
+  }[];
+  readonly chats: readonly Chat[];
+}
+
+/** Absolute path of a model's folder. */
+export function modelFolder(model: GoldenModel): string {
+  return pathOf(`models/${model}`);
+}
+
+/** Absolute path of an adapter's folder, by a name of `ModelFigures.adapters`. */
+export function adapterFolder(adapter: string): string {
+  return pathOf(`adapters/${adapter}`);
+}
+
+/**
+ * Absolute path of a safetensors file with gradients in float32, named as the weights are in their own files. By an adapter's
+ * name: of all its A and B. By a model's name: of some of the model's own weights; of embeddings and output layer the first 64
+ * rows.
+ */
+export function gradientsFile(modelOrAdapter: string): string {
+  return pathOf(`gradients/${modelOrAdapter}.safetensors`);
+}
+
+export async function readFigures(model: GoldenModel): Promise<ModelFigures> {
+  return JSON.parse(await readFile(pathOf(`figures/${model}.json`), 'utf8')) as ModelFigures;
+}
+
+export async function readTokenizerFigures(model: GoldenTokenizer): Promise<TokenizerFigures> {
+  return JSON.parse(await readFile(pathOf(`figures/${model}-tokenizer.json`), 'utf8')) as TokenizerFigures;
+}
+
+function pathOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
