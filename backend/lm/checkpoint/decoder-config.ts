@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { quoted, UnsupportedModelError } from './errors.ts';
+
 /** The geometry of a Qwen2 or Qwen3 decoder, dense: everything the graph needs to know beside the weights. */
 export interface DecoderConfig {
   readonly architecture: 'qwen2' | 'qwen3';
@@ -19,4 +22,184 @@ export interface DecoderConfig {
   readonly queryKeyNorm: boolean;
   /** Any of these ends a text. */
   readonly stopTokenIds: readonly number[];
+}
+
+/*
+ * Fields and defaults as `Qwen2Config` and `Qwen3Config` of transformers 4.57 and 5.x have them. `rope_theta` and
+ * `torch_dtype` are the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights is taken from the weight
+ * files. A field without which a model would be another one has no default here, even where transformers has one.
+ */
+
+const CONFIG = 'config.json';
+const GENERATION_CONFIG = 'generation_config.json';
+
+const CAUSAL_MODELS = { qwen2: 'Qwen2ForCausalLM', qwen3: 'Qwen3ForCausalLM' } as const;
+const QWEN3_HEAD_SIZE = 128;
+
+/** Far above any model; keeps products of sizes exact and lists of names short. */
+const size = z.int().min(1).max(2 ** 24);
+const layerCount = z.int().min(1).max(1024);
+
+const sizes = z.looseObject({
+  vocab_size: size,
+  hidden_size: size,
+  intermediate_size: size,
+  num_hidden_layers: layerCount,
+  num_attention_heads: size,
+  num_key_value_heads: size.nullish(),
+  head_dim: size.nullish(),
+  rms_norm_eps: z.number().positive().max(1),
+  rope_theta: z.number().positive().optional(),
+  max_position_embeddings: size,
+  tie_word_embeddings: z.boolean().optional(),
+});
+
+const tokenId = z.int().min(0);
+const stopTokens = z.looseObject({ eos_token_id: z.union([tokenId, z.array(tokenId).max(1024)]).nullish() });
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a model's `config.json`, and its `generation_config.json` where there is one, say of it.
+ * @throws UnsupportedModelError naming the field that is missing, wrong, or asks for what Conductor does not run.
+ */
+export function parseDecoderConfig(configJson: unknown, generationConfigJson?: unknown): DecoderConfig {
+  if (!isFields(configJson)) throw malformed('its content', 'is not an object');
+  const architecture = architectureOf(configJson);
+  refuseVariants(configJson, architecture);
+  const rope = ropeParameters(configJson);
+  const found = validated(sizes, configJson, CONFIG);
+
+  const attentionHeads = found.num_attention_heads;
+  const keyValueHeads = found.num_key_value_heads ?? attentionHeads;
+  if (attentionHeads % keyValueHeads !== 0) {
+    throw malformed('num_key_value_heads', `is ${keyValueHeads}, which does not divide num_attention_heads, ${attentionHeads}`);
+  }
+  const ropeTheta = rope.theta ?? found.rope_theta;
+  if (ropeTheta === undefined) throw malformed('rope_theta', 'is missing, and so is rope_parameters.rope_theta');
+
+  return {
+    architecture,
+    vocabularySize: found.vocab_size,
+    hiddenSize: found.hidden_size,
+    intermediateSize: found.intermediate_size,
+    layers: found.num_hidden_layers,
+    attentionHeads,
+    keyValueHeads,
+    headSize: headSize(architecture, found.hidden_size, attentionHeads, found.head_dim),
+    rmsNormEpsilon: found.rms_norm_eps,
+    ropeTheta,
+    maximumPositions: found.max_position_embeddings,
+    tiedEmbeddings: found.tie_word_embeddings ?? false,
+    attentionBias: architecture === 'qwen2',
+    queryKeyNorm: architecture === 'qwen3',
+    stopTokenIds: stopTokenIds(configJson, generationConfigJson),
+  };
+}
+
+function architectureOf(config: Fields): DecoderConfig['architecture'] {
+  const type = config.model_type;
+  if (type !== 'qwen2' && type !== 'qwen3') throw unsupported('model_type', type);
+  const models = config.architectures;
+  // The same body with another head, such as a classifier or an embedder, has the same model_type.
+  if (models !== undefined && models !== null && !(Array.isArray(models) && models.includes(CAUSAL_MODELS[type]))) {
+    throw unsupported('architectures', models);
+  }
+  return type;
+}
+
+/** Fields that change what the model computes, and are therefore refused where they are set to anything. */
+const NEVER_SET = [
+  'quantization_config', 'compression_config', 'num_experts', 'num_local_experts', 'n_routed_experts', 'num_experts_per_tok',
+  'moe_intermediate_size', 'mlp_bias', 'use_mrope',
+] as const;
+
+function refuseVariants(config: Fields, architecture: DecoderConfig['architecture']): void {
+  for (const field of NEVER_SET) if (isSet(config[field])) throw unsupported(field, config[field]);
+  if (isSet(config.hidden_act) && config.hidden_act !== 'silu') throw unsupported('hidden_act', config.hidden_act);
+  if (architecture === 'qwen3' && isSet(config.attention_bias)) throw unsupported('attention_bias', config.attention_bias);
+  if (config.is_causal === false) throw unsupported('is_causal', config.is_causal);
+  const layerTypes = config.layer_types;
+  if (isSet(layerTypes)) {
+    const allFull = Array.isArray(layerTypes) && layerTypes.every((type) => type === 'full_attention');
+    if (!allFull) throw unsupported('layer_types', layerTypes);
+  } else if (isSet(config.use_sliding_window)) {
+    // Where there is a list of layer types, transformers goes by it alone.
+    throw unsupported('use_sliding_window', config.use_sliding_window);
+  }
+}
+
+function ropeParameters(config: Fields): { readonly theta: number | undefined } {
+  let theta: number | undefined;
+  for (const field of ['rope_scaling', 'rope_parameters']) {
+    const rope = config[field];
+    if (!isSet(rope)) continue;
+    // One object a layer type is a form that only models with several kinds of layers need.
+    if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
+    for (const key of ['rope_type', 'type']) {
+      if (isSet(rope[key]) && rope[key] !== 'default') throw unsupported(`${field}.${key}`, rope[key]);
+    }
+    refusePartialRotation(rope.partial_rotary_factor, `${field}.partial_rotary_factor`);
+    if (isSet(rope.rope_theta)) {
+      if (typeof rope.rope_theta !== 'number' || rope.rope_theta <= 0) throw unsupported(`${field}.rope_theta`, rope.rope_theta);
+      theta = rope.rope_theta;
+    }
+  }
+  refusePartialRotation(config.partial_rotary_factor, 'partial_rotary_factor');
+  return { theta };
+}
+
+function refusePartialRotation(factor: unknown, field: string): void {
+  if (isSet(factor) && factor !== 1) throw unsupported(field, factor);
+}
+
+function headSize(
+  architecture: DecoderConfig['architecture'],
+  hiddenSize: number,
+  attentionHeads: number,
+  given: number | null | undefined,
+): number {
+  const headSize = given ?? (architecture === 'qwen3' ? QWEN3_HEAD_SIZE : hiddenSize / attentionHeads);
+  if (!Number.isInteger(headSize)) {
+    throw malformed('num_attention_heads', `is ${attentionHeads}, which does not divide hidden_size, ${hiddenSize}`);
+  }
+  if (headSize % 2 !== 0) throw malformed('head_dim', `is ${headSize}, and an odd size cannot be rotated in pairs`);
+  return headSize;
+}
+
+function stopTokenIds(config: Fields, generationConfig: unknown): readonly number[] {
+  const { eos_token_id: fromConfig } = validated(stopTokens, config, CONFIG);
+  if (generationConfig !== undefined && !isFields(generationConfig)) {
+    throw new UnsupportedModelError(GENERATION_CONFIG, 'its content', 'is not an object');
+  }
+  const { eos_token_id: fromGeneration } = validated(stopTokens, generationConfig ?? {}, GENERATION_CONFIG);
+  // A chat model often ends a turn with another token than its config names; generation goes by its own file.
+  const ids = fromGeneration ?? fromConfig ?? [];
+  return typeof ids === 'number' ? [ids] : [...new Set(ids)];
+}
+
+function validated<T extends z.ZodType>(schema: T, fields: Fields, file: string): z.output<T> {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const field = parsed.error.issues[0]?.path[0];
+  const name = field === undefined ? 'its content' : String(field);
+  const problem = field === undefined || fields[name] === undefined ? 'is missing' : `is ${quoted(fields[name])}, which is not valid`;
+  throw new UnsupportedModelError(file, name, problem);
+}
+
+function unsupported(field: string, value: unknown): UnsupportedModelError {
+  return malformed(field, value === undefined ? 'is missing' : `is ${quoted(value)}`);
+}
+
+function malformed(field: string, problem: string): UnsupportedModelError {
+  return new UnsupportedModelError(CONFIG, field, problem);
+}
+
+/** Whether a field says anything: absent, null, false and 0 are all ways to leave it out. */
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== 0;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

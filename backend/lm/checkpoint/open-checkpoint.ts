@@ -1,12 +1,73 @@
-import type { DecoderConfig } from './decoder-config.ts';
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { parseDecoderConfig, type DecoderConfig } from './decoder-config.ts';
+import { expectedTensors, isSuperfluous } from './decoder-weights.ts';
+import { CheckpointError, quoted } from './errors.ts';
+import { readModelJson } from './read-model-json.ts';
+import { storedTensor, type ListedTensor } from './safetensors-file.ts';
 import type { StoredTensor } from './stored-tensor.ts';
+import { readWeightFiles, tensorsByName, type WeightFile } from './weight-files.ts';
 
 /** A model's folder that was looked through: its geometry and where each weight lies. No weight is in memory. */
 export interface Checkpoint {
   /** Absolute path, as given. */
   readonly folder: string;
   readonly config: DecoderConfig;
+  /** Exactly the tensors that `expectedTensors` lists, in its order, each in the right shape. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** Changes when a weight file changes: made of sizes, modification times and headers. */
+  /** Changes when a weight file changes: made of names, sizes, modification times and headers. */
   readonly fingerprint: string;
+}
+
+/**
+ * Opens a Hugging Face folder as downloaded: config.json, generation_config.json where there is one, and one or several
+ * safetensors files. Headers are read and checked, weights are not; `findNonFinite` looks at those.
+ * @throws UnsupportedModelError for a model that Conductor does not run
+ * @throws CheckpointError for files that are missing, damaged or do not fit together
+ */
+export async function openCheckpoint(folder: string): Promise<Checkpoint> {
+  const root = resolve(folder);
+  const configJson = await readModelJson(root, 'config.json');
+  if (configJson === undefined) {
+    const message = `${root} has no config.json: name the folder of a model in Hugging Face's format.`;
+    throw new CheckpointError({ kind: 'missing-file', file: join(root, 'config.json'), message });
+  }
+  const config = parseDecoderConfig(configJson, await readModelJson(root, 'generation_config.json'));
+  const files = await readWeightFiles(root);
+  return { folder: root, config, tensors: neededTensors(tensorsByName(files), config, root), fingerprint: fingerprintOf(files) };
+}
+
+function neededTensors(
+  listed: ReadonlyMap<string, ListedTensor>, config: DecoderConfig, folder: string,
+): Map<string, StoredTensor> {
+  const tensors = new Map<string, StoredTensor>();
+  for (const { name, shape } of expectedTensors(config)) {
+    const found = listed.get(name);
+    if (found === undefined) {
+      const message = `${folder} has no tensor ${quoted(name)}, which its config.json asks for: download the model again.`;
+      throw new CheckpointError({ kind: 'missing-tensor', file: folder, tensor: name, message });
+    }
+    // The type first: in a quantised model the shapes are others too, and the type is the reason.
+    const stored = storedTensor(found);
+    if (found.shape.length !== shape.length || found.shape.some((length, axis) => length !== shape[axis])) {
+      const message =
+        `${found.file}: ${quoted(name)} has the shape [${found.shape.join(', ')}], and config.json asks for [${shape.join(', ')}]: ` +
+        'download the model again.';
+      throw new CheckpointError({ kind: 'wrong-shape', file: found.file, tensor: name, message });
+    }
+    tensors.set(name, stored);
+  }
+  for (const { name, file } of listed.values()) {
+    if (tensors.has(name) || isSuperfluous(name, config)) continue;
+    // A weight we would not use, such as a bias, makes it another model than the one we would run.
+    const message = `${file} holds ${quoted(name)}, which a ${config.architecture} model does not have: choose another model.`;
+    throw new CheckpointError({ kind: 'unexpected-tensor', file, tensor: name, message });
+  }
+  return tensors;
+}
+
+function fingerprintOf(files: readonly WeightFile[]): string {
+  const hash = createHash('sha256');
+  for (const line of files.map(({ name, fingerprint }) => `${name} ${fingerprint}\n`).sort()) hash.update(line);
+  return hash.digest('hex');
 }

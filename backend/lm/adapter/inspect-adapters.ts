@@ -1,0 +1,52 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import { CheckpointError, explainSystemError } from '../checkpoint/errors.ts';
+import { AdapterError } from './errors.ts';
+import type { Projection } from './projections.ts';
+import { readAdapter } from './read-adapter.ts';
+
+/** What `conductor model inspect` says of an adapter: what it is, or why it cannot be used with the model. */
+export type AdapterSummary =
+  | {
+    readonly name: string;
+    readonly folder: string;
+    readonly compatible: true;
+    readonly rank: number;
+    readonly scaling: number;
+    readonly targets: readonly Projection[];
+    readonly parameters: number;
+    readonly version: string;
+  }
+  | { readonly name: string; readonly folder: string; readonly compatible: false; readonly problem: string };
+
+/**
+ * The adapters in the folders of `parent`, by name.
+ * @throws CheckpointError when `parent` cannot be listed.
+ */
+export async function inspectAdapters(parent: string, config: DecoderConfig): Promise<AdapterSummary[]> {
+  const entries = await readdir(parent, { withFileTypes: true }).catch((error: unknown) => {
+    throw explainSystemError(parent, error);
+  });
+  const summaries: AdapterSummary[] = [];
+  for (const name of entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort()) {
+    const folder = join(parent, name);
+    const inside = await readdir(folder).catch((): string[] => []);
+    if (inside.includes('adapter_config.json')) summaries.push(await inspectAdapter(folder, config));
+  }
+  return summaries;
+}
+
+/** Reads an adapter to the end, its weights included, and says whether it can be used with a model of this geometry. */
+export async function inspectAdapter(folder: string, config: DecoderConfig): Promise<AdapterSummary> {
+  const place = { name: basename(resolve(folder)), folder: resolve(folder) };
+  try {
+    const { rank, scaling, targets, layers, version } = await readAdapter(folder, config);
+    let parameters = 0;
+    for (const { a, b } of layers.flatMap((layer) => [...layer.values()])) parameters += a.length + b.length;
+    return { ...place, compatible: true, rank, scaling, targets, parameters, version };
+  } catch (error) {
+    if (!(error instanceof AdapterError || error instanceof CheckpointError)) throw error;
+    return { ...place, compatible: false, problem: error.message };
+  }
+}

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { CheckpointError } from './errors.ts';
+import { locateModelFile, readExactly, withFile } from './model-file.ts';
+
+/** A hundred times what the index of a large model takes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The content of a JSON file of a model's folder, not validated.
+ * @returns `undefined` when there is no such file.
+ * @throws CheckpointError
+ */
+export async function readModelJson(folder: string, name: string): Promise<unknown> {
+  const file = await locateModelFile(folder, name);
+  if (file === undefined) return undefined;
+  const path = join(folder, name);
+  const bytes = await withFile(file, async (handle) => {
+    const { size } = await handle.stat();
+    if (size > MAX_BYTES) throw malformed(path, 'is larger than 16 MiB');
+    const content = new Uint8Array(size);
+    await readExactly(handle, file, content, 0);
+    return content;
+  });
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    throw malformed(path, 'is not valid JSON', error);
+  }
+}
+
+function malformed(file: string, problem: string, cause?: unknown): CheckpointError {
+  return new CheckpointError({ kind: 'malformed', file, message: `${file} ${problem}: download the model again.`, cause });
+}
