@@ -57,7 +57,7 @@ export class Graph {
   readonly parent: Graph | undefined;
   readonly inputs: Tensor[] = [];
   readonly operations: Operation[] = [];
-  readonly #sizes = new Map<string, Tensor>();
+  readonly #built = new Map<string, Tensor>();
 
   constructor(parent?: Graph) {
     this.parent = parent;
@@ -97,27 +97,43 @@ export class Graph {
 
   /** Whether a tensor may be used here: it belongs to this graph or to one around it. */
   sees(tensor: Tensor): boolean {
-    return tensor.scope === this || (this.parent?.sees(tensor) ?? false);
+    return this.isInside(tensor.scope);
   }
 
-  /** What a named size turned out to be, int64[1]: read from any tensor that has it, once a graph. */
+  /** Whether this is that graph, or a body in it. */
+  isInside(graph: Graph): boolean {
+    return this === graph || (this.parent !== undefined && this.parent.isInside(graph));
+  }
+
+  /** What a named size turned out to be, int64[1]: read from any tensor in reach that has it, once. */
   size(name: string): Tensor {
-    const size = this.#findSize(name);
+    const size = this.findSize(name);
     if (!size) throw new GraphError(`No tensor in reach has a size named '${name}'.`);
     return size;
   }
 
-  #findSize(name: string): Tensor | undefined {
-    const known = this.#sizes.get(name) ?? (this.parent && this.parent.#findSize(name));
+  /** As `size`, or undefined where no tensor in reach has it. */
+  findSize(name: string): Tensor | undefined {
+    const known = this.recall(`size ${name}`) ?? this.parent?.findSize(name);
     if (known) return known;
     for (const tensor of this.#ownTensors()) {
       const axis = tensor.shape.indexOf(name);
-      if (axis < 0) continue;
-      const [size] = this.apply(SIZE, [tensor], { axis });
-      this.#sizes.set(name, size as Tensor);
-      return size;
+      if (axis >= 0) return this.once(`size ${name}`, () => single(this.apply(SIZE, [tensor], { axis })));
     }
     return undefined;
+  }
+
+  /** What was built here, or in a graph around, under this key; else builds it here. For what many operations share. */
+  once(key: string, build: () => Tensor): Tensor {
+    const known = this.recall(key);
+    if (known) return known;
+    const built = build();
+    this.#built.set(key, built);
+    return built;
+  }
+
+  recall(key: string): Tensor | undefined {
+    return this.#built.get(key) ?? (this.parent && this.parent.recall(key));
   }
 
   *#ownTensors(): Generator<Tensor> {

@@ -6,11 +6,23 @@ import { broadcastShapes, describeType, elementCount, GraphError, normalAxis, sa
  * The same elements in another shape, repeated along an axis, or summed over one. Repeating and summing are each other's gradients.
  */
 
-/** A shape as the int64 tensor that ONNX wants; sizes that have names are looked up when the graph runs. */
+/**
+ * A shape as the int64 tensor that ONNX wants. Named sizes are looked up when the graph runs; one that no tensor in reach has yet is left
+ * to be worked out from the others. Built in the outermost graph that has them all, so that the iterations of a loop share it.
+ */
 export function shapeTensor(g: Graph, shape: Shape): Tensor {
-  if (shape.every((size) => typeof size === 'number')) return g.constant('int64', [shape.length], shape);
-  return single(g.apply(SHAPE, shape.map((size) => (typeof size === 'number' ? g.constant('int64', [1], [size]) : g.size(size))), undefined));
+  const sizes = shape.map((size) => (typeof size === 'number' ? size : (g.findSize(size) ?? UNKNOWN)));
+  if (sizes.filter((size) => size === UNKNOWN).length > 1) throw new GraphError(`Of [${shape.join(', ')}] more than one size is unknown.`);
+  const named = sizes.filter((size) => typeof size !== 'number');
+  if (named.length === 0) return g.constant('int64', [shape.length], sizes as number[]);
+  const home = named.map(({ scope }) => scope).reduce((inner, scope) => (scope.isInside(inner) ? scope : inner));
+  return home.once(`shape ${sizes.map((size, axis) => (size === UNKNOWN ? '?' : shape[axis])).join()}`, () =>
+    single(home.apply(SHAPE, sizes.map((size) => (typeof size === 'number' ? home.constant('int64', [1], [size]) : size)), undefined)),
+  );
 }
+
+/** ONNX: so many that the elements fit. */
+const UNKNOWN = -1;
 
 const SHAPE: Op<void> = {
   name: 'shape',
