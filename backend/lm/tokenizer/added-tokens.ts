@@ -1,0 +1,138 @@
+/** A token that is looked for in a text before anything else is done with it, such as `<|im_end|>`. */
+export interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  /** It steers the model and is no text. */
+  readonly special: boolean;
+  /** Looked for in the normalised text instead of the text as written. */
+  readonly normalized: boolean;
+  /** Not inside a word. */
+  readonly singleWord: boolean;
+  /** Takes the white space before it along. */
+  readonly leftStrip: boolean;
+  /** Takes the white space behind it along. */
+  readonly rightStrip: boolean;
+}
+
+/** A text cut at its added tokens: their ids, and the plain text between them. */
+export type Piece = number | string;
+
+const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
+const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
+const WHITE_SPACE = /\p{White_Space}/u;
+
+/**
+ * Finds added tokens as the Rust library does (github.com/huggingface/tokenizers, tokenizers/src/tokenizer/added_vocabulary.rs):
+ * the leftmost, of those the longest, first in the text as written, then in what is left, normalised.
+ *
+ * Text of strangers must never become such a token, but it shares a template with tokens that are meant. `guard` therefore
+ * writes a mark, a character that is nowhere else in the text, before each place where a token would begin; `cut` leaves
+ * marked places alone and takes the marks out. So the plain text around a token is cut and merged exactly as without marks.
+ */
+export class AddedTokens {
+  readonly #written: Finder | undefined;
+  readonly #normalized: Finder | undefined;
+  readonly #normalize: (text: string) => string;
+
+  /** @param normalize applied twice, it must give what it gives once; joining its results may ask for it again. */
+  constructor(tokens: readonly AddedToken[], normalize: (text: string) => string) {
+    this.#normalize = normalize;
+    this.#written = finderOf(tokens.filter((token) => !token.normalized));
+    this.#normalized = finderOf(
+      tokens.filter((token) => token.normalized).map((token) => ({ ...token, content: normalize(token.content) })),
+    );
+  }
+
+  /** Every added token of the text becomes its id, but for those behind a mark. */
+  cut(text: string, mark?: string): Piece[] {
+    const pieces = cutBy(this.#written, text, mark).flatMap((piece) =>
+      typeof piece === 'number' || this.#normalized === undefined ? [piece] : cutBy(this.#normalized, this.#normalize(piece), mark));
+    const plain = (piece: Piece): Piece => (typeof piece === 'number' || mark === undefined ? piece : piece.replaceAll(mark, ''));
+    return pieces.map(plain).filter((piece) => piece !== '');
+  }
+
+  /** The text with a mark wherever an added token begins, or could begin or end together with text around it. */
+  guard(text: string, mark: string, exempt: ReadonlySet<string> = new Set()): string {
+    const normal = this.#normalized === undefined ? text : this.#normalize(text);
+    const contents = [this.#written, this.#normalized].flatMap((finder) => [...(finder?.tokens.keys() ?? [])]);
+    const forbidden = contents.filter((content) => !exempt.has(content));
+    if (forbidden.length === 0 || normal === '') return normal;
+
+    const places = new Set<number>();
+    if (forbidden.some((content) => continuesInto(content, normal))) places.add(0);
+    for (const { index } of normal.matchAll(new RegExp(`(?=${alternatives(forbidden)})`, 'g'))) places.add(index);
+    const longest = Math.max(...forbidden.map((content) => content.length));
+    for (let at = Math.max(0, normal.length - longest + 1); at < normal.length; at++) {
+      if (forbidden.some((content) => content.startsWith(normal.slice(at)))) places.add(at);
+    }
+
+    const ascending = [...places].sort((a, b) => a - b);
+    const pieces = ascending.map((place, at) => mark + normal.slice(place, ascending[at + 1]));
+    return normal.slice(0, ascending[0]) + pieces.join('');
+  }
+}
+
+/** A character that is in none of the texts. Unicode keeps U+FDD0 to U+FDEF out of texts, for uses such as this one. */
+export function chooseMark(texts: readonly string[]): string {
+  const absent = (code: number): boolean => !texts.some((text) => text.includes(String.fromCharCode(code)));
+  for (let code = 0xfdd0; code <= 0xfdef; code++) if (absent(code)) return String.fromCharCode(code);
+  // A text that uses all of these was made to; then one of the 6,400 for private use.
+  for (let code = 0xe000; code <= 0xf8ff; code++) if (absent(code)) return String.fromCharCode(code);
+  throw new RangeError('The texts use every character that could mark a place in them.');
+}
+
+interface Finder {
+  readonly pattern: RegExp;
+  readonly tokens: ReadonlyMap<string, AddedToken>;
+}
+
+function finderOf(tokens: readonly AddedToken[]): Finder | undefined {
+  const byContent = new Map(tokens.filter(({ content }) => content !== '').map((token) => [token.content, token]));
+  return byContent.size === 0 ? undefined : { pattern: new RegExp(alternatives([...byContent.keys()]), 'g'), tokens: byContent };
+}
+
+/** The longest first: a regular expression takes the first that fits. */
+function alternatives(contents: readonly string[]): string {
+  const longestFirst = [...contents].sort((a, b) => b.length - a.length);
+  return longestFirst.map((content) => content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+}
+
+/** Whether a token that begins before a text may go on in it. */
+function continuesInto(content: string, text: string): boolean {
+  for (let at = 1; at < content.length; at++) {
+    const rest = content.slice(at);
+    if (text.startsWith(rest) || rest.startsWith(text)) return true;
+  }
+  return false;
+}
+
+function cutBy(finder: Finder | undefined, text: string, mark: string | undefined): Piece[] {
+  if (finder === undefined) return [text];
+  const pieces: Piece[] = [];
+  const { pattern, tokens } = finder;
+  let done = 0;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const token = tokens.get(match[0])!;
+    let start = match.index;
+    let end = pattern.lastIndex;
+    if (mark !== undefined && text[start - 1] === mark) {
+      pattern.lastIndex = start + 1;
+      continue;
+    }
+    if (token.singleWord && isInWord(text, start, end)) continue;
+    if (token.leftStrip) while (start > done && WHITE_SPACE.test(text[start - 1]!)) start--;
+    if (token.rightStrip) while (end < text.length && WHITE_SPACE.test(text[end]!)) end++;
+    pieces.push(text.slice(done, start), token.id);
+    done = end;
+    // White space that went along is no longer there for the next token.
+    pattern.lastIndex = Math.max(end, pattern.lastIndex);
+  }
+  pieces.push(text.slice(done));
+  return pieces;
+}
+
+/** Two units on each side hold a whole character. */
+function isInWord(text: string, start: number, end: number): boolean {
+  return WORD_BEFORE.test(text.slice(Math.max(0, start - 2), start)) || WORD_AFTER.test(text.slice(end, end + 2));
+}

@@ -1,0 +1,95 @@
+import { Tokenizer as Library } from '@huggingface/tokenizers';
+import { BYTE_CHARACTERS } from './byte-alphabet.ts';
+import { TokenizerError, quoted, type TokenizerErrorKind } from './errors.ts';
+import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenizer-files.ts';
+
+/**
+ * Text without added tokens to ids: normalisation, cutting into words and merging of pairs, by Hugging Face's library. Byte-level
+ * BPE only, as Qwen's tokenizers are: there every text has ids, and the ids give the text back.
+ *
+ * The library's own search for added tokens is not used: it cannot be told which of them a text may not become.
+ */
+export class BytePairEncoder {
+  /** Entries as the file has them: tokens in the alphabet of bytes. */
+  readonly entries: readonly (readonly [token: string, id: number])[];
+  readonly #library: Library;
+  readonly #normalizes: boolean;
+
+  /** @throws TokenizerError */
+  constructor(file: string, definition: TokenizerDefinition) {
+    const { model, normalizer, pre_tokenizer, decoder } = definition;
+    refuseOtherKinds(file, definition);
+    this.entries = vocabularyEntries(file, model.vocab);
+    this.#normalizes = flatten(normalizer).length > 0;
+    checkMerges(file, model.merges, model.vocab);
+    try {
+      this.#library = new Library({ model, normalizer, pre_tokenizer, decoder, post_processor: null, added_tokens: [] }, {});
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw failure('unsupported', file, `cannot be used (${quoted(reason)}): choose another model`, error);
+    }
+  }
+
+  /** Unicode's NFC where the tokenizer asks for it, else the text as it is. */
+  normalize(text: string): string {
+    return this.#normalizes ? text.normalize('NFC') : text;
+  }
+
+  encode(text: string): number[] {
+    return this.#library.encode(text, { add_special_tokens: false }).ids;
+  }
+}
+
+function refuseOtherKinds(file: string, { model, normalizer, pre_tokenizer, decoder }: TokenizerDefinition): void {
+  const unsupported = (field: string, found: string | null | undefined): TokenizerError => {
+    const problem = `${field} is ${quoted(found ?? 'missing')}, and Conductor reads byte-level BPE as Qwen uses it: choose a Qwen model`;
+    return failure('unsupported', file, problem);
+  };
+  if (model.type !== 'BPE') throw unsupported('model.type', model.type);
+  if (model.byte_fallback === true) throw unsupported('model.byte_fallback', 'true');
+  for (const field of ['continuing_subword_prefix', 'end_of_word_suffix'] as const) {
+    if (model[field]) throw unsupported(`model.${field}`, model[field]);
+  }
+  const other = flatten(normalizer).find(({ type }) => type !== 'NFC');
+  if (other !== undefined) throw unsupported('normalizer', other.type);
+  const lastCut = flatten(pre_tokenizer).at(-1);
+  if (lastCut?.type !== 'ByteLevel') throw unsupported('pre_tokenizer', lastCut?.type);
+  const decoders = flatten(decoder);
+  if (decoders.length !== 1 || decoders[0]?.type !== 'ByteLevel') throw unsupported('decoder', decoders.map(({ type }) => type).join());
+}
+
+/** The parts of a sequence, or of sequences of sequences; nothing for none. */
+function flatten(component: Component | null | undefined): Component[] {
+  if (!component) return [];
+  if (component.type !== 'Sequence') return [component];
+  return (component.normalizers ?? component.pretokenizers ?? component.decoders ?? []).flatMap(flatten);
+}
+
+function vocabularyEntries(file: string, vocab: Readonly<Record<string, unknown>>): [string, number][] {
+  const malformed = (problem: string): TokenizerError => failure('malformed', file, `${problem}: download the model again`);
+  const seen = new Set<unknown>();
+  const entries = Object.entries(vocab);
+  for (const [token, id] of entries) {
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id > HIGHEST_ID) throw malformed(`has no valid id for ${quoted(token)}`);
+    if (seen.has(id)) throw malformed(`has two tokens of id ${id}`);
+    seen.add(id);
+  }
+  const missing = BYTE_CHARACTERS.findIndex((character) => !Object.hasOwn(vocab, character));
+  if (missing >= 0) throw malformed(`has no token for byte ${missing}`);
+  return entries as [string, number][];
+}
+
+/** Without this, a merge into no token would make text vanish. */
+function checkMerges(file: string, merges: readonly unknown[], vocab: Readonly<Record<string, unknown>>): void {
+  for (const merge of merges) {
+    const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge;
+    const sound = Array.isArray(parts) && parts.length === 2 && [...parts, parts.join('')].every((token) => Object.hasOwn(vocab, String(token)));
+    if (!sound) {
+      throw failure('malformed', file, `has a merge ${quoted(JSON.stringify(merge) ?? '')} that makes no token: download the model again`);
+    }
+  }
+}
+
+function failure(kind: TokenizerErrorKind, file: string, problem: string, cause?: unknown): TokenizerError {
+  return new TokenizerError({ kind, file, message: `${file} ${problem}.`, cause });
+}

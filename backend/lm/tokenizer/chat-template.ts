@@ -1,0 +1,126 @@
+import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { TokenizerError, quoted } from './errors.ts';
+
+/*
+ * A chat template is a Jinja program that came with a model from strangers. It can read nothing but what it is given, for the
+ * interpreter has no files, no network and no way to JavaScript. It could still take all time and memory: one loop in another,
+ * a list that doubles itself. So every value that the interpreter works out is paid for by its size, and the purse is bounded.
+ */
+
+/** Values a template may work out whatever its input; those of known models need a few hundred for each message. */
+const ALLOWANCE = 2_000_000;
+/** And for each character of the messages: templates look at a message again and again. */
+const ALLOWANCE_PER_CHARACTER = 64;
+/** Characters of text that cost as much as one value. */
+const CHARACTERS_PER_VALUE = 16;
+const LONGEST_RANGE = 100_000;
+
+type RuntimeValue = ReturnType<Interpreter['evaluate']>;
+
+/** Variables of a template, as plain data. */
+export type TemplateVariables = Readonly<Record<string, unknown>>;
+
+export class ChatTemplate {
+  readonly #file: string;
+  readonly #source: string;
+  #program: ReturnType<typeof parse> | undefined;
+
+  /** @param file where the template was found, for messages. */
+  constructor(file: string, source: string) {
+    this.#file = file;
+    this.#source = source;
+  }
+
+  get source(): string {
+    return this.#source;
+  }
+
+  /**
+   * @param inputLength characters of the messages, by which the allowance grows.
+   * @throws TokenizerError of kind `chat-template`
+   */
+  render(variables: TemplateVariables, inputLength: number): string {
+    const refusals: string[] = [];
+    const environment = new Environment();
+    const globals = {
+      true: true, True: true, false: false, False: false, none: null, None: null, range: boundedRange,
+      raise_exception: (message: unknown) => {
+        refusals.push(String(message));
+        throw new RefusalSignal();
+      },
+    };
+    for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
+    const interpreter = new MeteredInterpreter(environment, ALLOWANCE + ALLOWANCE_PER_CHARACTER * inputLength);
+    try {
+      // As transformers sets up Jinja for chat templates.
+      this.#program ??= parse(tokenize(this.#source, { trim_blocks: true, lstrip_blocks: true }));
+      return String(interpreter.run(this.#program).value);
+    } catch (error) {
+      throw new TokenizerError({ kind: 'chat-template', file: this.#file, message: `${this.#file}: ${explain(error, refusals)}`, cause: error });
+    }
+  }
+}
+
+/** Thrown by a template's own `raise_exception`. */
+class RefusalSignal extends Error {
+  override readonly name = 'RefusalSignal';
+}
+
+class AllowanceSpentSignal extends Error {
+  override readonly name = 'AllowanceSpentSignal';
+}
+
+function explain(error: unknown, refusals: readonly string[]): string {
+  const refusal = refusals.at(-1);
+  if (error instanceof RefusalSignal && refusal !== undefined) {
+    return `the model's chat template refuses these messages (${quoted(refusal)}): choose another model, or report it to the model's authors.`;
+  }
+  if (error instanceof AllowanceSpentSignal) {
+    return 'the model\'s chat template asks for far more work than any known one and was stopped: choose another model.';
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return `the model's chat template does not work (${quoted(reason)}): download the model again or choose another one.`;
+}
+
+/** Every value passes through `evaluate`, which calls itself for the parts of an expression. */
+class MeteredInterpreter extends Interpreter {
+  #allowance: number;
+
+  constructor(environment: Environment, allowance: number) {
+    super(environment);
+    this.#allowance = allowance;
+  }
+
+  override evaluate(...parameters: Parameters<Interpreter['evaluate']>): RuntimeValue {
+    const value = super.evaluate(...parameters);
+    this.#allowance -= costOf(value, this.#allowance);
+    if (this.#allowance < 0) throw new AllowanceSpentSignal();
+    return value;
+  }
+}
+
+/**
+ * What a value would take if written out: a list that holds itself twice counts twice.
+ * @param limit counting ends soon after it, so that it ends.
+ */
+function costOf(value: RuntimeValue, limit: number): number {
+  let cost = 0;
+  // The interpreter has values that its types do not know, such as the first of an empty list.
+  const open: (RuntimeValue | undefined)[] = [value];
+  while (open.length > 0 && cost <= limit) {
+    cost++;
+    const content: unknown = open.pop()?.value;
+    if (typeof content === 'string') cost += content.length / CHARACTERS_PER_VALUE;
+    else if (content instanceof Map) open.push(...(content as ReadonlyMap<string, RuntimeValue>).values());
+    else if (Array.isArray(content)) for (const item of content as readonly RuntimeValue[]) open.push(item);
+  }
+  return cost;
+}
+
+/** Python's `range`, for numbers of items that a template can have a use for. */
+function boundedRange(first: number, second?: number, step = 1): number[] {
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!(length <= LONGEST_RANGE)) throw new AllowanceSpentSignal();
+  return Array.from({ length }, (_, at) => start + at * step);
+}

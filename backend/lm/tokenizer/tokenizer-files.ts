@@ -1,0 +1,166 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { TokenizerError, TokenizerMissingError, type TokenizerErrorKind } from './errors.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** Several times the largest in use: 34 MB for a vocabulary of 262,144. */
+const LARGEST_DEFINITION = 128 * MEBIBYTE;
+const LARGEST_SETTINGS = 4 * MEBIBYTE;
+/** Long ones have some 20 kB. */
+const LARGEST_TEMPLATE = MEBIBYTE / 4;
+/** Seven times the 151,936 of Qwen. */
+export const HIGHEST_ID = MEBIBYTE - 1;
+
+const id = z.number().int().min(0).max(HIGHEST_ID);
+
+const addedTokenSchema = z.object({
+  content: z.string().min(1).max(1024),
+  special: z.boolean().default(false),
+  normalized: z.boolean().optional(),
+  single_word: z.boolean().default(false),
+  lstrip: z.boolean().default(false),
+  rstrip: z.boolean().default(false),
+});
+
+/** A normalizer, pre-tokenizer or decoder, which may be a sequence of others. What else it holds is the library's business. */
+const componentSchema = z.looseObject({
+  type: z.string(),
+  get normalizers() { return z.array(componentSchema).optional(); },
+  get pretokenizers() { return z.array(componentSchema).optional(); },
+  get decoders() { return z.array(componentSchema).optional(); },
+});
+export type Component = z.output<typeof componentSchema>;
+
+const definitionSchema = z.looseObject({
+  // Looked at where they are taken apart: here it would cost a copy of 150,000 entries.
+  model: z.looseObject({
+    type: z.string(),
+    vocab: z.custom<Readonly<Record<string, unknown>>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+    merges: z.custom<readonly unknown[]>(Array.isArray),
+    byte_fallback: z.boolean().nullish(),
+    continuing_subword_prefix: z.string().nullish(),
+    end_of_word_suffix: z.string().nullish(),
+  }),
+  added_tokens: z.array(addedTokenSchema.extend({ id })).max(HIGHEST_ID).default([]),
+  normalizer: componentSchema.nullish(),
+  pre_tokenizer: componentSchema.nullish(),
+  decoder: componentSchema.nullish(),
+});
+export type TokenizerDefinition = z.output<typeof definitionSchema>;
+
+const namedToken = z.union([z.string(), z.looseObject({ content: z.string() }).transform(({ content }) => content)]).nullish();
+const namedTokensSchema = z.looseObject({ bos_token: namedToken, eos_token: namedToken, pad_token: namedToken, unk_token: namedToken });
+
+const configSchema = namedTokensSchema.extend({
+  chat_template: z.union([z.string(), z.array(z.object({ name: z.string(), template: z.string() }))]).nullish(),
+  added_tokens_decoder: z.record(z.string().refine(isId, 'no token id'), addedTokenSchema).nullish(),
+});
+
+function isId(text: string): boolean {
+  return /^\d{1,7}$/.test(text) && Number(text) <= HIGHEST_ID;
+}
+
+const stopSchema = z.looseObject({ eos_token_id: z.union([id.transform((one) => [one]), z.array(id)]).nullish() });
+
+/** A tokenizer's files, each checked by itself. */
+export interface TokenizerFiles {
+  readonly definitionFile: string;
+  readonly definition: TokenizerDefinition;
+  readonly config: z.output<typeof configSchema>;
+  /** The names of tokens that templates use, such as `bos_token`. */
+  readonly namedTokens: Readonly<Record<string, string>>;
+  readonly chatTemplate: { readonly file: string; readonly source: string } | undefined;
+  /** Where generation ends, in the order of the file. */
+  readonly stopTokenIds: readonly number[];
+}
+
+/**
+ * Reads a Hugging Face folder as downloaded.
+ * @throws TokenizerMissingError when there is no tokenizer.json
+ * @throws TokenizerError
+ */
+export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles> {
+  const definitionFile = join(folder, 'tokenizer.json');
+  const [definition, config, specialTokens, generation, model, template] = await Promise.all([
+    readJson(definitionFile, definitionSchema, LARGEST_DEFINITION),
+    readJson(join(folder, 'tokenizer_config.json'), configSchema, LARGEST_SETTINGS),
+    readJson(join(folder, 'special_tokens_map.json'), namedTokensSchema, LARGEST_SETTINGS),
+    readJson(join(folder, 'generation_config.json'), stopSchema, LARGEST_SETTINGS),
+    readJson(join(folder, 'config.json'), stopSchema, LARGEST_SETTINGS),
+    readText(join(folder, 'chat_template.jinja'), LARGEST_TEMPLATE),
+  ]);
+  if (definition === undefined) throw new TokenizerMissingError(definitionFile);
+  const names = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+  const namedTokens = names.map((name) => [name, config?.[name] ?? specialTokens?.[name]] as const);
+  return {
+    definitionFile,
+    definition,
+    config: config ?? {},
+    namedTokens: Object.fromEntries(namedTokens.filter((pair): pair is [typeof pair[0], string] => typeof pair[1] === 'string')),
+    // As transformers has it: a file of its own comes before the one in the settings.
+    chatTemplate: template === undefined
+      ? inlineTemplate(join(folder, 'tokenizer_config.json'), config?.chat_template)
+      : { file: join(folder, 'chat_template.jinja'), source: template },
+    stopTokenIds: (generation ?? model)?.eos_token_id ?? [],
+  };
+}
+
+type InlineTemplate = z.output<typeof configSchema>['chat_template'];
+
+function inlineTemplate(file: string, found: InlineTemplate): TokenizerFiles['chatTemplate'] {
+  const source = typeof found === 'string' ? found : (found?.find(({ name }) => name === 'default') ?? found?.[0])?.template;
+  if (source === undefined) return undefined;
+  if (source.length > LARGEST_TEMPLATE) throw tooLarge(file, 'has a chat template that', LARGEST_TEMPLATE);
+  return { file, source };
+}
+
+async function readJson<T extends z.ZodType>(file: string, schema: T, maxBytes: number): Promise<z.output<T> | undefined> {
+  const text = await readText(file, maxBytes);
+  if (text === undefined) return undefined;
+  let parsed: z.ZodSafeParseResult<z.output<T>>;
+  try {
+    parsed = schema.safeParse(JSON.parse(text));
+  } catch (error) {
+    throw failure('malformed', file, 'is not valid JSON: download the model again', error);
+  }
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.map(String).join('.').slice(0, 100) || 'its content';
+  throw failure('malformed', file, `is not as expected at ${place} (${issue?.message}): download the model again`, parsed.error);
+}
+
+/** @returns `undefined` when there is no such file. */
+async function readText(file: string, maxBytes: number): Promise<string | undefined> {
+  let handle: FileHandle | undefined;
+  let bytes: Uint8Array;
+  try {
+    // Not waiting: the other end of a pipe may never come.
+    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = await handle.stat();
+    if (!found.isFile()) throw failure('malformed', file, 'is no regular file: download the model again');
+    if (found.size > maxBytes) throw tooLarge(file, '', maxBytes);
+    bytes = await handle.readFile();
+  } catch (error) {
+    if (error instanceof TokenizerError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    if (code === 'ENOENT') return undefined;
+    throw failure('unreadable', file, `could not be read (${code}): check the file and its permissions`, error);
+  } finally {
+    await handle?.close();
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw failure('malformed', file, 'is not UTF-8 text: download the model again', error);
+  }
+}
+
+function tooLarge(file: string, what: string, maxBytes: number): TokenizerError {
+  return failure('too-large', file, `${what} is larger than ${maxBytes / MEBIBYTE} MiB and was not read: is it the right file`.trim());
+}
+
+function failure(kind: TokenizerErrorKind, file: string, problem: string, cause?: unknown): TokenizerError {
+  return new TokenizerError({ kind, file, message: `${file} ${problem}.`, cause });
+}

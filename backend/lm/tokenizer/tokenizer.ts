@@ -1,0 +1,180 @@
+import { AddedTokens, chooseMark, type AddedToken } from './added-tokens.ts';
+import { BytePairEncoder } from './byte-pair-encoder.ts';
+import { ChatTemplate } from './chat-template.ts';
+import { TokenizerError } from './errors.ts';
+import { TextStream, decodeTokens } from './text-stream.ts';
+import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.ts';
+import { Vocabulary, type VocabularyEntry } from './vocabulary.ts';
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface EncodeOptions {
+  /** `parse`: text such as `<|im_end|>` becomes the token of that name. `plain`: it stays text; for text of strangers. */
+  readonly specialTokens: 'parse' | 'plain';
+}
+
+export interface DecodeOptions {
+  /** Leave special tokens out. */
+  readonly skipSpecial: boolean;
+}
+
+export interface ChatOptions {
+  /** Begin the assistant's turn; yes, unless said otherwise. */
+  readonly addGenerationPrompt?: boolean | undefined;
+  /** The beginning of the assistant's answer, to be gone on with from its last character. */
+  readonly prefill?: string | undefined;
+  /** Let a model that can (Qwen3) think before it answers; no, unless said otherwise. */
+  readonly thinking?: boolean | undefined;
+}
+
+/** Templates cut earlier thoughts out of an assistant's messages by these, so they must find them. */
+const REASONING_TAGS: ReadonlySet<string> = new Set(['<think>', '</think>']);
+const NOTHING: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<number> = new Set();
+
+/**
+ * Text to token ids and back, as Hugging Face's `tokenizers` and `transformers` do it. A byte-order mark is text. No token is
+ * added that the text or the chat template does not name.
+ */
+export class Tokenizer {
+  /** The highest id that means something, plus one. A model's embedding may have more rows. */
+  readonly vocabularySize: number;
+  /** Ids that steer the model and are no text. */
+  readonly specialTokenIds: ReadonlySet<number>;
+  /** Ids at which generation ends. */
+  readonly stopTokenIds: readonly number[];
+
+  readonly #encoder: BytePairEncoder;
+  readonly #addedTokens: AddedTokens;
+  readonly #vocabulary: Vocabulary;
+  readonly #addedContents: string;
+  readonly #template: ChatTemplate | undefined;
+  readonly #namedTokens: Readonly<Record<string, string>>;
+  readonly #file: string;
+
+  /** @throws TokenizerError */
+  constructor(files: TokenizerFiles) {
+    const { definitionFile, definition, chatTemplate, namedTokens } = files;
+    this.#file = definitionFile;
+    this.#encoder = new BytePairEncoder(definitionFile, definition);
+    const added = readAddedTokens(files);
+    this.#addedTokens = new AddedTokens(added, (text) => this.#encoder.normalize(text));
+    this.#addedContents = added.map(({ content }) => content).join('');
+    this.#vocabulary = new Vocabulary(mergeEntries(definitionFile, this.#encoder.entries, added));
+    this.#template = chatTemplate === undefined ? undefined : new ChatTemplate(chatTemplate.file, chatTemplate.source);
+    this.#namedTokens = namedTokens;
+    this.vocabularySize = this.#vocabulary.size;
+    this.specialTokenIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
+    const endOfText = added.find(({ content }) => content === namedTokens['eos_token']);
+    this.stopTokenIds = [...new Set([...files.stopTokenIds, ...(endOfText === undefined ? [] : [endOfText.id])])];
+  }
+
+  encode(text: string, { specialTokens }: EncodeOptions): number[] {
+    return specialTokens === 'plain' ? this.#encoder.encode(text) : this.#encodePieces(text);
+  }
+
+  /** Ids that mean nothing are left out; bytes that are no UTF-8 become U+FFFD. */
+  decode(ids: readonly number[], { skipSpecial }: DecodeOptions): string {
+    return decodeTokens(this.#vocabulary, ids, this.#skipped(skipSpecial));
+  }
+
+  /** Decodes ids as they arrive: the pieces joined are what `decode` gives for all ids. */
+  textStream({ skipSpecial }: DecodeOptions): TextStream {
+    return new TextStream(this.#vocabulary, this.#skipped(skipSpecial));
+  }
+
+  /**
+   * A conversation as the model was taught to read it.
+   *
+   * What messages say never becomes an added token: `<|im_end|>` in a question stays text and ends no turn. The one exception is
+   * `<think>` and `</think>` in the assistant's own messages and in `prefill`.
+   *
+   * @throws TokenizerError of kind `no-chat-template` or `chat-template`
+   */
+  chat(messages: readonly ChatMessage[], { addGenerationPrompt = true, prefill = '', thinking = false }: ChatOptions = {}): number[] {
+    if (prefill !== '' && !addGenerationPrompt) throw new RangeError('A prefill needs the turn that it begins.');
+    if (this.#template === undefined) {
+      const message = `${this.#file} comes without a chat template, so the model was not made to answer questions: choose an instruct model.`;
+      throw new TokenizerError({ kind: 'no-chat-template', file: this.#file, message });
+    }
+    const contents = messages.map(({ content }) => content);
+    const mark = chooseMark([...contents, prefill, this.#template.source, this.#addedContents]);
+    const guard = (content: string, role: ChatMessage['role']): string =>
+      this.#addedTokens.guard(content, mark, role === 'assistant' ? REASONING_TAGS : NOTHING);
+    const text = this.#template.render(
+      {
+        ...this.#namedTokens,
+        messages: messages.map(({ role, content }) => ({ role, content: guard(content, role) })),
+        add_generation_prompt: addGenerationPrompt,
+        enable_thinking: thinking,
+      },
+      contents.reduce((sum, content) => sum + content.length, 0),
+    );
+    return this.#encodePieces(text + guard(prefill, 'assistant'), mark);
+  }
+
+  /**
+   * What each id stands for; `undefined` for special and unused ids. Made at each call: 150,000 small views on one piece of
+   * memory, not to be written to.
+   */
+  tokenBytes(): readonly (Uint8Array | undefined)[] {
+    return Array.from({ length: this.vocabularySize }, (_, id) => {
+      const bytes = this.specialTokenIds.has(id) ? undefined : this.#vocabulary.bytesOf(id);
+      return bytes?.length ? bytes : undefined;
+    });
+  }
+
+  #encodePieces(text: string, mark?: string): number[] {
+    return this.#addedTokens.cut(text, mark).flatMap((piece) => (typeof piece === 'number' ? piece : this.#encoder.encode(piece)));
+  }
+
+  #skipped(skipSpecial: boolean): ReadonlySet<number> {
+    return skipSpecial ? this.specialTokenIds : NONE;
+  }
+}
+
+/**
+ * Opens the tokenizer of a Hugging Face folder. Reading a vocabulary of 151,936 keeps the process busy for a good third of a
+ * second: it belongs into the model's process. So does encoding: where a text is cut is a regular expression of the model's
+ * authors, and nothing bounds how long that may take.
+ *
+ * @throws TokenizerMissingError when the folder has none
+ * @throws TokenizerError when its files are broken, too large, or of another kind
+ */
+export async function openTokenizer(folder: string): Promise<Tokenizer> {
+  return new Tokenizer(await readTokenizerFiles(folder));
+}
+
+/** Of tokenizer.json; where tokenizer_config.json has more to say of a token, or more tokens, that counts, as in transformers. */
+function readAddedTokens({ definition, config }: TokenizerFiles): AddedToken[] {
+  const configured = Object.entries(config.added_tokens_decoder ?? {}).map(([id, token]) => ({ ...token, id: Number(id) }));
+  const byId = new Map([...definition.added_tokens, ...configured].map((token) => [token.id, token]));
+  return [...byId.values()].map((token) => ({
+    id: token.id,
+    content: token.content,
+    special: token.special,
+    normalized: token.normalized ?? !token.special,
+    singleWord: token.single_word,
+    leftStrip: token.lstrip,
+    rightStrip: token.rstrip,
+  }));
+}
+
+/** In ascending order, each id once. An added token may be in the vocabulary too. */
+function mergeEntries(
+  file: string, vocabulary: readonly (readonly [token: string, id: number])[], added: readonly AddedToken[],
+): VocabularyEntry[] {
+  const entries = new Map(vocabulary.map(([token, id]): [number, VocabularyEntry] => [id, { id, token, raw: false }]));
+  for (const { id, content } of added) {
+    const other = entries.get(id);
+    if (other !== undefined && other.token !== content) {
+      const message = `${file} gives id ${id} to two tokens: download the model again.`;
+      throw new TokenizerError({ kind: 'malformed', file, message });
+    }
+    entries.set(id, { id, token: content, raw: true });
+  }
+  return [...entries.values()].sort((a, b) => a.id - b.id);
+}
