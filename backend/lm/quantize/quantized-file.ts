@@ -1,0 +1,112 @@
+import { linearShapes } from '../checkpoint/decoder-weights.ts';
+import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
+import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
+import { blocksPerRow, type BlockFormat, type QuantizedBits } from './block-quantize.ts';
+import type { StoredRange } from './quantized-tensor.ts';
+
+/*
+ * The file of a quantised model: which weights it holds, in which form, and where each of them lies. It is a safetensors file, so
+ * that other tools can look into it. Everything here follows from the checkpoint's geometry and the format alone; a file on disk
+ * is therefore checked by comparing its header, byte for byte.
+ */
+
+/** Raised whenever the same checkpoint would give other bytes. */
+export const QUANTIZED_FILE_VERSION = 1;
+
+/** Data starts at cache lines, and at what the widest vector loads want. */
+const ALIGNMENT_BYTES = 64;
+
+/** The output layer turns every error into a wrong word, so that it keeps 8 bits in either format. */
+const HEAD_BITS: QuantizedBits = 8;
+
+/** Bytes from the start of the file. */
+export type ByteRange = Omit<StoredRange, 'file'>;
+
+export interface PlannedTensor {
+  readonly name: string;
+  readonly source: StoredTensor;
+  readonly format: BlockFormat;
+  readonly rows: number;
+  readonly columns: number;
+  readonly blocks: ByteRange;
+  readonly scales: ByteRange;
+}
+
+export interface QuantizedFilePlan {
+  /** All bytes before the first tensor's. */
+  readonly head: Uint8Array;
+  readonly byteLength: number;
+  readonly tensors: readonly PlannedTensor[];
+}
+
+/**
+ * The linear layers of attention and MLP in `format`, and the output layer in 8 bits. Where the output layer is the embedding
+ * table, the table gets a quantised copy for that: looking words up stays exact, with the original rows.
+ * Norms, biases and the embedding table stay in the checkpoint.
+ */
+export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): QuantizedFilePlan {
+  const data = new DataSection();
+  const tensors = weightsToQuantize(checkpoint, format).map(({ name, source, format }) => {
+    const [rows = 0, columns = 0] = source.shape;
+    const blocks = blocksPerRow(columns, format);
+    return {
+      name,
+      source,
+      format,
+      rows,
+      columns,
+      blocks: data.add(`${name}.blocks`, 'U8', [rows, blocks, (format.blockSize * format.bits) / 8]),
+      scales: data.add(`${name}.scales`, 'F32', [rows, blocks]),
+    };
+  });
+  const head = encodeHead({
+    __metadata__: { producer: 'conductor', version: `${QUANTIZED_FILE_VERSION}`, checkpoint: checkpoint.fingerprint },
+    ...data.entries,
+  });
+  const behindHead = ({ offset, byteLength }: ByteRange): ByteRange => ({ offset: head.length + offset, byteLength });
+  return {
+    head,
+    byteLength: head.length + data.byteLength,
+    tensors: tensors.map((tensor) => ({ ...tensor, blocks: behindHead(tensor.blocks), scales: behindHead(tensor.scales) })),
+  };
+}
+
+function weightsToQuantize({ config, tensors }: Checkpoint, format: BlockFormat) {
+  const layers = Array.from({ length: config.layers }, (_, layer) => `model.layers.${layer}`);
+  const linear = layers.flatMap((layer) => Object.keys(linearShapes(config)).map((projection) => `${layer}.${projection}.weight`));
+  const head = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  // An open checkpoint has all tensors of its geometry.
+  const weight = (name: string, form: BlockFormat) => ({ name, source: tensors.get(name)!, format: form });
+  return [...linear.map((name) => weight(name, format)), weight(head, { ...format, bits: HEAD_BITS })];
+}
+
+const ELEMENT_BYTES = { U8: 1, F32: 4 };
+
+/** The bytes behind the header, as they fill up. */
+class DataSection {
+  readonly entries: Record<string, object> = {};
+  byteLength = 0;
+
+  add(name: string, dtype: keyof typeof ELEMENT_BYTES, shape: readonly number[]): ByteRange {
+    // The format knows no gaps: what aligns a tensor is a tensor too.
+    const padding = -this.byteLength & (ALIGNMENT_BYTES - 1);
+    if (padding > 0) this.#append(`padding.${this.byteLength}`, 'U8', [padding]);
+    return this.#append(name, dtype, shape);
+  }
+
+  #append(name: string, dtype: keyof typeof ELEMENT_BYTES, shape: readonly number[]): ByteRange {
+    const offset = this.byteLength;
+    const byteLength = shape.reduce((product, length) => product * length, ELEMENT_BYTES[dtype]);
+    this.byteLength += byteLength;
+    this.entries[name] = { dtype, shape, data_offsets: [offset, this.byteLength] };
+    return { offset, byteLength };
+  }
+}
+
+function encodeHead(entries: object): Uint8Array {
+  const json = new TextEncoder().encode(JSON.stringify(entries));
+  const head = new Uint8Array(Math.ceil((8 + json.length) / ALIGNMENT_BYTES) * ALIGNMENT_BYTES).fill(' '.charCodeAt(0));
+  new DataView(head.buffer).setBigUint64(0, BigInt(head.length - 8), true);
+  head.set(json, 8);
+  return head;
+}

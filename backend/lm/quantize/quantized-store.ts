@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
+import { notFiniteError, readTensorRows } from '../checkpoint/read-tensor.ts';
+import { allocateQuantizedRows, blocksPerRow, codeBytesPerRow, NonFiniteWeightError, quantizeRows, type BlockFormat } from './block-quantize.ts';
+import { QuantizedCacheError } from './errors.ts';
+import { planQuantizedFile, QUANTIZED_FILE_VERSION, type ByteRange, type PlannedTensor, type QuantizedFilePlan } from './quantized-file.ts';
+import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
+
+/*
+ * Quantised weights are worked out once and kept in the user's storage:
+ *
+ *   <storage>/quantized/<fingerprint>-<bits>-<block size>-v<version>/model.safetensors   the weights
+ *                                                                   /source.json         which checkpoint they are of
+ *
+ * The folder appears by a rename when all of it is on the disk, so that what is there is whole.
+ */
+
+export interface OpenQuantizedOptions extends BlockFormat {
+  /** The user's storage folder; made if it is not there. */
+  readonly storage: string;
+  readonly signal: AbortSignal;
+  /** Called some times a second while the weights are quantised; never if they are there already. */
+  readonly onProgress?: ((doneWeights: number, totalWeights: number) => void) | undefined;
+  /** Bytes that may be written below a folder; what the file system says where absent. */
+  readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
+}
+
+export interface QuantizedWeights {
+  /** By the names of the checkpoint's weights; the embedding table is among them where it is the output layer too. */
+  readonly tensors: ReadonlyMap<string, QuantizedTensor>;
+  readonly folder: string;
+  readonly byteLength: number;
+  /** Folders of earlier versions, and of this checkpoint before its files changed: nothing uses them, they may be deleted. */
+  readonly staleFolders: readonly string[];
+}
+
+const WEIGHTS_FILE = 'model.safetensors';
+const SOURCE_FILE = 'source.json';
+
+/** Weights read at once: 16 MiB in fp32, and their codes. */
+const WEIGHTS_PER_CHUNK = 4 * 1024 * 1024;
+
+/** Left free beside the cache: a full disk hurts more than one model. */
+const SPARE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The quantised weights of a checkpoint, from the cache or worked out now, in bounded memory. What they take is
+ * `planQuantizedFile(…).byteLength`. Each step between two waits is some tens of milliseconds of computing: this belongs in the
+ * model's process.
+ * @throws QuantizedCacheError when they cannot be stored, CheckpointError when a weight cannot be read or is not finite, and the
+ * signal's reason when it aborts. Then nothing is left behind.
+ */
+export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantizedOptions): Promise<QuantizedWeights> {
+  const { bits, blockSize, signal } = options;
+  signal.throwIfAborted();
+  const plan = planQuantizedFile(checkpoint, { bits, blockSize });
+  const caches = await makeFolder(path.join(options.storage, 'quantized'));
+  const folder = path.join(caches, `${checkpoint.fingerprint}-${bits}-${blockSize}-v${QUANTIZED_FILE_VERSION}`);
+  if (!(await isWhole(folder, plan))) await build(checkpoint, plan, folder, options);
+  return {
+    tensors: new Map(plan.tensors.map((tensor) => [tensor.name, locate(tensor, path.join(folder, WEIGHTS_FILE))])),
+    folder,
+    byteLength: plan.byteLength,
+    staleFolders: await findStale(caches, checkpoint),
+  };
+}
+
+async function makeFolder(folder: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await realpath(folder);
+  } catch (cause) {
+    throw unwritable(folder, cause);
+  }
+}
+
+function locate({ format, rows, columns, blocks, scales }: PlannedTensor, file: string): QuantizedTensor {
+  const inFile = (range: ByteRange): StoredRange => ({ file, ...range });
+  return { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales) };
+}
+
+/** Whether the folder's file has the planned length and header. Its data is trusted: it was synced before it got its name. */
+async function isWhole(folder: string, { head, byteLength }: QuantizedFilePlan): Promise<boolean> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path.join(folder, WEIGHTS_FILE), 'r');
+    if ((await handle.stat()).size !== byteLength) return false;
+    const found = Buffer.alloc(head.length);
+    const { bytesRead } = await handle.read(found, 0, found.length, 0);
+    return bytesRead === head.length && found.equals(head);
+  } catch {
+    // Missing or unreadable: a new one is written, and says what is wrong if that is not possible either.
+    return false;
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function build(checkpoint: Checkpoint, plan: QuantizedFilePlan, folder: string, options: OpenQuantizedOptions): Promise<void> {
+  const caches = path.dirname(folder);
+  await removeAbandoned(caches);
+  await checkSpace(caches, plan.byteLength, options.freeBytes ?? freeBytesOf);
+  const partial = path.join(caches, `${PARTIAL}${process.pid}-${randomBytes(4).toString('hex')}`);
+  try {
+    await mkdir(partial);
+    await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
+    await writeFile(path.join(partial, SOURCE_FILE), JSON.stringify({ folder: checkpoint.folder }));
+    // Another process may have been faster, with the same bytes; one that is damaged would stand in the way.
+    if (await isWhole(folder, plan)) return;
+    await rm(folder, { recursive: true, force: true });
+    await rename(partial, folder);
+  } catch (error) {
+    if (await isWhole(folder, plan)) return;
+    throw storageError(caches, error);
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onProgress }: OpenQuantizedOptions): Promise<void> {
+  const totalWeights = plan.tensors.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+  let doneWeights = 0;
+  const handle = await open(file, 'wx');
+  try {
+    await handle.truncate(plan.byteLength);
+    await writeFully(handle, plan.head, 0);
+    for (const tensor of plan.tensors) {
+      for await (const weights of writeTensor(handle, tensor)) {
+        doneWeights += weights;
+        onProgress?.(doneWeights, totalWeights);
+        signal.throwIfAborted();
+      }
+    }
+    // Without this, a power cut could leave a file of the right length that holds zeros.
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Yields how many weights each step has written. */
+async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGenerator<number> {
+  const { source, rows, columns, format, blocks, scales } = tensor;
+  const codeBytes = codeBytesPerRow(columns, format);
+  const scaleBytes = blocksPerRow(columns, format) * 4;
+  const rowsPerChunk = Math.min(rows, Math.max(1, Math.floor(WEIGHTS_PER_CHUNK / columns)));
+  const chunk = allocateQuantizedRows(rowsPerChunk, columns, format);
+  for (let row = 0; row < rows; row += rowsPerChunk) {
+    const count = Math.min(rowsPerChunk, rows - row);
+    const weights = await readTensorRows(source, row, count);
+    try {
+      quantizeRows(weights, columns, format, chunk);
+    } catch (error) {
+      throw error instanceof NonFiniteWeightError ? notFiniteError(source, row * columns + error.index) : error;
+    }
+    await writeFully(handle, chunk.blocks.subarray(0, count * codeBytes), blocks.offset + row * codeBytes);
+    await writeFully(handle, new Uint8Array(chunk.scales.buffer, 0, count * scaleBytes), scales.offset + row * scaleBytes);
+    yield count * columns;
+  }
+}
+
+async function writeFully(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    written += (await handle.write(bytes, written, bytes.length - written, position + written)).bytesWritten;
+  }
+}
+
+/** Folders under construction are named after their process: when that has died, nobody else removes them. */
+const PARTIAL = 'partial-';
+
+async function removeAbandoned(caches: string): Promise<void> {
+  for (const name of await readdir(caches)) {
+    const pid = name.startsWith(PARTIAL) ? Number.parseInt(name.slice(PARTIAL.length), 10) : Number.NaN;
+    if (!Number.isNaN(pid) && !lives(pid)) await rm(path.join(caches, name), { recursive: true, force: true });
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, and belongs to somebody else.
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+async function findStale(caches: string, checkpoint: Checkpoint): Promise<string[]> {
+  const stale: string[] = [];
+  for (const name of await readdir(caches)) {
+    const [, fingerprint, version] = /^(.+)-\d+-\d+-v(\d+)$/.exec(name) ?? [];
+    if (fingerprint === undefined) continue;
+    const folder = path.join(caches, name);
+    const outdated = Number(version) < QUANTIZED_FILE_VERSION;
+    if (outdated || (fingerprint !== checkpoint.fingerprint && (await sourceOf(folder)) === checkpoint.folder)) stale.push(folder);
+  }
+  return stale;
+}
+
+async function sourceOf(folder: string): Promise<string | undefined> {
+  try {
+    const source = path.join(folder, SOURCE_FILE);
+    if ((await stat(source)).size > 64 * 1024) return undefined;
+    const { folder: checkpoint } = JSON.parse(await readFile(source, 'utf8')) as { folder?: unknown };
+    return typeof checkpoint === 'string' ? checkpoint : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+async function checkSpace(folder: string, byteLength: number, freeBytesIn: (folder: string) => Promise<number>): Promise<void> {
+  const neededBytes = byteLength + SPARE_BYTES;
+  const freeBytes = await freeBytesIn(folder);
+  if (freeBytes >= neededBytes) return;
+  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+  const message =
+    `The quantised weights need ${gigabytes(neededBytes)} in ${folder}, and ${gigabytes(freeBytes)} are free: ` +
+    'make room, or use the model as it is.';
+  throw new QuantizedCacheError({ kind: 'no-space', folder, neededBytes, freeBytes, message });
+}
+
+/** Errors of the file system as ours; whatever has a class of its own stays as it is. */
+function storageError(folder: string, error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const message = `The disk filled up while quantised weights were written to ${folder}: make room, or use the model as it is.`;
+    return new QuantizedCacheError({ kind: 'no-space', folder, message, cause: error });
+  }
+  return code === undefined ? error : unwritable(folder, error);
+}
+
+function unwritable(folder: string, cause: unknown): QuantizedCacheError {
+  const message = `Quantised weights could not be written to ${folder} (${codeOf(cause) ?? 'unknown error'}): check the folder and its permissions.`;
+  return new QuantizedCacheError({ kind: 'unwritable', folder, message, cause });
+}
+
+/** The code of a file system's error, such as `ENOSPC`. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

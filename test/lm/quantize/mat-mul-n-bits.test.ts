@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Graph, single, type Op } from '../../../backend/lm/graph/graph.ts';
+import { float32s, Session } from '../../../backend/lm/graph/session.ts';
+import {
+  allocateQuantizedRows, dequantizeRows, quantizeRows, type BlockFormat, type QuantizedRows,
+} from '../../../backend/lm/quantize/block-quantize.ts';
+import { gaussian } from './random-weights.ts';
+
+/* onnxruntime itself says whether our layout is its own. */
+
+interface Product {
+  readonly rows: number;
+  readonly columns: number;
+  readonly format: BlockFormat;
+  readonly accuracyLevel: 0 | 4;
+}
+
+const PRODUCT: Op<Product> = {
+  name: 'product',
+  types: ([x], { rows }) => [{ element: 'float32', shape: [x!.shape[0]!, rows] }],
+  onnx: ({ rows, columns, format: { bits, blockSize }, accuracyLevel }) => ({
+    type: 'MatMulNBits',
+    domain: 'com.microsoft',
+    attributes: { K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel } },
+  }),
+};
+
+interface Multiplication extends Product {
+  readonly quantized: QuantizedRows;
+  /** [tokens, columns] */
+  readonly x: Float32Array;
+  readonly repackWeights: boolean;
+}
+
+/** x · weightᵀ, [tokens, rows], as onnxruntime works it out. */
+async function multiply({ quantized: { blocks, scales }, x, repackWeights, ...product }: Multiplication): Promise<Float32Array> {
+  const { rows, columns, format: { bits, blockSize } } = product;
+  const perRow = Math.ceil(columns / blockSize);
+  const g = new Graph();
+  const operands = [
+    g.input('x', 'float32', ['tokens', columns]),
+    g.constant('uint8', [rows, perRow, (blockSize * bits) / 8], blocks),
+    g.constant('float32', [rows * perRow], scales),
+  ];
+  const y = single(g.apply(PRODUCT, operands, product));
+  const session = await Session.open(g, { y }, { device: 'cpu', threads: 1, repackWeights });
+  try {
+    const results = await session.run({ x: float32s([x.length / columns, columns], x) }, ['y']);
+    return results.y.data as Float32Array;
+  } finally {
+    await session.close();
+  }
+}
+
+/** The same in float64, from the weights that the codes stand for. */
+function multiplyExactly(x: Float32Array, weights: Float32Array, rows: number, columns: number): number[] {
+  return Array.from({ length: (x.length / columns) * rows }, (_, index) => {
+    const [token, row] = [Math.floor(index / rows), index % rows];
+    let sum = 0;
+    for (let column = 0; column < columns; column++) sum += x[token * columns + column]! * weights[row * columns + column]!;
+    return sum;
+  });
+}
+
+/** The largest difference, as a part of what the terms add up to without their signs: terms that cancel keep their rounding. */
+function relativeError(found: Float32Array, { x, weights, rows, columns }: { x: Float32Array; weights: Float32Array; rows: number; columns: number }): number {
+  const expected = multiplyExactly(x, weights, rows, columns);
+  const magnitudes = multiplyExactly(x.map(Math.abs), weights.map(Math.abs), rows, columns);
+  return Math.max(...expected.map((value, index) => Math.abs(value - found[index]!) / magnitudes[index]!));
+}
+
+function randomQuantized(seed: number, rows: number, columns: number, format: BlockFormat) {
+  const quantized = allocateQuantizedRows(rows, columns, format);
+  quantizeRows(gaussian(seed, rows * columns), columns, format, quantized);
+  return { quantized, weights: dequantizeRows(quantized, rows, columns, format) };
+}
+
+const shapes = {
+  rows: fc.integer({ min: 1, max: 70 }),
+  columns: fc.integer({ min: 1, max: 200 }),
+  tokens: fc.constantFrom(1, 2, 17),
+  bits: fc.constantFrom(4, 8) as fc.Arbitrary<4 | 8>,
+  blockSize: fc.constantFrom(16, 32, 64, 128),
+  seed: fc.nat(),
+};
+
+describe('the layout of MatMulNBits', () => {
+  it.each([true, false])('is what onnxruntime multiplies with, any shape, weights repacked: %s', async (repackWeights) => {
+    await fc.assert(fc.asyncProperty(fc.record(shapes), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
+      const format: BlockFormat = { bits, blockSize };
+      const { quantized, weights } = randomQuantized(seed, rows, columns, format);
+      const x = gaussian(seed + 1, tokens * columns, 1);
+      const found = await multiply({ quantized, x, rows, columns, format, accuracyLevel: 0, repackWeights });
+      expect(relativeError(found, { x, weights, rows, columns })).toBeLessThan(1e-5);
+    }), { numRuns: 60 });
+  });
+
+  it('is what onnxruntime multiplies with in 8-bit integers, up to their rounding', async () => {
+    await fc.assert(fc.asyncProperty(fc.record({ ...shapes, columns: fc.integer({ min: 33, max: 300 }) }), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
+      const format: BlockFormat = { bits, blockSize };
+      const { quantized, weights } = randomQuantized(seed, rows, columns, format);
+      const x = gaussian(seed + 1, tokens * columns, 1);
+      const found = await multiply({ quantized, x, rows, columns, format, accuracyLevel: 4, repackWeights: true });
+      // Activations are rounded to 1/127 of the largest in a block: each product is off by at most half of that.
+      const exact = multiplyExactly(x, weights, rows, columns);
+      exact.forEach((value, index) => {
+        const [token, row] = [Math.floor(index / rows), index % rows];
+        let bound = 1e-5;
+        for (let from = 0; from < columns; from += blockSize) {
+          const to = Math.min(from + blockSize, columns);
+          const magnitudes = (values: Float32Array, start: number): number[] => Array.from(values.subarray(start + from, start + to), Math.abs);
+          const step = Math.max(...magnitudes(x, token * columns)) / 127;
+          bound += (step / 2) * magnitudes(weights, row * columns).reduce((sum, magnitude) => sum + magnitude, 0) * 1.01;
+        }
+        expect(Math.abs(value - found[index]!)).toBeLessThanOrEqual(bound);
+      });
+    }), { numRuns: 60 });
+  });
+});
