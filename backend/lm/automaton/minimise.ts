@@ -1,0 +1,139 @@
+import type { ByteAutomaton } from './byte-automaton.ts';
+
+/**
+ * The smallest automaton with the same texts and reserves: states that can reach no end and states that are never reached are dropped, equal ones
+ * become one. Numbered in the order in which the states are reached from the start, which is 0. Without any text, one state is left.
+ */
+export function minimise(automaton: ByteAutomaton): ByteAutomaton {
+  const { letterOf, letters } = distinctBytes(automaton);
+  const blockOf = equalStates(automaton, letters);
+  const sinkBlock = blockOf[automaton.states] as number;
+
+  const numbers = new Map<number, number>();
+  const representatives: number[] = [];
+  const number = (state: number): number => {
+    const block = blockOf[state] as number;
+    let known = numbers.get(block);
+    if (known === undefined) {
+      known = representatives.push(state) - 1;
+      numbers.set(block, known);
+    }
+    return known;
+  };
+  number(automaton.start);
+  const rows: Int32Array[] = [];
+  for (let index = 0; index < representatives.length; index += 1) {
+    const offset = (representatives[index] as number) * 256;
+    rows.push(Int32Array.from(letterOf, (letter) => {
+      const target = automaton.next[offset + (letters[letter] as number)] as number;
+      return target < 0 || blockOf[target] === sinkBlock ? -1 : number(target);
+    }));
+  }
+  const next = new Int32Array(rows.length * 256);
+  for (const [index, row] of rows.entries()) next.set(row, index * 256);
+  return {
+    states: rows.length,
+    start: 0,
+    accepting: Uint8Array.from(representatives, (state) => automaton.accepting[state] as number),
+    next,
+    reserve: Int32Array.from(representatives, (state) => automaton.reserve[state] as number),
+  };
+}
+
+/** Bytes that every state treats alike are one letter: `letterOf` [256], and of each letter one byte. */
+export function distinctBytes({ states, next }: ByteAutomaton): { readonly letterOf: Int32Array; readonly letters: readonly number[] } {
+  let letterOf: Int32Array = new Int32Array(256);
+  for (let state = 0; state < states; state += 1) {
+    const pairs = new Map<number, number>();
+    letterOf = letterOf.map((letter, byte) => {
+      const pair = letter * (states + 1) + (next[state * 256 + byte] as number) + 1;
+      if (!pairs.has(pair)) pairs.set(pair, pairs.size);
+      return pairs.get(pair) as number;
+    });
+  }
+  const letters: number[] = [];
+  for (const [byte, letter] of letterOf.entries()) letters[letter] ??= byte;
+  return { letterOf, letters };
+}
+
+/**
+ * Hopcroft's algorithm: the coarsest division of the states into blocks whose members cannot be told apart by any text or reserve.
+ * One state more, numbered `states`, stands for the missing transitions; all that can reach no end fall into its block.
+ */
+function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letters: readonly number[]): Int32Array {
+  const size = states + 1;
+  const sources = letters.map((byte) => predecessors(size, (state) => {
+    const target = state === states ? -1 : (next[state * 256 + byte] as number);
+    return target < 0 ? states : target;
+  }));
+
+  const blocks: number[][] = [];
+  const blockOf = new Int32Array(size);
+  const living = endsFrom(sources, accepting);
+  const kinds = new Map<number, number>();
+  for (let state = 0; state < size; state += 1) {
+    const kind = living.has(state) ? 2 * (reserve[state] as number) + (accepting[state] as number) : -1;
+    const block = kinds.get(kind) ?? blocks.push([]) - 1;
+    kinds.set(kind, block);
+    blocks[block]?.push(state);
+    blockOf[state] = block;
+  }
+  const waiting = new Set(blocks.keys());
+  for (const splitter of waiting) {
+    waiting.delete(splitter);
+    const targets = [...(blocks[splitter] ?? [])];
+    for (const { first, states: from } of sources) {
+      const hits = new Map<number, Set<number>>();
+      for (const target of targets) {
+        for (let index = first[target] as number; index < (first[target + 1] as number); index += 1) {
+          const state = from[index] as number;
+          const block = blockOf[state] as number;
+          const hit = hits.get(block);
+          if (hit) hit.add(state);
+          else hits.set(block, new Set([state]));
+        }
+      }
+      for (const [block, hit] of hits) {
+        const members = blocks[block] as number[];
+        if (hit.size === members.length) continue;
+        blocks[block] = members.filter((state) => !hit.has(state));
+        const split = blocks.push([...hit]) - 1;
+        for (const state of hit) blockOf[state] = split;
+        // Where the old block is not to be looked at again anyway, its smaller half is enough: the other half tells nothing more.
+        waiting.add(waiting.has(block) || hit.size <= (blocks[block] as number[]).length ? split : block);
+      }
+    }
+  }
+  return blockOf;
+}
+
+/** The states from which an accepting one can be reached. */
+function endsFrom(sources: readonly Predecessors[], accepting: Uint8Array): Set<number> {
+  const found = new Set([...accepting.keys()].filter((state) => accepting[state] === 1));
+  for (const target of found) {
+    for (const { first, states } of sources) {
+      for (let index = first[target] as number; index < (first[target + 1] as number); index += 1) found.add(states[index] as number);
+    }
+  }
+  return found;
+}
+
+/** For each target its sources: `states` from `first[target]` up to `first[target + 1]`. */
+interface Predecessors {
+  readonly first: Int32Array;
+  readonly states: Int32Array;
+}
+
+function predecessors(size: number, targetOf: (state: number) => number): Predecessors {
+  const first = new Int32Array(size + 1);
+  for (let state = 0; state < size; state += 1) first[targetOf(state) + 1] = (first[targetOf(state) + 1] as number) + 1;
+  for (let target = 0; target < size; target += 1) first[target + 1] = (first[target + 1] as number) + (first[target] as number);
+  const position = first.slice();
+  const sources = new Int32Array(size);
+  for (let state = 0; state < size; state += 1) {
+    const target = targetOf(state);
+    sources[position[target] as number] = state;
+    position[target] = (position[target] as number) + 1;
+  }
+  return { first, states: sources };
+}

@@ -1,0 +1,101 @@
+/*
+ * Patterns over bytes: what a constrained text may look like, put together from a few combinators. A pattern is plain data, also as
+ * JSON, so that it can be sent to the model's process; there `compilePattern` makes an automaton of it.
+ */
+
+/** Lowest and highest byte, both included. */
+export type ByteRange = readonly [low: number, high: number];
+
+export type Pattern =
+  | { readonly kind: 'byte'; readonly ranges: readonly ByteRange[] }
+  | { readonly kind: 'sequence'; readonly parts: readonly Pattern[] }
+  | { readonly kind: 'choice'; readonly alternatives: readonly Pattern[] }
+  | { readonly kind: 'repeat'; readonly part: Pattern; readonly minimum: number; readonly maximum?: number }
+  | { readonly kind: 'except'; readonly part: Pattern; readonly excluded: Pattern }
+  | { readonly kind: 'following'; readonly part: Pattern; readonly prefix: string }
+  | { readonly kind: 'reserving'; readonly part: Pattern; readonly tokens: number };
+
+/** One byte of the given ranges. */
+export const byteOf = (...ranges: readonly ByteRange[]): Pattern => ({ kind: 'byte', ranges });
+
+/** One after another; without parts, the empty text. */
+export const sequence = (...parts: readonly Pattern[]): Pattern => ({ kind: 'sequence', parts });
+
+/** Any one of the alternatives; without any, nothing at all. */
+export const choice = (...alternatives: readonly Pattern[]): Pattern => ({ kind: 'choice', alternatives });
+
+/** From `minimum` to `maximum` times, or without an upper bound. Every counted time costs states. */
+export function repeat(part: Pattern, minimum: number, maximum?: number): Pattern {
+  if (!Number.isSafeInteger(minimum) || minimum < 0 || (maximum !== undefined && !(Number.isSafeInteger(maximum) && maximum >= minimum))) {
+    throw new RangeError(`A pattern repeats from a whole number of times to one not below it, not ${minimum} to ${maximum} times.`);
+  }
+  return { kind: 'repeat', part, minimum, ...(maximum !== undefined && { maximum }) };
+}
+
+export const optional = (part: Pattern): Pattern => repeat(part, 0, 1);
+
+export const star = (part: Pattern): Pattern => repeat(part, 0);
+
+/** Texts of `part` that are not texts of `excluded`, each taken as a whole. */
+export const except = (part: Pattern, excluded: Pattern): Pattern => ({ kind: 'except', part, excluded });
+
+/** What is left of those texts of `part` that begin with `prefix`. */
+export const following = (prefix: string, part: Pattern): Pattern => ({ kind: 'following', part, prefix });
+
+/**
+ * The texts of `part`, and the wish that while one of them is written so many tokens be left for what comes after it, beyond the
+ * fewest that it takes. A generation that has to end is thereby ended while there is room to end it well.
+ */
+export const reserving = (tokens: number, part: Pattern): Pattern => ({ kind: 'reserving', part, tokens });
+
+export const ANY_BYTE: Pattern = byteOf([0x00, 0xff]);
+
+/** Exactly this text, in UTF-8. */
+export const literal = (text: string): Pattern => sequence(...[...new TextEncoder().encode(text)].map((byte) => byteOf([byte, byte])));
+
+/** This text with each of its ASCII letters in either case. */
+export const literalInAnyCase = (text: string): Pattern =>
+  sequence(...[...text].map((character) =>
+    /[a-z]/i.test(character) ? oneOf(character.toLowerCase() + character.toUpperCase()) : literal(character)));
+
+/** One of the characters of `characters`. */
+export const oneOf = (characters: string): Pattern =>
+  codePoints(...[...characters].map((character) => [character, character] as const));
+
+const SURROGATES = [0xd800, 0xdfff] as const;
+
+/** The first code point of each longer encoding in UTF-8, and the end of the last. */
+const LENGTH_LIMITS = [0x00, 0x80, 0x800, 0x1_0000, 0x11_0000] as const;
+
+/** One character, in valid UTF-8, of ranges given by their first and last character. Surrogates have no encoding and are left out. */
+export function codePoints(...ranges: readonly (readonly [first: string, last: string])[]): Pattern {
+  const alternatives: Pattern[] = [];
+  for (const [firstCharacter, lastCharacter] of ranges) {
+    const first = firstCharacter.codePointAt(0) ?? 0;
+    const last = lastCharacter.codePointAt(0) ?? 0;
+    for (const [low, high] of [[first, Math.min(last, SURROGATES[0] - 1)], [Math.max(first, SURROGATES[1] + 1), last]] as const) {
+      for (let length = 1; length < LENGTH_LIMITS.length; length += 1) {
+        const from = Math.max(low, LENGTH_LIMITS[length - 1] as number);
+        const to = Math.min(high, (LENGTH_LIMITS[length] as number) - 1);
+        if (from <= to) alternatives.push(...encodings(from, to, length));
+      }
+    }
+  }
+  return alternatives.length === 1 ? (alternatives[0] as Pattern) : choice(...alternatives);
+}
+
+/**
+ * The UTF-8 encodings of `from` to `to`, all of `length` bytes, as sequences of byte ranges. A sequence of ranges is a box: wherever
+ * the leading bytes differ, the trailing ones must cover their whole range, so the ends are split off until they do.
+ */
+function encodings(from: number, to: number, length: number): Pattern[] {
+  for (let trailing = 1; trailing < length; trailing += 1) {
+    const mask = 64 ** trailing - 1;
+    if (Math.floor(from / (mask + 1)) === Math.floor(to / (mask + 1))) continue;
+    if ((from & mask) !== 0) return [...encodings(from, from | mask, length), ...encodings((from | mask) + 1, to, length)];
+    if ((to & mask) !== mask) return [...encodings(from, (to & ~mask) - 1, length), ...encodings(to & ~mask, to, length)];
+  }
+  const encode = (codePoint: number): Uint8Array => new TextEncoder().encode(String.fromCodePoint(codePoint));
+  const [low, high] = [encode(from), encode(to)];
+  return [sequence(...[...low].map((byte, index) => byteOf([byte, high[index] as number])))];
+}

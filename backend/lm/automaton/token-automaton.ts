@@ -1,0 +1,130 @@
+import type { ByteAutomaton } from './byte-automaton.ts';
+import { InternedVectors } from './interned-vectors.ts';
+import { tokenEffects, UnusableVocabularyError, type TokenVocabulary } from './token-effects.ts';
+
+/**
+ * An automaton over the tokens of one vocabulary, as tables for a graph: a row of logits in state `s` is masked with
+ * `allow[s][classOf]`, and choosing token `t` leads to `next[s][classOf[t]]`. In every state some token is allowed.
+ */
+export interface TokenAutomaton {
+  readonly states: number;
+  /** Tokens that act alike in every state are one class. Class 0 is never allowed; class 1 is the stop tokens. */
+  readonly classes: number;
+  readonly start: number;
+  /** The state after a stop token, where only stop tokens are allowed: rows that are done can stay in a batch. */
+  readonly final: number;
+  /** [states, classes], 1 where allowed. */
+  readonly allow: Uint8Array;
+  /** [states, classes]; where not allowed, the state itself, so that a gather finds an index. */
+  readonly next: Int32Array;
+  /** [vocabularySize] */
+  readonly classOf: Int32Array;
+  /**
+   * [states]: the fewest tokens that end the text from here, the stop token counted, plus what is held in reserve. From a state whose
+   * distance is at most the tokens left, some allowed token leads to one whose distance is at most what is left after it. So a text
+   * that begins with `distance[start]` tokens or more, and in which only tokens with `distance[next] <= tokens left after this one`
+   * are chosen, is always ended properly.
+   */
+  readonly distance: Int32Array;
+}
+
+const FORBIDDEN = 0;
+const STOP = 1;
+const UNREACHABLE = 0x7fff_ffff;
+
+/**
+ * Works out what each token does in each state of a byte automaton. States from which these tokens reach no end are left out.
+ * Takes a second or so for a large vocabulary: for the model's process, which keeps the result.
+ * @throws UnusableVocabularyError
+ */
+export function compileTokenAutomaton(automaton: ByteAutomaton, vocabulary: TokenVocabulary): TokenAutomaton {
+  const { stopTokenIds, vocabularySize } = vocabulary;
+  if (stopTokenIds.length === 0 || stopTokenIds.some((id) => !Number.isSafeInteger(id) || id < 0 || id >= vocabularySize)) {
+    throw new UnusableVocabularyError(`it has ${vocabularySize} tokens, and [${stopTokenIds.join(', ')}] are to end the text.`);
+  }
+  const final = automaton.states;
+  const { effects, effectOf } = tokenEffects(automaton, vocabulary);
+  const stop = Int32Array.from({ length: final + 1 }, (_, state) => (state === final || automaton.accepting[state] === 1 ? final : -1));
+
+  const successors = distinctSuccessors([stop, ...effects], final + 1);
+  const distance = distances(successors, final, automaton.reserve);
+  if (distance[automaton.start] === UNREACHABLE) throw new UnusableVocabularyError('every beginning leads to a dead end.');
+  const kept = reachable(successors, automaton.start, distance);
+  const renumbered = new Int32Array(final + 1).fill(-1);
+  for (const [number, state] of kept.entries()) renumbered[state] = number;
+
+  const columns = new InternedVectors(kept.length);
+  const column = (effect: Int32Array): number =>
+    columns.intern(Int32Array.from(kept, (state) => {
+      const target = effect[state] ?? -1;
+      return target < 0 ? -1 : (renumbered[target] as number);
+    }));
+  column(new Int32Array(0));
+  column(stop);
+  const classOfEffect = effects.map(column);
+  const classOf = effectOf.map((effect) => (effect < 0 ? FORBIDDEN : (classOfEffect[effect] as number)));
+  for (const id of stopTokenIds) classOf[id] = STOP;
+
+  const [states, classes] = [kept.length, columns.size];
+  const allow = new Uint8Array(states * classes);
+  const next = new Int32Array(states * classes);
+  for (let state = 0; state < states; state += 1) {
+    for (let tokenClass = 0; tokenClass < classes; tokenClass += 1) {
+      const target = columns.at(tokenClass)[state] as number;
+      allow[state * classes + tokenClass] = target < 0 ? 0 : 1;
+      next[state * classes + tokenClass] = target < 0 ? state : target;
+    }
+  }
+  return {
+    states,
+    classes,
+    start: renumbered[automaton.start] as number,
+    final: renumbered[final] as number,
+    allow,
+    next,
+    classOf,
+    distance: Int32Array.from(kept, (state) => distance[state] as number),
+  };
+}
+
+function distinctSuccessors(effects: readonly Int32Array[], states: number): number[][] {
+  return Array.from({ length: states }, (_, state) => {
+    const targets = new Set(effects.map((effect) => effect[state] ?? -1));
+    targets.delete(-1);
+    return [...targets];
+  });
+}
+
+/**
+ * The length of the shortest way from each state to `final`. A token counts one, plus the reserve that is given up with it: so a
+ * shortest way from a state costs at least one more than from the state after its first token, which is all that the promise of
+ * `distance` needs.
+ */
+function distances(successors: readonly (readonly number[])[], final: number, reserve: Int32Array): Int32Array {
+  const distance = new Int32Array(final + 1).fill(UNREACHABLE);
+  distance[final] = 0;
+  const held = (state: number): number => reserve[state] ?? 0;
+  for (let changed = true; changed;) {
+    changed = false;
+    // Backwards, because states are numbered from the start on: most ways are then found in a few sweeps.
+    for (let state = final - 1; state >= 0; state -= 1) {
+      for (const target of successors[state] ?? []) {
+        if (distance[target] === UNREACHABLE) continue;
+        const length = (distance[target] as number) + 1 + Math.max(0, held(state) - held(target));
+        if (length >= (distance[state] as number)) continue;
+        distance[state] = length;
+        changed = true;
+      }
+    }
+  }
+  return distance;
+}
+
+/** The states on ways from `start` to the end, in their order. */
+function reachable(successors: readonly (readonly number[])[], start: number, distance: Int32Array): number[] {
+  const found = new Set([start]);
+  for (const state of found) {
+    for (const target of successors[state] ?? []) if (distance[target] !== UNREACHABLE) found.add(target);
+  }
+  return [...found].sort((left, right) => left - right);
+}
