@@ -107,15 +107,23 @@ async function build(checkpoint: Checkpoint, plan: QuantizedFilePlan, folder: st
     await mkdir(partial);
     await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
     await writeFile(path.join(partial, SOURCE_FILE), JSON.stringify({ folder: checkpoint.folder }));
-    // Another process may have been faster, with the same bytes; one that is damaged would stand in the way.
-    if (await isWhole(folder, plan)) return;
-    await rm(folder, { recursive: true, force: true });
-    await rename(partial, folder);
+    await putInPlace(partial, folder, plan);
   } catch (error) {
-    if (await isWhole(folder, plan)) return;
     throw storageError(caches, error);
   } finally {
     await rm(partial, { recursive: true, force: true });
+  }
+}
+
+/** Another process may be at the same work, with the same bytes: who comes second takes what is there. */
+async function putInPlace(partial: string, folder: string, plan: QuantizedFilePlan): Promise<void> {
+  if (await isWhole(folder, plan)) return;
+  try {
+    // A damaged one would stand in the way.
+    await rm(folder, { recursive: true, force: true });
+    await rename(partial, folder);
+  } catch (error) {
+    if (!(await isWhole(folder, plan))) throw error;
   }
 }
 
