@@ -26,8 +26,8 @@ export interface DecoderConfig {
 
 /*
  * Fields and defaults as `Qwen2Config` and `Qwen3Config` of transformers 4.57 and 5.x have them. `rope_theta` and
- * `torch_dtype` are the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights is taken from the weight
- * files. A field without which a model would be another one has no default here, even where transformers has one.
+ * `torch_dtype` are the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights is taken from the
+ * weight files. A field without which a model would be another one has no default here, even where transformers has one.
  */
 
 const CONFIG = 'config.json';
@@ -183,8 +183,8 @@ function validated<T extends z.ZodType>(schema: T, fields: Fields, file: string)
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path[0];
   const name = field === undefined ? 'its content' : String(field);
-  const problem = field === undefined || fields[name] === undefined ? 'is missing' : `is ${quoted(fields[name])}, which is not valid`;
-  throw new UnsupportedModelError(file, name, problem);
+  const value = fields[name];
+  throw new UnsupportedModelError(file, name, value === undefined ? 'is missing' : `is ${quoted(value)}, which is not valid`);
 }
 
 function unsupported(field: string, value: unknown): UnsupportedModelError {

@@ -48,7 +48,7 @@ export class UnsupportedModelError extends Error {
   readonly field: string;
 
   constructor(file: string, field: string, problem: string) {
-    super(`${file}: ${field} ${problem}; choose a dense Qwen2, Qwen2.5 or Qwen3 model in its plain form, which Conductor can run.`);
+    super(`${file}: ${field} ${problem}; choose a dense Qwen2, Qwen2.5 or Qwen3 model in its plain form.`);
     this.file = file;
     this.field = field;
   }

@@ -24,7 +24,7 @@ export interface ModelSummary {
   readonly stopTokenIds: readonly number[];
 }
 
-export function summarise({ folder, config, tensors }: Checkpoint): ModelSummary {
+export function inspectCheckpoint({ folder, config, tensors }: Checkpoint): ModelSummary {
   const bytesByType = new Map<StoredType, number>();
   const files = new Set<string>();
   let parameters = 0;

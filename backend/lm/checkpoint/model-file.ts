@@ -30,7 +30,8 @@ export async function locateModelFile(folder: string, name: string): Promise<str
     }
     // Asked before it is opened: opening a pipe waits for its other end.
     if (!(await stat(realFile)).isFile()) {
-      throw new CheckpointError({ kind: 'malformed', file: path, message: `${path} is no regular file: download the model again.` });
+      const message = `${path} is no regular file: download the model again.`;
+      throw new CheckpointError({ kind: 'malformed', file: path, message });
     }
     return realFile;
   } catch (error) {
@@ -84,7 +85,8 @@ export async function readExactly(handle: FileHandle, file: string, bytes: Uint8
       throw explainSystemError(file, error);
     });
     if (bytesRead === 0) {
-      const message = `${file} ends at byte ${position + filled}, and ${position + bytes.byteLength} were expected: download it again.`;
+      const message =
+        `${file} ends at byte ${position + filled}, and ${position + bytes.byteLength} were expected: download it again.`;
       throw new CheckpointError({ kind: 'truncated', file, message });
     }
     filled += bytesRead;

@@ -51,8 +51,8 @@ function neededTensors(
     const stored = storedTensor(found);
     if (found.shape.length !== shape.length || found.shape.some((length, axis) => length !== shape[axis])) {
       const message =
-        `${found.file}: ${quoted(name)} has the shape [${found.shape.join(', ')}], and config.json asks for [${shape.join(', ')}]: ` +
-        'download the model again.';
+        `${found.file}: ${quoted(name)} has the shape [${found.shape.join(', ')}], ` +
+        `and config.json asks for [${shape.join(', ')}]: download the model again.`;
       throw new CheckpointError({ kind: 'wrong-shape', file: found.file, tensor: name, message });
     }
     tensors.set(name, stored);

@@ -57,6 +57,7 @@ export async function* readChunks(stored: StoredTensor, first = 0, byteLength = 
 /** For a tensor with a value that a weight cannot have. */
 export function notFiniteError(stored: StoredTensor, index: number): CheckpointError {
   const message =
-    `${stored.file}: ${quoted(stored.name)} is not a finite number at index ${index}: download the model again, or choose another.`;
+    `${stored.file}: ${quoted(stored.name)} is not a finite number at index ${index}: ` +
+    'download the model again, or choose another.';
   return new CheckpointError({ kind: 'not-finite', file: stored.file, tensor: stored.name, message });
 }

@@ -99,8 +99,8 @@ function parseObject(header: Uint8Array, file: string): object {
   } catch (error) {
     throw malformed(file, 'has a header that is not valid JSON', undefined, error);
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw malformed(file, 'has a header that is no object');
-  return parsed;
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw malformed(file, 'has a header that is no object');
 }
 
 function listedTensor(name: string, entry: unknown, file: string, dataStart: number): ListedTensor {
