@@ -1,37 +1,23 @@
 import type { ByteAutomaton } from './byte-automaton.ts';
 import { continuing } from './continuing.ts';
+import { determinise, type Edge, type Network } from './determinise.ts';
+import { difference } from './difference.ts';
+import { AutomatonTooLargeError } from './growing-automaton.ts';
 import { minimise } from './minimise.ts';
 import type { Pattern } from './pattern.ts';
-
-/** The pattern needs more states than its user is ready to hold. */
-export class AutomatonTooLargeError extends Error {
-  readonly limit: number;
-
-  constructor(limit: number) {
-    super(`The pattern of the constrained text needs more than ${limit} states; use smaller counts in its repetitions.`);
-    this.name = 'AutomatonTooLargeError';
-    this.limit = limit;
-  }
-}
 
 /** At 1 kB a state, 32 MB. */
 const MAX_STATES = 32_768;
 
 /**
- * The smallest deterministic automaton of a pattern. Its states are numbered in the order in which they are reached from the start,
- * so patterns with the same texts give equal automata.
+ * The smallest deterministic automaton of a pattern. Its states are numbered in the order in which they are reached from the
+ * start, so patterns with the same texts give equal automata.
  * @throws AutomatonTooLargeError, ImpossiblePrefixError
  */
 export function compilePattern(pattern: Pattern, maximumStates = MAX_STATES): ByteAutomaton {
-  const network = new Network(maximumStates);
+  const network = new PatternNetwork(maximumStates);
   const { from, to } = network.add(pattern);
   return minimise(determinise(network, from, to, maximumStates));
-}
-
-interface Edge {
-  readonly low: number;
-  readonly high: number;
-  readonly to: number;
 }
 
 /** A part of the network: it is entered in one state and left in another. */
@@ -41,9 +27,8 @@ interface Piece {
 }
 
 /** The nondeterministic automaton of a pattern, by Thompson's construction. */
-class Network {
+class PatternNetwork implements Network {
   readonly edges: Edge[][] = [];
-  /** Transitions that read nothing. */
   readonly silent: number[][] = [];
   readonly reserve: number[] = [];
   readonly #maximumStates: number;
@@ -55,7 +40,7 @@ class Network {
   }
 
   #state(): number {
-    // Determinising and minimising shrink a network, mostly by more than this factor.
+    // A network has many states that only pass on, so it may be some times larger than what is made of it.
     if (this.edges.length >= 16 * this.#maximumStates) throw new AutomatonTooLargeError(this.#maximumStates);
     this.edges.push([]);
     this.reserve.push(this.#reserve);
@@ -143,117 +128,4 @@ class Network {
     }
     return { from: states[automaton.start] as number, to };
   }
-}
-
-/** Rows of a transition table that grows while the states of a new automaton are found. */
-class GrowingAutomaton {
-  readonly #numbers = new Map<string, number>();
-  readonly #rows: Int32Array[] = [];
-  readonly #accepting: number[] = [];
-  readonly #reserve: number[] = [];
-  readonly #maximumStates: number;
-
-  constructor(maximumStates: number) {
-    this.#maximumStates = maximumStates;
-  }
-
-  /** The number of the state that `key` names, and whether it is new. */
-  state(key: string, accepting: boolean, reserve: number): { readonly number: number; readonly isNew: boolean } {
-    const known = this.#numbers.get(key);
-    if (known !== undefined) return { number: known, isNew: false };
-    if (this.#rows.length >= this.#maximumStates) throw new AutomatonTooLargeError(this.#maximumStates);
-    const number = this.#rows.push(new Int32Array(256).fill(-1)) - 1;
-    this.#numbers.set(key, number);
-    this.#accepting.push(accepting ? 1 : 0);
-    this.#reserve.push(reserve);
-    return { number, isNew: true };
-  }
-
-  row(state: number): Int32Array {
-    return this.#rows[state] as Int32Array;
-  }
-
-  finished(): ByteAutomaton {
-    const next = new Int32Array(this.#rows.length * 256);
-    for (const [index, row] of this.#rows.entries()) next.set(row, index * 256);
-    const [accepting, reserve] = [Uint8Array.from(this.#accepting), Int32Array.from(this.#reserve)];
-    return { states: this.#rows.length, start: 0, accepting, next, reserve };
-  }
-}
-
-/** The subset construction. */
-function determinise(network: Network, from: number, to: number, maximumStates: number): ByteAutomaton {
-  const segments = byteSegments(network.edges);
-  const segmentOf = new Int32Array(256);
-  for (const [index, low] of segments.entries()) segmentOf.fill(index, low);
-
-  const visited = new Int32Array(network.edges.length);
-  let visit = 0;
-  /** All states that are reached without reading; those that only pass on are left out, which makes more subsets equal. */
-  const closure = (states: readonly number[]): number[] => {
-    visit += 1;
-    const found: number[] = [];
-    const pending = [...states];
-    for (let state = pending.pop(); state !== undefined; state = pending.pop()) {
-      if (visited[state] === visit) continue;
-      visited[state] = visit;
-      if (state === to || (network.edges[state]?.length ?? 0) > 0) found.push(state);
-      pending.push(...(network.silent[state] ?? []));
-    }
-    return found.sort((left, right) => left - right);
-  };
-
-  const automaton = new GrowingAutomaton(maximumStates);
-  const pending: { readonly number: number; readonly subset: readonly number[] }[] = [];
-  const enter = (states: readonly number[]): number => {
-    const subset = closure(states);
-    const { number, isNew } = automaton.state(subset.join(), subset.includes(to), Math.max(0, ...subset.map((state) => network.reserve[state] as number)));
-    if (isNew) pending.push({ number, subset });
-    return number;
-  };
-
-  enter([from]);
-  for (let current = pending.pop(); current; current = pending.pop()) {
-    const targets: number[][] = segments.map(() => []);
-    for (const { low, high, to: target } of current.subset.flatMap((state) => network.edges[state] ?? [])) {
-      for (let segment = segmentOf[low] as number; segment <= (segmentOf[high] as number); segment += 1) targets[segment]?.push(target);
-    }
-    const row = automaton.row(current.number);
-    for (const [segment, states] of targets.entries()) {
-      if (states.length > 0) row.fill(enter(states), segments[segment], segments[segment + 1] ?? 256);
-    }
-  }
-  return automaton.finished();
-}
-
-/** The first bytes of the longest runs of bytes that no edge tells apart. */
-function byteSegments(edges: readonly (readonly Edge[])[]): number[] {
-  const starts = new Set([0]);
-  for (const { low, high } of edges.flat()) {
-    starts.add(low);
-    if (high < 255) starts.add(high + 1);
-  }
-  return [...starts].sort((left, right) => left - right);
-}
-
-/** Texts of `left` that `right` does not accept. */
-function difference(left: ByteAutomaton, right: ByteAutomaton, maximumStates: number): ByteAutomaton {
-  const automaton = new GrowingAutomaton(maximumStates);
-  const pending: { readonly number: number; readonly inLeft: number; readonly inRight: number }[] = [];
-  const enter = (inLeft: number, inRight: number): number => {
-    const accepting = left.accepting[inLeft] === 1 && right.accepting[inRight] !== 1;
-    const { number, isNew } = automaton.state(`${inLeft},${inRight}`, accepting, left.reserve[inLeft] as number);
-    if (isNew) pending.push({ number, inLeft, inRight });
-    return number;
-  };
-
-  enter(left.start, right.start);
-  for (let current = pending.pop(); current; current = pending.pop()) {
-    const row = automaton.row(current.number);
-    for (let byte = 0; byte < 256; byte += 1) {
-      const inLeft = left.next[current.inLeft * 256 + byte] as number;
-      if (inLeft >= 0) row[byte] = enter(inLeft, current.inRight < 0 ? -1 : (right.next[current.inRight * 256 + byte] as number));
-    }
-  }
-  return minimise(automaton.finished());
 }

@@ -1,8 +1,10 @@
 import type { ByteAutomaton } from './byte-automaton.ts';
+import { distinctBytes } from './distinct-bytes.ts';
 
 /**
- * The smallest automaton with the same texts and reserves: states that can reach no end and states that are never reached are dropped, equal ones
- * become one. Numbered in the order in which the states are reached from the start, which is 0. Without any text, one state is left.
+ * The smallest automaton with the same texts and reserves: states that can reach no end or are never reached are dropped, equal
+ * ones become one. They are numbered in the order in which they are reached from the start, which is 0. Without any text, one is
+ * left.
  */
 export function minimise(automaton: ByteAutomaton): ByteAutomaton {
   const { letterOf, letters } = distinctBytes(automaton);
@@ -40,25 +42,9 @@ export function minimise(automaton: ByteAutomaton): ByteAutomaton {
   };
 }
 
-/** Bytes that every state treats alike are one letter: `letterOf` [256], and of each letter one byte. */
-export function distinctBytes({ states, next }: ByteAutomaton): { readonly letterOf: Int32Array; readonly letters: readonly number[] } {
-  let letterOf: Int32Array = new Int32Array(256);
-  for (let state = 0; state < states; state += 1) {
-    const pairs = new Map<number, number>();
-    letterOf = letterOf.map((letter, byte) => {
-      const pair = letter * (states + 1) + (next[state * 256 + byte] as number) + 1;
-      if (!pairs.has(pair)) pairs.set(pair, pairs.size);
-      return pairs.get(pair) as number;
-    });
-  }
-  const letters: number[] = [];
-  for (const [byte, letter] of letterOf.entries()) letters[letter] ??= byte;
-  return { letterOf, letters };
-}
-
 /**
- * Hopcroft's algorithm: the coarsest division of the states into blocks whose members cannot be told apart by any text or reserve.
- * One state more, numbered `states`, stands for the missing transitions; all that can reach no end fall into its block.
+ * Hopcroft's algorithm: the coarsest division of the states into blocks whose members cannot be told apart by any text or
+ * reserve. One state more, numbered `states`, stands for the missing transitions; all that can reach no end fall into its block.
  */
 function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letters: readonly number[]): Int32Array {
   const size = states + 1;
@@ -85,8 +71,7 @@ function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letter
     for (const { first, states: from } of sources) {
       const hits = new Map<number, Set<number>>();
       for (const target of targets) {
-        for (let index = first[target] as number; index < (first[target + 1] as number); index += 1) {
-          const state = from[index] as number;
+        for (const state of from.subarray(first[target], first[target + 1])) {
           const block = blockOf[state] as number;
           const hit = hits.get(block);
           if (hit) hit.add(state);
@@ -99,7 +84,7 @@ function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letter
         blocks[block] = members.filter((state) => !hit.has(state));
         const split = blocks.push([...hit]) - 1;
         for (const state of hit) blockOf[state] = split;
-        // Where the old block is not to be looked at again anyway, its smaller half is enough: the other half tells nothing more.
+        // Unless the whole block is still to be looked at, its smaller half is enough: the other half tells nothing more.
         waiting.add(waiting.has(block) || hit.size <= (blocks[block] as number[]).length ? split : block);
       }
     }
@@ -112,7 +97,7 @@ function endsFrom(sources: readonly Predecessors[], accepting: Uint8Array): Set<
   const found = new Set([...accepting.keys()].filter((state) => accepting[state] === 1));
   for (const target of found) {
     for (const { first, states } of sources) {
-      for (let index = first[target] as number; index < (first[target + 1] as number); index += 1) found.add(states[index] as number);
+      for (const state of states.subarray(first[target], first[target + 1])) found.add(state);
     }
   }
   return found;
@@ -126,14 +111,9 @@ interface Predecessors {
 
 function predecessors(size: number, targetOf: (state: number) => number): Predecessors {
   const first = new Int32Array(size + 1);
-  for (let state = 0; state < size; state += 1) first[targetOf(state) + 1] = (first[targetOf(state) + 1] as number) + 1;
+  const targets = Int32Array.from({ length: size }, (_, state) => targetOf(state));
+  const states = Int32Array.from(targets.keys()).sort((left, right) => (targets[left] as number) - (targets[right] as number));
+  for (const target of targets) first[target + 1] = (first[target + 1] as number) + 1;
   for (let target = 0; target < size; target += 1) first[target + 1] = (first[target + 1] as number) + (first[target] as number);
-  const position = first.slice();
-  const sources = new Int32Array(size);
-  for (let state = 0; state < size; state += 1) {
-    const target = targetOf(state);
-    sources[position[target] as number] = state;
-    position[target] = (position[target] as number) + 1;
-  }
-  return { first, states: sources };
+  return { first, states };
 }

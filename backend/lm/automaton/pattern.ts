@@ -1,6 +1,6 @@
 /*
- * Patterns over bytes: what a constrained text may look like, put together from a few combinators. A pattern is plain data, also as
- * JSON, so that it can be sent to the model's process; there `compilePattern` makes an automaton of it.
+ * Patterns over bytes: what a constrained text may look like, put together from a few combinators. A pattern is plain data, as
+ * JSON too, so that it can be sent to the model's process; there `compilePattern` makes an automaton of it.
  */
 
 /** Lowest and highest byte, both included. */
@@ -26,8 +26,9 @@ export const choice = (...alternatives: readonly Pattern[]): Pattern => ({ kind:
 
 /** From `minimum` to `maximum` times, or without an upper bound. Every counted time costs states. */
 export function repeat(part: Pattern, minimum: number, maximum?: number): Pattern {
-  if (!Number.isSafeInteger(minimum) || minimum < 0 || (maximum !== undefined && !(Number.isSafeInteger(maximum) && maximum >= minimum))) {
-    throw new RangeError(`A pattern repeats from a whole number of times to one not below it, not ${minimum} to ${maximum} times.`);
+  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+  if (!isCount(minimum) || (maximum !== undefined && (!isCount(maximum) || maximum < minimum))) {
+    throw new RangeError(`A pattern cannot repeat from ${minimum} to ${maximum} times.`);
   }
   return { kind: 'repeat', part, minimum, ...(maximum !== undefined && { maximum }) };
 }
@@ -51,7 +52,8 @@ export const reserving = (tokens: number, part: Pattern): Pattern => ({ kind: 'r
 export const ANY_BYTE: Pattern = byteOf([0x00, 0xff]);
 
 /** Exactly this text, in UTF-8. */
-export const literal = (text: string): Pattern => sequence(...[...new TextEncoder().encode(text)].map((byte) => byteOf([byte, byte])));
+export const literal = (text: string): Pattern =>
+  sequence(...[...new TextEncoder().encode(text)].map((byte) => byteOf([byte, byte])));
 
 /** This text with each of its ASCII letters in either case. */
 export const literalInAnyCase = (text: string): Pattern =>
@@ -67,7 +69,7 @@ const SURROGATES = [0xd800, 0xdfff] as const;
 /** The first code point of each longer encoding in UTF-8, and the end of the last. */
 const LENGTH_LIMITS = [0x00, 0x80, 0x800, 0x1_0000, 0x11_0000] as const;
 
-/** One character, in valid UTF-8, of ranges given by their first and last character. Surrogates have no encoding and are left out. */
+/** One character, in valid UTF-8, of ranges given by their first and last. Surrogates have no encoding and are left out. */
 export function codePoints(...ranges: readonly (readonly [first: string, last: string])[]): Pattern {
   const alternatives: Pattern[] = [];
   for (const [firstCharacter, lastCharacter] of ranges) {
@@ -85,15 +87,16 @@ export function codePoints(...ranges: readonly (readonly [first: string, last: s
 }
 
 /**
- * The UTF-8 encodings of `from` to `to`, all of `length` bytes, as sequences of byte ranges. A sequence of ranges is a box: wherever
- * the leading bytes differ, the trailing ones must cover their whole range, so the ends are split off until they do.
+ * The UTF-8 encodings of `from` to `to`, all of `length` bytes, as sequences of byte ranges. A sequence of ranges is a box:
+ * wherever the leading bytes differ, the trailing ones must cover their whole range, so the ends are split off until they do.
  */
 function encodings(from: number, to: number, length: number): Pattern[] {
   for (let trailing = 1; trailing < length; trailing += 1) {
     const mask = 64 ** trailing - 1;
     if (Math.floor(from / (mask + 1)) === Math.floor(to / (mask + 1))) continue;
-    if ((from & mask) !== 0) return [...encodings(from, from | mask, length), ...encodings((from | mask) + 1, to, length)];
-    if ((to & mask) !== mask) return [...encodings(from, (to & ~mask) - 1, length), ...encodings(to & ~mask, to, length)];
+    const split = (first: number): Pattern[] => [...encodings(from, first - 1, length), ...encodings(first, to, length)];
+    if ((from & mask) !== 0) return split((from | mask) + 1);
+    if ((to & mask) !== mask) return split(to & ~mask);
   }
   const encode = (codePoint: number): Uint8Array => new TextEncoder().encode(String.fromCodePoint(codePoint));
   const [low, high] = [encode(from), encode(to)];

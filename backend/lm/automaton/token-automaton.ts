@@ -20,10 +20,10 @@ export interface TokenAutomaton {
   /** [vocabularySize] */
   readonly classOf: Int32Array;
   /**
-   * [states]: the fewest tokens that end the text from here, the stop token counted, plus what is held in reserve. From a state whose
-   * distance is at most the tokens left, some allowed token leads to one whose distance is at most what is left after it. So a text
-   * that begins with `distance[start]` tokens or more, and in which only tokens with `distance[next] <= tokens left after this one`
-   * are chosen, is always ended properly.
+   * [states]: the fewest tokens that end the text from here, the stop token counted, plus what is held in reserve. In a state
+   * whose distance is at most the tokens left, some allowed token leads to a state whose distance is at most the tokens left
+   * after it. So a text that is given at least `distance[start]` tokens, and in which only tokens with `distance[next] <= tokens
+   * left after this one` are chosen, always ends properly.
    */
   readonly distance: Int32Array;
 }
@@ -44,7 +44,8 @@ export function compileTokenAutomaton(automaton: ByteAutomaton, vocabulary: Toke
   }
   const final = automaton.states;
   const { effects, effectOf } = tokenEffects(automaton, vocabulary);
-  const stop = Int32Array.from({ length: final + 1 }, (_, state) => (state === final || automaton.accepting[state] === 1 ? final : -1));
+  const ends = (state: number): boolean => state === final || automaton.accepting[state] === 1;
+  const stop = Int32Array.from({ length: final + 1 }, (_, state) => (ends(state) ? final : -1));
 
   const successors = distinctSuccessors([stop, ...effects], final + 1);
   const distance = distances(successors, final, automaton.reserve);

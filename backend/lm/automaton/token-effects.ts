@@ -1,6 +1,6 @@
 import type { ByteAutomaton } from './byte-automaton.ts';
+import { distinctBytes } from './distinct-bytes.ts';
 import { InternedVectors } from './interned-vectors.ts';
-import { distinctBytes } from './minimise.ts';
 
 /** What the tokens of a model stand for. */
 export interface TokenVocabulary {
@@ -15,7 +15,7 @@ export interface TokenVocabulary {
 /** With the tokens of this vocabulary, the constrained text cannot be written. */
 export class UnusableVocabularyError extends Error {
   constructor(reason: string) {
-    super(`The model's tokens cannot write the constrained text: ${reason} Generate without the constraint or use another model.`);
+    super(`This model's tokens cannot write the text they are held to: ${reason} Generate without the constraint.`);
     this.name = 'UnusableVocabularyError';
   }
 }
@@ -31,12 +31,13 @@ export interface TokenEffects {
 const MAX_ENTRIES = 48_000_000;
 
 /**
- * What every token does in every state, for all states at once: the effect of a text is a vector over the states, and the effect of
- * one byte more is looked up in it. Different texts mostly have equal effects (most words do nothing but go on with a sentence), so
- * each distinct effect is worked out once for each byte, and a token of the vocabulary costs a look-up a byte.
+ * What every token does, for all states at once: the effect of some bytes is a vector over the states. Different bytes mostly
+ * have equal effects (nearly every word just goes on with a sentence), so what one byte more makes of an effect is worked out
+ * once for each distinct one, and a token of the vocabulary costs no more than a look-up for each of its bytes.
  * @throws UnusableVocabularyError
  */
-export function tokenEffects(automaton: ByteAutomaton, { tokenBytes, vocabularySize, stopTokenIds }: TokenVocabulary): TokenEffects {
+export function tokenEffects(automaton: ByteAutomaton, vocabulary: TokenVocabulary): TokenEffects {
+  const { tokenBytes, vocabularySize, stopTokenIds } = vocabulary;
   const { letterOf, letters } = distinctBytes(automaton);
   const vectors = new InternedVectors(automaton.states);
   const nowhere = vectors.intern(new Int32Array(automaton.states).fill(-1));
@@ -47,7 +48,7 @@ export function tokenEffects(automaton: ByteAutomaton, { tokenBytes, vocabularyS
   const extend = (effect: number, letter: number): number => {
     const row = (extended[effect] ??= new Int32Array(letters.length).fill(-1));
     if (row[letter] === -1) {
-      if ((vectors.size + 1) * automaton.states > MAX_ENTRIES) throw new UnusableVocabularyError('they act in too many different ways.');
+      if (vectors.size * automaton.states > MAX_ENTRIES) throw new UnusableVocabularyError('they act in too many ways.');
       const byte = letters[letter] as number;
       row[letter] = vectors.intern(
         vectors.at(effect).map((state) => (state < 0 ? -1 : (automaton.next[state * 256 + byte] as number))),

@@ -125,8 +125,6 @@ function cutBy(finder: Finder | undefined, text: string, mark: string | undefine
     if (token.rightStrip) while (end < text.length && WHITE_SPACE.test(text[end]!)) end++;
     pieces.push(text.slice(done, start), token.id);
     done = end;
-    // White space that went along is no longer there for the next token.
-    pattern.lastIndex = Math.max(end, pattern.lastIndex);
   }
   pieces.push(text.slice(done));
   return pieces;

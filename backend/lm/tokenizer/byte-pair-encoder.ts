@@ -10,8 +10,6 @@ import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenize
  * The library's own search for added tokens is not used: it cannot be told which of them a text may not become.
  */
 export class BytePairEncoder {
-  /** Entries as the file has them: tokens in the alphabet of bytes. */
-  readonly entries: readonly (readonly [token: string, id: number])[];
   readonly #library: Library;
   readonly #normalizes: boolean;
 
@@ -19,7 +17,6 @@ export class BytePairEncoder {
   constructor(file: string, definition: TokenizerDefinition) {
     const { model, normalizer, pre_tokenizer, decoder } = definition;
     refuseOtherKinds(file, definition);
-    this.entries = vocabularyEntries(file, model.vocab);
     this.#normalizes = flatten(normalizer).length > 0;
     checkMerges(file, model.merges, model.vocab);
     try {
@@ -65,7 +62,11 @@ function flatten(component: Component | null | undefined): Component[] {
   return (component.normalizers ?? component.pretokenizers ?? component.decoders ?? []).flatMap(flatten);
 }
 
-function vocabularyEntries(file: string, vocab: Readonly<Record<string, unknown>>): [string, number][] {
+/**
+ * The tokens that text is merged to, in the alphabet of bytes, and their ids.
+ * @throws TokenizerError
+ */
+export function readVocabulary(file: string, { model: { vocab } }: TokenizerDefinition): [token: string, id: number][] {
   const malformed = (problem: string): TokenizerError => failure('malformed', file, `${problem}: download the model again`);
   const seen = new Set<unknown>();
   const entries = Object.entries(vocab);

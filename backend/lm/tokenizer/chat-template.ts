@@ -1,5 +1,6 @@
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { TokenizerError, quoted } from './errors.ts';
+import { AllowanceSpentSignal, MeteredInterpreter } from './metered-interpreter.ts';
 
 /*
  * A chat template is a Jinja program that came with a model from strangers. It can read nothing but what it is given, for the
@@ -11,11 +12,7 @@ import { TokenizerError, quoted } from './errors.ts';
 const ALLOWANCE = 2_000_000;
 /** And for each character of the messages: templates look at a message again and again. */
 const ALLOWANCE_PER_CHARACTER = 64;
-/** Characters of text that cost as much as one value. */
-const CHARACTERS_PER_VALUE = 16;
 const LONGEST_RANGE = 100_000;
-
-type RuntimeValue = ReturnType<Interpreter['evaluate']>;
 
 /** Variables of a template, as plain data. */
 export type TemplateVariables = Readonly<Record<string, unknown>>;
@@ -66,10 +63,6 @@ class RefusalSignal extends Error {
   override readonly name = 'RefusalSignal';
 }
 
-class AllowanceSpentSignal extends Error {
-  override readonly name = 'AllowanceSpentSignal';
-}
-
 function explain(error: unknown, refusals: readonly string[]): string {
   const refusal = refusals.at(-1);
   if (error instanceof RefusalSignal && refusal !== undefined) {
@@ -80,41 +73,6 @@ function explain(error: unknown, refusals: readonly string[]): string {
   }
   const reason = error instanceof Error ? error.message : String(error);
   return `the model's chat template does not work (${quoted(reason)}): download the model again or choose another one.`;
-}
-
-/** Every value passes through `evaluate`, which calls itself for the parts of an expression. */
-class MeteredInterpreter extends Interpreter {
-  #allowance: number;
-
-  constructor(environment: Environment, allowance: number) {
-    super(environment);
-    this.#allowance = allowance;
-  }
-
-  override evaluate(...parameters: Parameters<Interpreter['evaluate']>): RuntimeValue {
-    const value = super.evaluate(...parameters);
-    this.#allowance -= costOf(value, this.#allowance);
-    if (this.#allowance < 0) throw new AllowanceSpentSignal();
-    return value;
-  }
-}
-
-/**
- * What a value would take if written out: a list that holds itself twice counts twice.
- * @param limit counting ends soon after it, so that it ends.
- */
-function costOf(value: RuntimeValue, limit: number): number {
-  let cost = 0;
-  // The interpreter has values that its types do not know, such as the first of an empty list.
-  const open: (RuntimeValue | undefined)[] = [value];
-  while (open.length > 0 && cost <= limit) {
-    cost++;
-    const content: unknown = open.pop()?.value;
-    if (typeof content === 'string') cost += content.length / CHARACTERS_PER_VALUE;
-    else if (content instanceof Map) open.push(...(content as ReadonlyMap<string, RuntimeValue>).values());
-    else if (Array.isArray(content)) for (const item of content as readonly RuntimeValue[]) open.push(item);
-  }
-  return cost;
 }
 
 /** Python's `range`, for numbers of items that a template can have a use for. */

@@ -1,5 +1,5 @@
 import { AddedTokens, chooseMark, type AddedToken } from './added-tokens.ts';
-import { BytePairEncoder } from './byte-pair-encoder.ts';
+import { BytePairEncoder, readVocabulary } from './byte-pair-encoder.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { TokenizerError } from './errors.ts';
 import { TextStream, decodeTokens } from './text-stream.ts';
@@ -63,7 +63,7 @@ export class Tokenizer {
     const added = readAddedTokens(files);
     this.#addedTokens = new AddedTokens(added, (text) => this.#encoder.normalize(text));
     this.#addedContents = added.map(({ content }) => content).join('');
-    this.#vocabulary = new Vocabulary(mergeEntries(definitionFile, this.#encoder.entries, added));
+    this.#vocabulary = new Vocabulary(mergeEntries(definitionFile, readVocabulary(definitionFile, definition), added));
     this.#template = chatTemplate === undefined ? undefined : new ChatTemplate(chatTemplate.file, chatTemplate.source);
     this.#namedTokens = namedTokens;
     this.vocabularySize = this.#vocabulary.size;

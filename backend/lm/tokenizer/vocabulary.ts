@@ -1,6 +1,9 @@
 import { writeTokenBytes } from './byte-alphabet.ts';
 
-/** A token as the files name it. `raw` tokens are text as it stands; the others are written in the alphabet of bytes. */
+/**
+ * A token as the files name it. `raw` tokens, the added ones, are text as it stands; the others are written in the alphabet of
+ * bytes. (The Rust library reads added tokens by the alphabet too: its text for an added token `é` is U+FFFD.)
+ */
 export interface VocabularyEntry {
   readonly id: number;
   readonly token: string;

@@ -1,5 +1,5 @@
 import { type GradientContext, type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
-import { broadcastShapes, describeType, GraphError, type ElementType } from '../tensor-type.ts';
+import { broadcastShapes, describeType, GraphError, isFloat, type ElementType } from '../tensor-type.ts';
 import { sumTo } from './shape.ts';
 
 /*
@@ -52,9 +52,10 @@ export const divide = binary('divide', 'Div', ({ g, inputs: [a, b], outputs: [qu
   return [sumTo(g, share, a!.shape), sumTo(g, negate(g, multiply(g, share, quotient!)), b!.shape)];
 });
 
-// Where both are equal the gradient goes to the first, so that it is counted once.
-export const minimum = binary('minimum', 'Min', ({ g, inputs: [a, b], upstream }) => split(g, lessOrEqual(g, a!, b!), upstream, a!, b!));
-export const maximum = binary('maximum', 'Max', ({ g, inputs: [a, b], upstream }) => split(g, lessOrEqual(g, b!, a!), upstream, a!, b!));
+export const minimum = binary('minimum', 'Min', ({ g, inputs: [a, b], upstream }) =>
+  toTheChosen(g, upstream, [a!, lessOrEqual(g, a!, b!)], [b!, lessOrEqual(g, b!, a!)]));
+export const maximum = binary('maximum', 'Max', ({ g, inputs: [a, b], upstream }) =>
+  toTheChosen(g, upstream, [a!, lessOrEqual(g, b!, a!)], [b!, lessOrEqual(g, a!, b!)]));
 
 export const negate = unary('negate', 'Neg', ({ g, upstream }) => [negate(g, upstream)]);
 export const exponential = unary('exponential', 'Exp', ({ g, outputs: [y], upstream }) => [multiply(g, upstream, y!)]);
@@ -80,7 +81,11 @@ const WHERE: Op<void> = {
     return [{ element: a!.element, shape: broadcastShapes(condition!.shape, broadcastShapes(a!.shape, b!.shape)) }];
   },
   onnx: () => ({ type: 'Where' }),
-  gradient: ({ g, inputs: [condition, a, b], upstream }) => [undefined, ...split(g, condition!, upstream, a!, b!)],
+  gradient: ({ g, inputs: [condition, a, b], upstream }) => [
+    undefined,
+    sumTo(g, keepWhere(g, condition!, upstream), a!.shape),
+    sumTo(g, keepWhere(g, not(g, condition!), upstream), b!.shape),
+  ],
 };
 
 /** `a` where the condition holds, else `b`. */
@@ -93,7 +98,8 @@ const CAST: Op<{ readonly to: ElementType }> = {
   name: 'cast',
   types: ([x], { to }) => [{ element: to, shape: x!.shape }],
   onnx: ({ to }) => ({ type: 'Cast', attributes: { to: { int: ONNX_ELEMENT_TYPES[to] } } }),
-  gradient: ({ g, inputs: [x], upstream }) => [cast(g, upstream, x!.element)],
+  // What comes from integers or truth values, a mask for instance, is a constant to the gradient.
+  gradient: ({ g, inputs: [x], upstream }) => [isFloat(x!.element) ? cast(g, upstream, x!.element) : undefined],
 };
 
 /** The same numbers in another type; nothing is added where the type is that already. */
@@ -128,8 +134,12 @@ export const or = comparison('or', 'Or');
 const NOT: Op<void> = { name: 'not', types: ([x]) => [x!], onnx: () => ({ type: 'Not' }) };
 export const not = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(NOT, [x], undefined)), { op: NOT });
 
-/** The gradient to `a` where the condition holds, to `b` elsewhere. */
-function split(g: Graph, condition: Tensor, upstream: Tensor, a: Tensor, b: Tensor): [Tensor, Tensor] {
-  const zero = g.scalar(upstream.element, 0);
-  return [sumTo(g, where(g, condition, upstream, zero), a.shape), sumTo(g, where(g, condition, zero, upstream), b.shape)];
+type Choice = readonly [operand: Tensor, isChosen: Tensor];
+
+/** Where both are chosen they share the gradient equally, as in PyTorch: a central difference says the same of such a kink. */
+function toTheChosen(g: Graph, upstream: Tensor, [a, isA]: Choice, [b, isB]: Choice): [Tensor, Tensor] {
+  const share = where(g, and(g, isA, isB), multiply(g, upstream, g.scalar(upstream.element, 0.5)), upstream);
+  return [sumTo(g, keepWhere(g, isA, share), a.shape), sumTo(g, keepWhere(g, isB, share), b.shape)];
 }
+
+const keepWhere = (g: Graph, condition: Tensor, x: Tensor): Tensor => where(g, condition, x, g.scalar(x.element, 0));

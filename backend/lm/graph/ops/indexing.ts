@@ -1,21 +1,26 @@
 import { type Graph, type Op, single, type Tensor } from '../graph.ts';
-import { describeType, type Dimension, GraphError, normalAxis } from '../tensor-type.ts';
+import { describeType, type Dimension, GraphError, normalAxis, type Shape, type TensorType } from '../tensor-type.ts';
+import { cast } from './arithmetic.ts';
+import { inverseOrder, transpose } from './pieces.ts';
 import { expand, reshape } from './shape.ts';
 
-/* Elements looked up by index. Indices are int64 and never differentiated. */
+/* Elements looked up by index. Indices are int64 or int32 and never differentiated. */
 
 const GATHER: Op<{ readonly axis: number }> = {
   name: 'gather',
   types: ([x, indices], { axis }) => {
     const at = normalAxis(axis, x!.shape.length);
+    requireIndices('gather', indices!);
     return [{ element: x!.element, shape: [...x!.shape.slice(0, at), ...indices!.shape, ...x!.shape.slice(at + 1)] }];
   },
   onnx: ({ axis }) => ({ type: 'Gather', attributes: { axis: { int: axis } } }),
   gradient: ({ g, inputs: [x, indices], attributes: { axis }, upstream }) => {
-    if (normalAxis(axis, x!.shape.length) !== 0) throw new GraphError('gather is differentiated along its first axis only.');
-    const zeros = expand(g, g.scalar(x!.element, 0), x!.shape);
-    const places = reshape(g, indices!, [...indices!.shape, 1]);
-    return [single(g.apply(SCATTER_ADD, [zeros, places, upstream], undefined)), undefined];
+    const at = normalAxis(axis, x!.shape.length);
+    const order = withFirst(x!.shape.length, at, 1);
+    const zeros = expand(g, g.scalar(x!.element, 0), order.map((from) => x!.shape[from] as Dimension));
+    const places = reshape(g, cast(g, indices!, 'int64'), [...indices!.shape, 1]);
+    const slices = transpose(g, upstream, withFirst(upstream.shape.length, at, indices!.shape.length));
+    return [transpose(g, single(g.apply(SCATTER_ADD, [zeros, places, slices], undefined)), inverseOrder(order)), undefined];
   },
 };
 
@@ -24,6 +29,12 @@ export const gather = Object.assign(
   (g: Graph, x: Tensor, indices: Tensor, axis = 0): Tensor => single(g.apply(GATHER, [x, indices], { axis })),
   { op: GATHER },
 );
+
+/** The axes of a tensor, `count` of them from `start` on moved to the front. */
+function withFirst(rank: number, start: number, count: number): readonly number[] {
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  return [...axes.splice(start, count), ...axes];
+}
 
 /** Adds slices to rows of the first input; equal indices add up. */
 const SCATTER_ADD: Op<void> = {
@@ -36,14 +47,12 @@ const GATHER_ELEMENTS: Op<{ readonly axis: number }> = {
   name: 'gatherElements',
   types: ([x, indices], { axis }) => {
     normalAxis(axis, x!.shape.length);
+    requireIndices('gatherElements', indices!);
     if (x!.shape.length !== indices!.shape.length) throw new GraphError(`${describeType(indices!)} cannot index ${describeType(x!)} by element.`);
     return [{ element: x!.element, shape: indices!.shape }];
   },
   onnx: ({ axis }) => ({ type: 'GatherElements', attributes: { axis: { int: axis } } }),
-  gradient: ({ g, inputs: [x, indices], attributes, upstream }) => {
-    const zeros = expand(g, g.scalar(x!.element, 0), x!.shape);
-    return [single(g.apply(SCATTER_ELEMENTS_ADD, [zeros, indices, upstream], attributes)), undefined];
-  },
+  gradient: ({ g, inputs: [x, indices], attributes: { axis }, upstream }) => [scatterElements(g, upstream, indices!, axis, x!.shape), undefined],
 };
 
 /** For each index the element that stands there along the axis, everything else in place. */
@@ -57,6 +66,16 @@ const SCATTER_ELEMENTS_ADD: Op<{ readonly axis: number }> = {
   types: ([x]) => [x!],
   onnx: ({ axis }) => ({ type: 'ScatterElements', attributes: { axis: { int: axis }, reduction: { text: 'add' } } }),
 };
+
+/** Undoes gatherElements: zeros of a shape, and each element added where its index says along the axis. */
+export function scatterElements(g: Graph, elements: Tensor, indices: Tensor, axis: number, shape: Shape): Tensor {
+  const zeros = expand(g, g.scalar(elements.element, 0), shape);
+  return single(g.apply(SCATTER_ELEMENTS_ADD, [zeros, indices, elements], { axis }));
+}
+
+function requireIndices(op: string, indices: TensorType): void {
+  if (indices.element !== 'int64' && indices.element !== 'int32') throw new GraphError(`${op} needs whole numbers as indices, not ${describeType(indices)}.`);
+}
 
 const RANGE: Op<{ readonly size: Dimension }> = {
   name: 'range',

@@ -1,7 +1,10 @@
 import { type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
-import { broadcastShapes, describeType, type Dimension, GraphError } from '../tensor-type.ts';
-import { transpose } from './pieces.ts';
-import { sumTo } from './shape.ts';
+import { broadcastShapes, describeType, type Dimension, elementCount, GraphError, sameShape } from '../tensor-type.ts';
+import { cast, multiply } from './arithmetic.ts';
+import { barrier } from './barrier.ts';
+import { gather } from './indexing.ts';
+import { slice, transpose } from './pieces.ts';
+import { reshape, sumTo } from './shape.ts';
 
 /* Products of matrices. */
 
@@ -12,14 +15,18 @@ interface Gemm {
 
 const GEMM: Op<Gemm> = {
   name: 'gemm',
-  types: ([a, b], { transposeA, transposeB }) => {
+  types: ([a, b, bias], { transposeA, transposeB }) => {
     requireFloat('gemm', a!);
     const [rows, inner] = transposeA ? [a!.shape[1], a!.shape[0]] : a!.shape;
     const [inner2, columns] = transposeB ? [b!.shape[1], b!.shape[0]] : b!.shape;
     if (a!.shape.length !== 2 || b!.shape.length !== 2 || inner !== inner2 || a!.element !== b!.element) {
       throw new GraphError(`${describeType(a!)} and ${describeType(b!)} cannot be multiplied.`);
     }
-    return [{ element: a!.element, shape: [rows as Dimension, columns as Dimension] }];
+    const shape = [rows as Dimension, columns as Dimension];
+    if (bias && (bias.element !== a!.element || !sameShape(broadcastShapes(bias.shape, shape), shape))) {
+      throw new GraphError(`${describeType(bias)} is no bias for ${describeType({ element: a!.element, shape })}.`);
+    }
+    return [{ element: a!.element, shape }];
   },
   onnx: ({ transposeA, transposeB }) => ({
     type: 'Gemm',
@@ -81,8 +88,14 @@ interface BlockQuantized {
 
 const MATMUL_BLOCKS: Op<BlockQuantized> = {
   name: 'linearQuantized',
-  types: ([x], { rows, columns }) => {
-    if (x!.shape.length !== 2 || x!.shape[1] !== columns) throw new GraphError(`${describeType(x!)} does not fit a weight [${rows}, ${columns}].`);
+  types: ([x, blocks, scales], { rows, columns, bits, blockSize }) => {
+    requireFloat('linearQuantized', x!);
+    const perRow = Math.ceil(columns / blockSize);
+    const fits = x!.shape.length === 2 && x!.shape[1] === columns;
+    if (!fits || elementCount(scales!.shape) !== rows * perRow || elementCount(blocks!.shape) !== (rows * perRow * blockSize * bits) / 8) {
+      const types = [x, blocks, scales].map((type) => describeType(type!)).join(', ');
+      throw new GraphError(`${types} are not numbers, blocks and scales for a weight [${rows}, ${columns}] in ${bits} bits.`);
+    }
     return [{ element: x!.element, shape: [x!.shape[0] as Dimension, rows] }];
   },
   onnx: ({ rows, columns, bits, blockSize, accuracyLevel }) => ({
@@ -90,11 +103,28 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
     domain: 'com.microsoft',
     attributes: { K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel } },
   }),
+  // The weight itself is frozen. Behind the barrier it is unpacked when it is needed; else onnxruntime would do it while it loads, and keep it.
+  gradient: ({ g, inputs: [, blocks, scales], attributes, upstream }) => [
+    gemm(g, upstream, unpack(g, barrier(g, blocks!, [upstream]), scales!, attributes)),
+    undefined,
+    undefined,
+  ],
 };
+
+/** The weight [rows, columns] that quantised blocks stand for. A byte is looked up in a table: CUDA has no kernel that takes it apart. */
+function unpack(g: Graph, blocks: Tensor, scales: Tensor, { rows, columns, bits, blockSize }: BlockQuantized): Tensor {
+  const perRow = Math.ceil(columns / blockSize);
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+  const numbers = bits === 8 ? bytes.map((byte) => byte - 128) : bytes.flatMap((byte) => [(byte & 15) - 8, (byte >> 4) - 8]);
+  const table = cast(g, g.constant('float32', [256, 8 / bits], numbers), scales.element);
+  const steps = reshape(g, gather(g, table, cast(g, blocks, 'int32')), [rows, perRow, blockSize]);
+  const weight = reshape(g, multiply(g, steps, reshape(g, scales, [rows, perRow, 1])), [rows, perRow * blockSize]);
+  return columns === perRow * blockSize ? weight : slice(g, weight, 1, 0, columns);
+}
 
 /**
  * x[M, in] · weightᵀ with the weight in blocks of 4 or 8 bits: `blocks` uint8[out, in / blockSize, blockSize · bits / 8], low half
- * first, around a zero point of 2^(bits−1); `scales` [out · in / blockSize].
+ * first, around a zero point of 2^(bits−1); `scales` [out · in / blockSize]. Differentiated with respect to `x` alone.
  */
 export const linearQuantized = Object.assign(
   (g: Graph, x: Tensor, blocks: Tensor, scales: Tensor, attributes: BlockQuantized): Tensor =>

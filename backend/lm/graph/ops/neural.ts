@@ -41,6 +41,7 @@ const RMS_NORM: Op<{ readonly epsilon: number }> = {
     if (weight!.shape.length !== 1 || weight!.shape[0] !== x!.shape.at(-1)) {
       throw new GraphError(`${describeType(weight!)} is no weight for the last axis of ${describeType(x!)}.`);
     }
+    if (typeof x!.shape.at(-1) !== 'number') throw new GraphError(`rmsNorm needs the size of the last axis of ${describeType(x!)}.`);
     return [x!];
   },
   onnx: ({ epsilon }) => ({ type: 'SimplifiedLayerNormalization', attributes: { axis: { int: -1 }, epsilon: { float: epsilon } } }),

@@ -1,6 +1,7 @@
 import { type Graph, type Op, single, type Tensor } from '../graph.ts';
 import { int64s } from '../onnx-node.ts';
-import { describeType, type Dimension, GraphError, normalAxis, type TensorType } from '../tensor-type.ts';
+import { describeType, type Dimension, GraphError, normalAxis } from '../tensor-type.ts';
+import { add } from './arithmetic.ts';
 import { expand } from './shape.ts';
 
 /* Tensors turned, joined and cut. */
@@ -11,25 +12,33 @@ const TRANSPOSE: Op<{ readonly order: readonly number[] }> = {
     if (order.length !== x!.shape.length || new Set(order).size !== order.length) {
       throw new GraphError(`[${order.join(', ')}] is no order of the axes of ${describeType(x!)}.`);
     }
-    return [{ element: x!.element, shape: order.map((axis) => x!.shape[normalAxis(axis, order.length)] as Dimension) }];
+    return [{ element: x!.element, shape: order.map((axis) => x!.shape[axis] as Dimension) }];
   },
   onnx: ({ order }) => ({ type: 'Transpose', attributes: { perm: { ints: order } } }),
-  gradient: ({ g, attributes: { order }, upstream }) => [transpose(g, upstream, order.map((_, axis) => order.indexOf(axis)))],
+  gradient: ({ g, attributes: { order }, upstream }) => [transpose(g, upstream, inverseOrder(order))],
 };
+
+/** The order that turns the axes back. */
+export const inverseOrder = (order: readonly number[]): readonly number[] => order.map((_, axis) => order.indexOf(axis));
 
 /** Axis `i` of the result is axis `order[i]` of `x`. */
 export const transpose = Object.assign(
-  (g: Graph, x: Tensor, order: readonly number[]): Tensor => single(g.apply(TRANSPOSE, [x], { order })),
+  (g: Graph, x: Tensor, order: readonly number[]): Tensor => {
+    const isSame = order.length === x.shape.length && order.every((axis, index) => axis === index);
+    return isSame ? x : single(g.apply(TRANSPOSE, [x], { order: order.map((axis) => normalAxis(axis, x.shape.length)) }));
+  },
   { op: TRANSPOSE },
 );
 
 const CONCAT: Op<{ readonly axis: number; readonly size: Dimension | undefined }> = {
   name: 'concat',
   types: (parts, { axis, size }) => {
-    const [first] = parts as readonly [TensorType, ...TensorType[]];
+    const [first] = parts;
+    if (!first) throw new GraphError('concat needs at least one tensor.');
     const at = normalAxis(axis, first.shape.length);
     for (const part of parts) {
-      if (part.element !== first.element || part.shape.some((length, index) => index !== at && length !== first.shape[index])) {
+      const fits = part.shape.length === first.shape.length && part.shape.every((length, index) => index === at || length === first.shape[index]);
+      if (part.element !== first.element || !fits) {
         throw new GraphError(`${describeType(part)} cannot be joined to ${describeType(first)} along axis ${axis}.`);
       }
     }
@@ -58,7 +67,11 @@ const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
   name: 'slice',
   types: ([x], { axis, length }) => {
     const at = normalAxis(axis, x!.shape.length);
-    return [{ element: x!.element, shape: x!.shape.map((size, index) => (index === at ? length : size)) }];
+    const size = x!.shape[at] as Dimension;
+    if (typeof length === 'number' && typeof size === 'number' && length > size) {
+      throw new GraphError(`${describeType(x!)} has no ${length} elements along axis ${axis}.`);
+    }
+    return [{ element: x!.element, shape: x!.shape.with(at, length) }];
   },
   // The inputs are x, start and end; the axis follows.
   onnx: ({ axis }) => ({ type: 'Slice', operands: [int64s(axis)] }),
@@ -75,9 +88,13 @@ const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
 /** ONNX reads a bound beyond the end as the end. */
 const LAST = 2 ** 31 - 1;
 
-/** `length` elements of an axis from `start` on. */
+/** `length` elements of an axis from `start` on, which is an int64[1] where it is known only when the graph runs. */
 export const slice = Object.assign(
   (g: Graph, x: Tensor, axis: number, start: Tensor | number, length: Dimension): Tensor => {
+    const size = x.shape.at(axis);
+    if (typeof start === 'number' && (start < 0 || (typeof length === 'number' && typeof size === 'number' && start + length > size))) {
+      throw new GraphError(`${length} elements from ${start} on are not in ${describeType(x)} along axis ${axis}.`);
+    }
     const from = typeof start === 'number' ? g.constant('int64', [1], [start]) : start;
     const to = end(g, start, length);
     return single(g.apply(SLICE, [x, from, typeof to === 'number' ? g.constant('int64', [1], [to]) : to], { axis, length }));
@@ -85,11 +102,10 @@ export const slice = Object.assign(
   { op: SLICE },
 );
 
-const INDEX_SUM: Op<void> = { name: 'indexSum', types: ([a]) => [a!], onnx: () => ({ type: 'Add' }) };
-
+/** Where `length` elements from `start` on end. */
 function end(g: Graph, start: Tensor | number, length: Dimension): Tensor | number {
   if (typeof start === 'number' && typeof length === 'number') return start + length;
   const from = typeof start === 'number' ? g.constant('int64', [1], [start]) : start;
   const by = typeof length === 'number' ? g.constant('int64', [1], [length]) : g.size(length);
-  return single(g.apply(INDEX_SUM, [from, by], undefined));
+  return add(g, from, by);
 }

@@ -1,12 +1,13 @@
 import { type Graph, type Op, requireFloat, single, type Tensor } from '../graph.ts';
 import { int64s } from '../onnx-node.ts';
-import { type Dimension, normalAxis } from '../tensor-type.ts';
+import { describeType, type Dimension, GraphError, normalAxis } from '../tensor-type.ts';
 import { cast, divide, equal, multiply } from './arithmetic.ts';
+import { scatterElements } from './indexing.ts';
 import { reducedShape, type Reduction, reshape, sum } from './shape.ts';
 
 /* Along an axis: the largest, its place, running sums. */
 
-const MAXIMUM: Op<Reduction> = {
+const LARGEST: Op<Reduction> = {
   name: 'largest',
   types: ([x], reduction) => [{ element: x!.element, shape: reducedShape(x!.shape, reduction) }],
   onnx: ({ axes, keep }) => ({ type: 'ReduceMax', attributes: { keepdims: { int: keep ? 1 : 0 } }, operands: [int64s(...axes)] }),
@@ -18,9 +19,11 @@ const MAXIMUM: Op<Reduction> = {
   },
 };
 
+/** Over axes; over none, `x` itself. */
 export const largest = Object.assign(
-  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor => single(g.apply(MAXIMUM, [x], { axes, keep })),
-  { op: MAXIMUM },
+  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor =>
+    axes.length === 0 ? x : single(g.apply(LARGEST, [x], { axes, keep })),
+  { op: LARGEST },
 );
 
 const ARGMAX: Op<{ readonly axis: number }> = {
@@ -34,8 +37,9 @@ export const argmax = Object.assign((g: Graph, x: Tensor, axis: number): Tensor 
 
 const CUMULATIVE_SUM: Op<{ readonly axis: number; readonly reverse: boolean }> = {
   name: 'cumulativeSum',
-  types: ([x]) => {
+  types: ([x], { axis }) => {
     requireFloat('cumulativeSum', x!);
+    normalAxis(axis, x!.shape.length);
     return [x!];
   },
   onnx: ({ axis, reverse }) => ({
@@ -46,6 +50,7 @@ const CUMULATIVE_SUM: Op<{ readonly axis: number; readonly reverse: boolean }> =
   gradient: ({ g, attributes: { axis, reverse }, upstream }) => [single(g.apply(CUMULATIVE_SUM, [upstream], { axis, reverse: !reverse }))],
 };
 
+/** Along an axis, each element with all before it. */
 export const cumulativeSum = Object.assign(
   (g: Graph, x: Tensor, axis: number): Tensor => single(g.apply(CUMULATIVE_SUM, [x], { axis, reverse: false })),
   { op: CUMULATIVE_SUM },
@@ -54,10 +59,14 @@ export const cumulativeSum = Object.assign(
 const TOP: Op<{ readonly count: number }> = {
   name: 'top',
   types: ([x], { count }) => {
-    const shape = x!.shape.with(normalAxis(-1, x!.shape.length), count as Dimension);
+    const last = normalAxis(-1, x!.shape.length);
+    const size = x!.shape[last] as Dimension;
+    if (typeof size === 'number' && count > size) throw new GraphError(`${describeType(x!)} has no ${count} elements along its last axis.`);
+    const shape = x!.shape.with(last, count);
     return [{ element: x!.element, shape }, { element: 'int64', shape }];
   },
   onnx: ({ count }) => ({ type: 'TopK', attributes: { axis: { int: -1 }, largest: { int: 1 }, sorted: { int: 1 } }, operands: [int64s(count)] }),
+  gradient: ({ g, inputs: [x], outputs: [, indices], upstream }) => [scatterElements(g, upstream, indices!, -1, x!.shape)],
 };
 
 /** The `count` largest of the last axis in falling order, and where they stood. */

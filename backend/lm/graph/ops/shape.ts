@@ -88,8 +88,10 @@ const SUM: Op<Reduction> = {
   },
 };
 
+/** Over axes; over none, `x` itself. (ONNX reads no axes as all.) */
 export const sum = Object.assign(
-  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor => single(g.apply(SUM, [x], { axes, keep })),
+  (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor =>
+    axes.length === 0 ? x : single(g.apply(SUM, [x], { axes, keep })),
   { op: SUM },
 );
 

@@ -1,0 +1,206 @@
+import type { Graph, Tensor } from '../graph/graph.ts';
+import { add, and, cast, equal, less, lessOrEqual, not, or, subtract, where } from '../graph/ops/arithmetic.ts';
+import { branch, loop } from '../graph/ops/control.ts';
+import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
+import { concat } from '../graph/ops/pieces.ts';
+import { expand, reshape, sum } from '../graph/ops/shape.ts';
+import { causalAttention, type KeyValue, lengthMask, type SharedPrefix, sharedPrefixAttention, upToMask, written } from './attention.ts';
+import type { Decoder } from './decoder.ts';
+import { sampleToken } from './sampling.ts';
+import type { ProductForm } from './weights.ts';
+
+/*
+ * A chunk of a generation is one run: the prompts are read (or their cache is handed in, where an earlier chunk read them), then a Loop
+ * feeds one token a row, draws the next and goes on until every row is done. The tokens of a prompt but the last are its prefix; the last
+ * is the first that the loop feeds, so that reading a prompt needs no output layer.
+ */
+
+/** Sizes: prompts · samples = rows; length of the longest prefix; tokens generated before this chunk; steps of this chunk. */
+const SIZES = { prompts: 'prompts', samples: 'samples', rows: 'rows', length: 'length', before: 'before', places: 'places' } as const;
+
+/** From how many rows on the weights are better left operands on a CPU (docs/decisions/0006). */
+const MANY_ROWS = 12;
+
+export interface GenerationInputs {
+  /** int64[prompts, length], padded on the right; read only where `fresh`, but always of this shape. */
+  readonly ids: Tensor;
+  /** int64[prompts]: lengths of the prefixes, from 0. */
+  readonly lengths: Tensor;
+  /** bool[]: whether the prompts are to be read, or `prefix` holds their cache. */
+  readonly fresh: Tensor;
+  readonly prefix: readonly KeyValue[];
+  /** [rows, keyValueHeads, before, headSize]: keys and values of the tokens that were fed since. */
+  readonly tail: readonly KeyValue[];
+  /** int64[rows]: the token to feed next. */
+  readonly pending: Tensor;
+  /** bool[rows]. */
+  readonly done: Tensor;
+  /** float32[steps, prompts, samples]: a uniform number for each token. */
+  readonly draws: Tensor;
+  readonly temperature: Tensor;
+  readonly topP: Tensor;
+  readonly topK: Tensor;
+  readonly restricted: Tensor;
+  /** int64[rows]: how many tokens a row may have in all. */
+  readonly limits: Tensor;
+  /** bool[vocabulary]: tokens that end a row. */
+  readonly stops: Tensor;
+  /** int64[rows], and the automaton it is a state of: see TokenAutomaton. */
+  readonly state: Tensor;
+  readonly allow: Tensor;
+  readonly next: Tensor;
+  readonly classOf: Tensor;
+  readonly distance: Tensor;
+}
+
+export function generationInputs(root: Graph, { config, weights: { compute } }: Decoder): GenerationInputs {
+  const { prompts, samples, rows, length, before } = SIZES;
+  const cache = (name: string, rowsOf: string, lengthOf: string): KeyValue[] =>
+    Array.from({ length: config.layers }, (_, layer) => {
+      const shape = [rowsOf, config.keyValueHeads, lengthOf, config.headSize];
+      return { key: root.input(`${name}.${layer}.key`, carried(compute), shape), value: root.input(`${name}.${layer}.value`, carried(compute), shape) };
+    });
+  return {
+    ids: root.input('ids', 'int64', [prompts, length]),
+    lengths: root.input('lengths', 'int64', [prompts]),
+    fresh: root.input('fresh', 'bool', []),
+    prefix: cache('prefix', 'carried prompts', 'carried length'),
+    tail: cache('tail', rows, before),
+    pending: root.input('pending', 'int64', [rows]),
+    done: root.input('done', 'bool', [rows]),
+    draws: root.input('draws', 'float32', ['steps', prompts, samples]),
+    temperature: root.input('temperature', 'float32', [rows, 1]),
+    topP: root.input('topP', 'float32', [rows, 1]),
+    topK: root.input('topK', 'int64', [rows, 1]),
+    restricted: root.input('restricted', 'bool', []),
+    limits: root.input('limits', 'int64', [rows]),
+    stops: root.input('stops', 'bool', [config.vocabularySize]),
+    state: root.input('state', 'int64', [rows]),
+    allow: root.input('allow', 'bool', ['states', 'classes']),
+    next: root.input('next', 'int64', ['states', 'classes']),
+    classOf: root.input('classOf', 'int64', [config.vocabularySize]),
+    distance: root.input('distance', 'int64', ['states']),
+  };
+}
+
+/** onnxruntime-node cannot carry bfloat16 in or out: between chunks such a cache is float32. */
+const carried = (compute: 'float32' | 'float16' | 'bfloat16') => (compute === 'bfloat16' ? 'float32' : compute);
+
+export interface GenerationOutputs {
+  /** int64[steps, rows]; 0 after a row's end. */
+  readonly tokens: Tensor;
+  /** float32[steps, rows]; 0 after a row's end. */
+  readonly logprobs: Tensor;
+  readonly pending: Tensor;
+  readonly done: Tensor;
+  readonly state: Tensor;
+  readonly prefix: readonly KeyValue[];
+  readonly tail: readonly KeyValue[];
+}
+
+export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInputs): GenerationOutputs {
+  const { prompts, rows, length, before, places } = SIZES;
+  const { config, weights: { compute } } = decoder;
+  const { keyValueHeads, headSize } = config;
+  const prefix = pairs(branch(
+    g,
+    inputs.fresh,
+    (b) => flat(readPrompts(b, decoder, inputs)),
+    (b) => flat(inputs.prefix).map((tensor) => reshape(b, cast(b, tensor, compute), [prompts, keyValueHeads, length, headSize])),
+  ));
+  const room = expand(g, g.scalar(compute, 0), [rows, keyValueHeads, 'steps', headSize]);
+  const tail = flat(inputs.tail).map((tensor) => concat(g, [cast(g, tensor, compute), room], 2, places));
+  const rowLengths = reshape(g, expand(g, reshape(g, inputs.lengths, [prompts, 1]), [prompts, SIZES.samples]), [rows]);
+  const prefixMask = lengthMask(g, rowLengths, rows, length, compute);
+  const start = reshape(g, g.size(before), []);
+
+  const generate = (b: Graph, form: ProductForm): readonly Tensor[] => {
+    const { state, kept } = loop(
+      b,
+      { limit: reshape(b, b.size('steps'), []), state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken' },
+      (body, iteration, [pending, done, automaton, ...tails]) => {
+        const place = add(body, start, iteration);
+        const shape: SharedPrefix = { ...SIZES, prefixMask, tailMask: upToMask(body, place, places, compute) };
+        const isPlace = reshape(body, equal(body, range(body, places), place), [places, 1]);
+        const newTail: KeyValue[] = [];
+        const hidden = decoder.layers(body, pending!, {
+          batch: rows,
+          length: 1,
+          tokens: rows,
+          positions: reshape(body, add(body, rowLengths, place), [rows, 1]),
+          form,
+          attend: (inner, { query, key, value }, layer) => {
+            const own = {
+              key: written(inner, tails[2 * layer]!, key, isPlace),
+              value: written(inner, tails[2 * layer + 1]!, value, isPlace),
+            };
+            newTail.push(own);
+            return sharedPrefixAttention(inner, config, query, prefix[layer]!, own, shape);
+          },
+        });
+        const logits = decoder.logits(body, hidden, form);
+        const count = add(body, place, body.scalar('int64', 1));
+        const moves = movesFrom(body, inputs, automaton!, count);
+        const draw = reshape(body, gather(body, inputs.draws, iteration), [rows, 1]);
+        const drawn = sampleToken(body, logits, rows, config.vocabularySize, { ...inputs, draw, allowed: moves.allowed });
+
+        const token = where(body, done!, body.scalar('int64', 0), reshape(body, drawn.token, [rows]));
+        const logprob = where(body, done!, body.scalar('float32', 0), reshape(body, drawn.logprob, [rows]));
+        const ended = or(body, gather(body, inputs.stops, token), lessOrEqual(body, inputs.limits, count));
+        const doneNow = or(body, done!, ended);
+        const open = sum(body, cast(body, not(body, doneNow), 'int64'), [0]);
+        return {
+          goOn: less(body, body.scalar('int64', 0), open),
+          state: [token, doneNow, moves.after(token), ...flat(newTail)],
+          kept: [token, logprob],
+        };
+      },
+    );
+    return [...kept, ...state];
+  };
+  const many = lessOrEqual(g, g.scalar('int64', MANY_ROWS), reshape(g, g.size(rows), []));
+  const [tokens, logprobs, pending, done, state, ...tails] = branch(g, many, (b) => generate(b, 'columns'), (b) => generate(b, 'rows'));
+  const toCarry = (cache: readonly KeyValue[]): KeyValue[] =>
+    cache.map(({ key, value }) => ({ key: cast(g, key, carried(compute)), value: cast(g, value, carried(compute)) }));
+  return { tokens: tokens!, logprobs: logprobs!, pending: pending!, done: done!, state: state!, prefix: toCarry(prefix), tail: toCarry(pairs(tails)) };
+}
+
+/** Keys and values of all tokens of the prefixes. */
+function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): KeyValue[] {
+  const { prompts, length } = SIZES;
+  const caches: KeyValue[] = [];
+  decoder.layers(g, reshape(g, ids, ['prompt tokens']), {
+    batch: prompts,
+    length,
+    tokens: 'prompt tokens',
+    positions: expand(g, reshape(g, range(g, length), [1, length]), [prompts, length]),
+    form: 'columns',
+    attend: (b, heads) => {
+      caches.push({ key: heads.key, value: heads.value });
+      return causalAttention(b, decoder.config, heads, prompts, length);
+    },
+  });
+  return caches;
+}
+
+/**
+ * What the automaton lets a row draw in its state: classes that are allowed, and from which the end can still be reached with the tokens
+ * that are left after this one.
+ */
+function movesFrom(g: Graph, { allow, next, classOf, distance, limits }: GenerationInputs, state: Tensor, count: Tensor) {
+  const { rows } = SIZES;
+  const left = reshape(g, subtract(g, limits, count), [rows, 1]);
+  const nextStates = gather(g, next, state);
+  const inTime = lessOrEqual(g, gather(g, distance, nextStates), left);
+  const allowed = gather(g, and(g, gather(g, allow, state), inTime), classOf, 1);
+  return {
+    allowed,
+    after: (token: Tensor): Tensor => reshape(g, gatherElements(g, nextStates, reshape(g, gather(g, classOf, token), [rows, 1]), 1), [rows]),
+  };
+}
+
+const flat = (cache: readonly KeyValue[]): Tensor[] => cache.flatMap(({ key, value }) => [key, value]);
+
+function pairs(tensors: readonly Tensor[]): KeyValue[] {
+  return Array.from({ length: tensors.length / 2 }, (_, layer) => ({ key: tensors[2 * layer]!, value: tensors[2 * layer + 1]! }));
+}

@@ -1,0 +1,10 @@
+/** What was asked cannot be generated or scored: token ids outside the vocabulary, a prompt longer than the context. */
+export class ModelRequestError extends Error {
+  override readonly name = 'ModelRequestError';
+}
+
+/** @throws ModelRequestError */
+export function checkTokens(tokens: readonly number[], vocabularySize: number, what: string): void {
+  const wrong = tokens.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabularySize);
+  if (wrong !== undefined) throw new ModelRequestError(`${what} holds the token id ${wrong}, and the model has ids from 0 to ${vocabularySize - 1}.`);
+}

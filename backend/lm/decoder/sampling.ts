@@ -1,0 +1,121 @@
+import type { Graph, Tensor } from '../graph/graph.ts';
+import {
+  add, and, cast, divide, equal, exponential, less, lessOrEqual, logarithm, minimum, multiply, or, subtract, where,
+} from '../graph/ops/arithmetic.ts';
+import { branch } from '../graph/ops/control.ts';
+import { gatherElements, range } from '../graph/ops/indexing.ts';
+import { concat, slice } from '../graph/ops/pieces.ts';
+import { argmax, cumulativeSum, largest, top } from '../graph/ops/reduction.ts';
+import { expand, reshape, sum } from '../graph/ops/shape.ts';
+import type { Dimension } from '../graph/tensor-type.ts';
+
+/*
+ * One token a row, drawn in the graph from one uniform number a row: the same numbers give the same tokens, whatever the other rows do.
+ */
+
+export interface SamplingInputs {
+  /** float32[rows, 1]. At 0 the likeliest token is taken. */
+  readonly temperature: Tensor;
+  /** float32[rows, 1]: of the likeliest tokens only those whose betters have less than this together; 1 for all. */
+  readonly topP: Tensor;
+  /** int64[rows, 1]: only so many of the likeliest tokens; 0 for all. */
+  readonly topK: Tensor;
+  /** bool[]: whether any row has a topP or topK that leaves tokens out. Without, no token is sorted. */
+  readonly restricted: Tensor;
+  /** float32[rows, 1], in [0, 1). */
+  readonly draw: Tensor;
+  /** bool[rows, vocabulary]. */
+  readonly allowed: Tensor;
+}
+
+/** Top-p and top-k look at so many of the likeliest tokens; what lies behind is never drawn by a row that restricts. */
+export const LIKELIEST = 1024;
+
+/**
+ * Draws from float32 logits[rows, vocabulary]. `logprob` float32[rows, 1] is of softmax(logits / temperature) (of softmax(logits) where
+ * the temperature is 0), before top-p, top-k and `allowed` narrow it: what the importance ratio of training needs.
+ */
+export function sampleToken(
+  g: Graph,
+  logits: Tensor,
+  rows: Dimension,
+  vocabulary: number,
+  { temperature, topP, topK, restricted, draw, allowed }: SamplingInputs,
+): { readonly token: Tensor; readonly logprob: Tensor } {
+  const greedy = equal(g, temperature, g.scalar('float32', 0));
+  const scaled = divide(g, logits, where(g, greedy, g.scalar('float32', 1), temperature));
+  const most = largest(g, scaled, [-1], { keep: true });
+  const shares = exponential(g, subtract(g, scaled, most));
+  const total = sum(g, shares, [-1], { keep: true });
+  const open = where(g, allowed, shares, g.scalar('float32', 0));
+
+  const [drawn] = branch(
+    g,
+    restricted,
+    (b) => [drawFromLikeliest(b, open, rows, vocabulary, { topP, topK, draw })],
+    (b) => [drawFromAll(b, open, rows, vocabulary, draw)],
+  );
+  const likeliest = argmax(g, where(g, allowed, logits, g.scalar('float32', -1e30)), -1);
+  const token = where(g, greedy, likeliest, drawn!);
+  const logprob = subtract(g, subtract(g, gatherElements(g, scaled, token, 1), most), logarithm(g, total));
+  return { token, logprob };
+}
+
+/** A draw just below the total, so that rounding never passes the last token with a share. */
+const BELOW_ONE = 1 - 2e-7;
+
+/** Inverse distribution function over float32 shares[rows, vocabulary] in two levels, so that neither sums nor searches are long. */
+function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: number, draw: Tensor): Tensor {
+  const size = blockSize(vocabulary);
+  const count = Math.ceil(vocabulary / size);
+  const missing = count * size - vocabulary;
+  const whole = missing === 0 ? shares : concat(g, [shares, expand(g, g.scalar('float32', 0), [rows, missing])], 1);
+  const blocks = reshape(g, whole, [rows, count, size]);
+  const blockTotals = sum(g, blocks, [2]);
+  const outer = invert(g, blockTotals, count, (total) => multiply(g, draw, total));
+  const place = expand(g, reshape(g, outer.index, [rows, 1, 1]), [rows, 1, size]);
+  const block = reshape(g, gatherElements(g, blocks, place, 1), [rows, size]);
+  const inner = invert(g, block, size, () => outer.rest);
+  return add(g, multiply(g, outer.index, g.scalar('int64', size)), inner.index);
+}
+
+/** Near the square root of the vocabulary, and where possible a divisor of it, so that nothing is padded. */
+function blockSize(vocabulary: number): number {
+  const root = Math.ceil(Math.sqrt(vocabulary));
+  for (let size = root; size <= 4 * root; size += 1) if (vocabulary % size === 0) return size;
+  return root;
+}
+
+/** The first index whose cumulated shares[rows, size] exceed a threshold, int64[rows, 1], and what of the threshold is left for it. */
+function invert(g: Graph, shares: Tensor, size: number, threshold: (total: Tensor) => Tensor): { readonly index: Tensor; readonly rest: Tensor } {
+  const cumulated = cumulativeSum(g, shares, 1);
+  const total = slice(g, cumulated, 1, size - 1, 1);
+  const wanted = minimum(g, threshold(total), multiply(g, total, g.scalar('float32', BELOW_ONE)));
+  const passed = lessOrEqual(g, cumulated, wanted);
+  const index = sum(g, cast(g, passed, 'int64'), [1], { keep: true });
+  const before = sum(g, where(g, passed, shares, g.scalar('float32', 0)), [1], { keep: true });
+  return { index: minimum(g, index, g.scalar('int64', size - 1)), rest: subtract(g, wanted, before) };
+}
+
+/** In the order of transformers: first top-k, then top-p of what is left. */
+function drawFromLikeliest(
+  g: Graph,
+  shares: Tensor,
+  rows: Dimension,
+  vocabulary: number,
+  { topP, topK, draw }: Pick<SamplingInputs, 'topP' | 'topK' | 'draw'>,
+): Tensor {
+  const count = Math.min(LIKELIEST, vocabulary);
+  const [values, tokens] = top(g, shares, count);
+  const zero = g.scalar('float32', 0);
+  const everything = equal(g, topK, g.scalar('int64', 0));
+  const rank = reshape(g, range(g, count), [1, count]);
+  const withinK = where(g, or(g, everything, less(g, rank, topK)), values, zero);
+  const total = where(g, everything, sum(g, shares, [1], { keep: true }), sum(g, withinK, [1], { keep: true }));
+  const better = subtract(g, cumulativeSum(g, withinK, 1), withinK);
+  // The likeliest stays whatever topP says.
+  const within = or(g, less(g, better, multiply(g, topP, total)), equal(g, expand(g, rank, [rows, count]), g.scalar('int64', 0)));
+  const kept = where(g, and(g, within, less(g, zero, withinK)), withinK, zero);
+  const { index } = invert(g, kept, count, (keptTotal) => multiply(g, draw, keptTotal));
+  return gatherElements(g, tokens, index, 1);
+}

@@ -1,0 +1,57 @@
+import type { Graph, Tensor } from '../graph/graph.ts';
+import { divide, less, add, subtract } from '../graph/ops/arithmetic.ts';
+import { loop } from '../graph/ops/control.ts';
+import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
+import { logSoftmax } from '../graph/ops/neural.ts';
+import { expand, reshape } from '../graph/ops/shape.ts';
+import { causalAttention } from './attention.ts';
+import type { Decoder } from './decoder.ts';
+
+/*
+ * Log-probabilities of given tokens. The output layer is used only where it is asked for, a few places at a time, so that no
+ * [tokens, vocabulary] ever exists.
+ */
+
+/** So many places go through the output layer at once. */
+export const PLACES_AT_ONCE = 64;
+
+export interface ScoringInputs {
+  /** int64[sequences, width], padded on the right. */
+  readonly sequences: Tensor;
+  /** int64[blocks, PLACES_AT_ONCE]: flat indices into `sequences` whose hidden states are wanted. */
+  readonly from: Tensor;
+  /** int64[blocks, PLACES_AT_ONCE]: the tokens whose log-probability is wanted there. */
+  readonly targets: Tensor;
+  /** float32[]. */
+  readonly scoringTemperature: Tensor;
+}
+
+export function scoringInputs(root: Graph): ScoringInputs {
+  return {
+    sequences: root.input('sequences', 'int64', ['sequences', 'width']),
+    from: root.input('from', 'int64', ['blocks', PLACES_AT_ONCE]),
+    targets: root.input('targets', 'int64', ['blocks', PLACES_AT_ONCE]),
+    scoringTemperature: root.input('scoringTemperature', 'float32', []),
+  };
+}
+
+/** float32[blocks, PLACES_AT_ONCE] of softmax(logits / temperature). */
+export function scoreTokens(g: Graph, decoder: Decoder, { sequences, from, targets, scoringTemperature }: ScoringInputs): Tensor {
+  const hidden = decoder.layers(g, reshape(g, sequences, ['sequence tokens']), {
+    batch: 'sequences',
+    length: 'width',
+    tokens: 'sequence tokens',
+    positions: expand(g, reshape(g, range(g, 'width'), [1, 'width']), ['sequences', 'width']),
+    form: 'columns',
+    attend: (b, heads) => causalAttention(b, decoder.config, heads, 'sequences', 'width'),
+  });
+  const blocks = reshape(g, g.size('blocks'), []);
+  const { kept } = loop(g, { limit: blocks, state: [], steps: 'blocks' }, (body, block) => {
+    const wanted = gather(body, hidden, gather(body, from, block));
+    const logits = divide(body, decoder.logits(body, wanted, 'columns'), scoringTemperature);
+    const logprobs = gatherElements(body, logSoftmax(body, logits), reshape(body, gather(body, targets, block), [PLACES_AT_ONCE, 1]), 1);
+    const last = subtract(body, blocks, body.scalar('int64', 1));
+    return { goOn: less(body, add(body, block, body.scalar('int64', 0)), last), state: [], kept: [reshape(body, logprobs, [PLACES_AT_ONCE])] };
+  });
+  return kept[0]!;
+}

@@ -1,0 +1,100 @@
+import type { ByteAutomaton } from './automaton/byte-automaton.ts';
+import type { ChatMessage } from './tokenizer/tokenizer.ts';
+
+/*
+ * What the rest of the house knows of a model that runs here: this interface. The model itself runs in a process of its own
+ * (`process/`), since onnxruntime blocks the thread it runs on.
+ */
+
+/** How the weights are held: as the checkpoint has them, or in blocks of 8 or 4 bits. */
+export type Precision = 'full' | '8-bit' | '4-bit';
+
+export interface ModelSettings {
+  /** A Hugging Face folder. */
+  readonly folder: string;
+  readonly device: 'auto' | 'cuda' | 'cpu' | 'webgpu';
+  readonly precision: Precision;
+  /** Prompt and answer together; the model's own limit where absent. */
+  readonly contextLength?: number | undefined;
+  /** Whether requests may name an adapter. */
+  readonly adapters: boolean;
+  /** Where quantised weights are kept. */
+  readonly storage: string;
+}
+
+/** A model that is loaded, and how. */
+export interface ModelDescription {
+  /** The name of its folder, or owner/name where that is known. */
+  readonly name: string;
+  readonly device: 'cuda' | 'cpu';
+  /** Why each better device was passed over; one sentence each. */
+  readonly deviceReasons: readonly string[];
+  readonly precision: Precision;
+  /** Bytes that the weights take in the device's memory. */
+  readonly weightBytes: number;
+  readonly contextLength: number;
+}
+
+interface Sampling {
+  readonly maxTokens: number;
+  /** 0 takes the likeliest token each time. */
+  readonly temperature: number;
+  /** 1 for all tokens. */
+  readonly topP?: number | undefined;
+  /** 0 for all tokens. */
+  readonly topK?: number | undefined;
+  /** One a sample of each prompt, in the prompts' order. */
+  readonly seeds: readonly number[];
+  /** A PEFT folder. */
+  readonly adapter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TextRequest extends Sampling {
+  readonly messages: readonly ChatMessage[];
+  /** How the answer begins; the model continues exactly there, and the text it gives includes it. */
+  readonly prefill?: string | undefined;
+  readonly samples: number;
+  /** What the text after the prefill must be. */
+  readonly grammar?: ByteAutomaton | undefined;
+  readonly onText?: ((sample: number, text: string) => void) | undefined;
+}
+
+export interface WrittenText {
+  readonly text: string;
+  readonly finishReason: 'stop' | 'length';
+  readonly promptTokenIds: readonly number[];
+  /** Of what was generated: the stop token included, if one came. */
+  readonly tokenIds: readonly number[];
+  /** Of softmax(logits / temperature), before top-p, top-k and grammar. */
+  readonly logprobs: readonly number[];
+}
+
+export interface TokensRequest extends Sampling {
+  readonly prompts: readonly (readonly number[])[];
+  readonly samples: number;
+  readonly onTokens?: ((row: number, tokens: readonly number[]) => void) | undefined;
+}
+
+export interface GeneratedTokens {
+  readonly tokens: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly finishReason: 'stop' | 'length';
+}
+
+export interface ScoreRequest {
+  readonly sequences: readonly (readonly number[])[];
+  readonly promptLengths: readonly number[];
+  readonly adapter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LanguageModel {
+  describe(): Promise<ModelDescription>;
+  /** Answers a conversation, `samples` times. */
+  write(request: TextRequest): Promise<WrittenText[]>;
+  /** Continues token ids; row prompt · samples + sample. Needs no tokenizer. */
+  generate(request: TokensRequest): Promise<GeneratedTokens[]>;
+  /** Log-probabilities of each sequence's tokens from its prompt's length on. Needs no tokenizer. */
+  score(request: ScoreRequest): Promise<number[][]>;
+}
