@@ -1,0 +1,32 @@
+import { type Graph, type Op, single, type Tensor } from '../graph.ts';
+import { describeType, GraphError } from '../tensor-type.ts';
+import { cast } from './arithmetic.ts';
+import { slice } from './pieces.ts';
+import { reshape } from './shape.ts';
+
+const BARRIER: Op<void> = {
+  name: 'barrier',
+  types: ([x]) => {
+    if (x!.shape.length === 0) throw new GraphError(`barrier needs an axis; ${describeType(x!)} has none.`);
+    return [x!];
+  },
+  onnx: () => ({ type: 'Concat', attributes: { axis: { int: 0 } } }),
+  gradient: ({ upstream }) => [upstream],
+};
+
+/**
+ * `x`, but not before all of `after` is there: none of their elements is joined to it. onnxruntime computes equal subgraphs once and leaves
+ * to the end what only an output needs; the first undoes recomputing a layer in the backward pass, the second keeps every layer's activations.
+ * A dependency on what the layer above has computed prevents both. Costs a copy of `x`.
+ */
+export const barrier = Object.assign(
+  (g: Graph, x: Tensor, after: readonly Tensor[]): Tensor =>
+    after.length === 0 ? x : single(g.apply(BARRIER, [x, ...after.map((tensor) => noneOf(g, tensor, x))], undefined)),
+  { op: BARRIER },
+);
+
+/** No elements of a tensor, in a shape and type that can be joined to `x`. */
+function noneOf(g: Graph, tensor: Tensor, x: Tensor): Tensor {
+  const rows = tensor.shape.length === 0 ? reshape(g, tensor, [1]) : tensor;
+  return reshape(g, cast(g, slice(g, rows, 0, 0, 0), x.element), [0, ...x.shape.slice(1)]);
+}
