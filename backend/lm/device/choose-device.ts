@@ -1,0 +1,102 @@
+import { DeviceError } from './device-error.ts';
+import type { Gpu } from './nvidia.ts';
+
+/*
+ * The checks of docs/gpu.md, cheapest first. The first that fails ends the walk for CUDA with its sentence, and the CPU is used: a
+ * device is never passed over in silence.
+ */
+
+export type WantedDevice = 'auto' | 'cuda' | 'cpu' | 'webgpu';
+
+/** What the arithmetic of a model needs of the GPU: bf16 weights need bf16 arithmetic, weights of 8 and 4 bits go with fp16. */
+export type DevicePrecision = 'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4';
+
+/** How the machine is looked at; tests put their own in. */
+export interface DeviceProbe {
+  /** As `process.platform` and `process.arch`. */
+  readonly platform: string;
+  readonly arch: string;
+  readonly findDriver: () => Promise<boolean>;
+  /** @throws DeviceError */
+  readonly listGpus: () => Promise<readonly Gpu[]>;
+}
+
+export interface DeviceRequest {
+  readonly wanted: WantedDevice;
+  readonly probe: DeviceProbe;
+  /** What the model takes on the GPU, worked out before loading. */
+  readonly neededBytes: number;
+  readonly precision: DevicePrecision;
+  /**
+   * The folder with the CUDA libraries, fetched if need be; called only once everything else speaks for CUDA.
+   * @throws DeviceError why there is none
+   */
+  readonly cudaLibraries: () => Promise<string>;
+}
+
+export type DeviceChoice =
+  /** `reasons` holds why a device that was wanted, or would have been better, is not used; empty where none was passed over. */
+  | { readonly device: 'cuda'; readonly gpu: Gpu; readonly libraries: string; readonly reasons: readonly string[] }
+  | { readonly device: 'cpu'; readonly reasons: readonly string[] };
+
+/** CUDA 13.0 needs it (docs/gpu.md, "What it needs"). */
+const OLDEST_DRIVER = 580;
+/** The provider's compiled code (docs/gpu.md, "Which GPUs"): it runs on later minor versions, except where exactly one is meant. */
+const hasCode = ({ major, minor }: Gpu['capability']): boolean =>
+  (major === 7 && minor === 5) || major === 8 || ((major === 9 || major === 12) && minor === 0);
+
+/** Chooses and says why. Throws only what `cudaLibraries` throws and is no DeviceError, such as an abort. */
+export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice> {
+  const { wanted } = request;
+  if (wanted === 'cpu') return { device: 'cpu', reasons: [] };
+  if (wanted === 'webgpu') return { device: 'cpu', reasons: ['WebGPU is not offered yet; the model runs on the CPU.'] };
+  try {
+    const gpu = await usableGpu(request);
+    return { device: 'cuda', gpu, libraries: await request.cudaLibraries(), reasons: [] };
+  } catch (error) {
+    if (error instanceof DeviceError) return { device: 'cpu', reasons: [error.message] };
+    throw error;
+  }
+}
+
+/**
+ * The GPU that CUDA would run on: of those that pass the checks the one with the most free memory. Where none does, what is said is
+ * about the one with the most free memory.
+ * @throws DeviceError
+ */
+export async function usableGpu({ probe, neededBytes, precision }: Pick<DeviceRequest, 'probe' | 'neededBytes' | 'precision'>): Promise<Gpu> {
+  if (probe.platform !== 'linux' || probe.arch !== 'x64') {
+    throw new DeviceError('platform', 'CUDA works on Linux x64 only; the model runs on the CPU.');
+  }
+  if (!(await probe.findDriver())) {
+    throw new DeviceError('no-driver', `No NVIDIA driver was found; install driver ${OLDEST_DRIVER} or newer, or stay on the CPU.`);
+  }
+  const gpus = (await probe.listGpus()).toSorted((a, b) => b.freeBytes - a.freeBytes);
+  const objections = gpus.map((gpu) => objectionTo(gpu, neededBytes, precision));
+  const found = gpus.find((_, index) => objections[index] === undefined);
+  if (found) return found;
+  throw objections[0] ?? new DeviceError('no-device', 'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.');
+}
+
+function objectionTo(gpu: Gpu, neededBytes: number, precision: DevicePrecision): DeviceError | undefined {
+  const { name, driver, capability, freeBytes } = gpu;
+  if (Number.parseInt(driver, 10) < OLDEST_DRIVER) {
+    return new DeviceError('driver-too-old', `The NVIDIA driver is ${driver}; CUDA 13 needs ${OLDEST_DRIVER} or newer. Update the driver, or stay on the CPU.`);
+  }
+  if (!hasCode(capability)) {
+    const version = `${capability.major}.${capability.minor}`;
+    return new DeviceError('no-code', `onnxruntime has no code for ${name} (compute capability ${version}); the model runs on the CPU.`);
+  }
+  if (precision === 'bf16' && capability.major < 8) {
+    return new DeviceError('no-bf16', `${name} cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.`);
+  }
+  if (freeBytes < neededBytes) {
+    const sizes = `The model needs ${inGigabytes(neededBytes)} GB and ${name} has ${inGigabytes(freeBytes)} GB free`;
+    return new DeviceError('out-of-memory', `${sizes}; choose a smaller model or 4-bit weights, or stay on the CPU.`);
+  }
+  return undefined;
+}
+
+function inGigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(1);
+}

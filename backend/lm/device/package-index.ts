@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { DownloadError } from '../hub/download-error.ts';
+import { guardedGet, hostOf, readJson, type Fetch } from '../hub/guarded-get.ts';
+import { retrying, type RetryPolicy } from '../hub/retry.ts';
+
+/*
+ * A Python package index as its "simple" API has it in JSON: PEP 691, packaging.python.org/en/latest/specifications/simple-repository-api.
+ * Which index that is, the user says.
+ */
+
+const MAX_ANSWER_BYTES = 32 * 1_048_576;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+const projectSchema = z.object({
+  files: z.array(z.object({
+    filename: z.string(),
+    url: z.string(),
+    hashes: z.record(z.string(), z.string()),
+  })),
+});
+
+export interface IndexOptions {
+  /** Base address, such as `https://…/simple`; may carry an account, which is sent to it only. */
+  readonly index: string;
+  readonly fetch: Fetch;
+  readonly retry: RetryPolicy;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Where the index has a file of a project.
+ * @throws DownloadError, also where the index has another file under that name
+ */
+export async function findInIndex(
+  { index, fetch, retry, signal }: IndexOptions,
+  { project, fileName, sha256 }: { readonly project: string; readonly fileName: string; readonly sha256: string },
+): Promise<string> {
+  const address = `${index.replace(/\/+$/, '')}/${project}/`;
+  const page = await retrying(() => readPage({ address, project, fetch, signal }), retry, signal);
+  const file = page.files.find(({ filename }) => filename === fileName);
+  if (!file || !URL.canParse(file.url, page.address)) {
+    throw new DownloadError({ kind: 'not-found', message: `${hostOf(index)} has no ${fileName}: choose another package index.` });
+  }
+  if (file.hashes.sha256 !== undefined && file.hashes.sha256.toLowerCase() !== sha256) {
+    throw new DownloadError({ kind: 'checksum', message: `${hostOf(index)} has another ${fileName} than the one that works: choose another package index.` });
+  }
+  return withAccountOf(index, new URL(file.url, page.address));
+}
+
+interface Page extends z.infer<typeof projectSchema> {
+  /** What its relative addresses are relative to. */
+  readonly address: string;
+}
+
+async function readPage({ address, project, fetch, signal }: {
+  readonly address: string; readonly project: string; readonly fetch: Fetch; readonly signal: AbortSignal;
+}): Promise<Page> {
+  const host = hostOf(address);
+  const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  try {
+    const response = await guardedGet({
+      url: address,
+      headers: { accept: 'application/vnd.pypi.simple.v1+json' },
+      what: project,
+      signal: AbortSignal.any([signal, timeout]),
+      fetch,
+    });
+    const isJson = /^application\/(vnd\.pypi\.simple\.v1\+)?json\b/.test(response.headers.get('content-type') ?? '');
+    if (!isJson) {
+      await response.body?.cancel();
+      throw new DownloadError({ kind: 'bad-answer', message: `${host} does not speak the JSON form of a package index (PEP 691): choose another one.` });
+    }
+    const parsed = projectSchema.safeParse(await readJson(response, MAX_ANSWER_BYTES, project));
+    if (!parsed.success) throw new DownloadError({ kind: 'bad-answer', message: `${host} does not answer as a package index does: check its address.` });
+    return { ...parsed.data, address: response.url || address };
+  } catch (error) {
+    if (!timeout.aborted || signal.aborted) throw error;
+    throw new DownloadError({ kind: 'network', message: `${host} does not answer: check the connection, then try again.`, cause: error });
+  }
+}
+
+/** An index behind an account usually has its files behind it too. */
+function withAccountOf(index: string, file: URL): string {
+  const { origin, username, password } = new URL(index);
+  if (file.origin !== origin) return file.href;
+  file.username = username;
+  file.password = password;
+  return file.href;
+}

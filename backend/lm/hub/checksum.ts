@@ -1,0 +1,35 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+
+/**
+ * What a file is known by before it is fetched. `git-blob` is git's own name for a content, the SHA-1 of "blob <size>\0" and the
+ * bytes (git-scm.com/book/en/v2/Git-Internals-Git-Objects): the hub lists it for the small files that are not in LFS.
+ */
+export interface Checksum {
+  readonly algorithm: 'sha256' | 'git-blob';
+  /** Lower case. */
+  readonly hex: string;
+}
+
+/** A hash that gives the checksum's hex once all of the file's bytes have been put in. */
+export function startHash({ algorithm }: Checksum, sizeBytes: number): Hash {
+  return algorithm === 'sha256' ? createHash('sha256') : createHash('sha1').update(`blob ${sizeBytes}\0`);
+}
+
+const READ_BYTES = 1_048_576;
+
+/** Puts a file's bytes into a hash. @returns how many they were; `undefined` where there is no such file */
+export async function hashFile(file: string, hash: Hash, signal: AbortSignal): Promise<number | undefined> {
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(file, { highWaterMark: READ_BYTES, signal }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return bytes;
+}

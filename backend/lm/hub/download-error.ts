@@ -1,0 +1,75 @@
+/** What can go wrong with a download, as far as anybody decides by it. */
+export type DownloadErrorKind =
+  /** 401: who asks is not known. */
+  | 'unauthorized'
+  /** 403: who asks may not. */
+  | 'forbidden'
+  | 'not-found'
+  | 'rate-limit'
+  /** Any other status. */
+  | 'server'
+  /** An answer that is not what was asked for, and would not be the next time. */
+  | 'bad-answer'
+  /** No connection, a connection that was cut, or one that fell silent. */
+  | 'network'
+  /** An address we do not follow: not https, or too many redirects. */
+  | 'refused-address'
+  /** The server has a file of another size than the one that was announced. */
+  | 'wrong-size'
+  /** All bytes came and they are not the ones that were announced. */
+  | 'checksum'
+  | 'disk-full'
+  /** The file system said no for another reason. */
+  | 'disk';
+
+const RETRYABLE: ReadonlySet<DownloadErrorKind> = new Set(['rate-limit', 'server', 'network']);
+
+export interface DownloadErrorData {
+  readonly kind: DownloadErrorKind;
+  /** One sentence that says what happened and what to do; holds no token and no address beyond the host. */
+  readonly message: string;
+  readonly status?: number | undefined;
+  /** The hub's own word for it, from the header `X-Error-Code`, such as `GatedRepo`. */
+  readonly code?: string | undefined;
+  /** What the server asked us to wait. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A download that did not work. */
+export class DownloadError extends Error {
+  override readonly name = 'DownloadError';
+  readonly kind: DownloadErrorKind;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ kind, message, status, code, retryAfterMs, cause }: DownloadErrorData) {
+    super(message, { cause });
+    this.kind = kind;
+    this.status = status;
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Whether the same request may work a moment later. A status of 4xx other than 408 and 429 stays what it is. */
+  get retryable(): boolean {
+    if (!RETRYABLE.has(this.kind)) return false;
+    return this.status === undefined || this.status >= 500 || this.status === 408 || this.status === 429;
+  }
+}
+
+const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Runs work on the file system; what it throws becomes a DownloadError that says which folder it was about. */
+export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (error instanceof DownloadError || code === undefined || code === 'ABORT_ERR') throw error;
+    throw NO_SPACE.has(code)
+      ? new DownloadError({ kind: 'disk-full', message: `The disk of ${folder} is full: make room, then try again; what was fetched is kept.`, cause: error })
+      : new DownloadError({ kind: 'disk', message: `${folder} could not be written (${code}): see that it is yours to write.`, cause: error });
+  }
+}

@@ -1,0 +1,143 @@
+import { DownloadError, type DownloadErrorKind } from './download-error.ts';
+
+/*
+ * The one way from here to the network: GET, over https, with redirects followed by our own hand, so that a token goes to the
+ * host it was given for and to no other.
+ */
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+export interface GetRequest {
+  /** May carry `user:password@`, as addresses of package indexes do; it is sent as a header, to that origin only. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent only to the origin of `url`, such as a token. */
+  readonly secretHeaders?: Readonly<Record<string, string>> | undefined;
+  /** What is fetched, for the sentences of errors: "model.safetensors". */
+  readonly what: string;
+  readonly signal: AbortSignal;
+  readonly fetch: Fetch;
+}
+
+/** A hub goes through one or two: renamed repository, then storage. */
+const MAX_REDIRECTS = 5;
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * One attempt. Resolves with a response whose status is 200 or 206; its body is the caller's to read or to cancel.
+ * @throws DownloadError; the signal's reason once it has aborted
+ */
+export async function guardedGet(request: GetRequest): Promise<Response> {
+  const start = parseAddress(request.url, request.what);
+  let target = start.url;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+    const secret = target.origin === start.url.origin ? { ...start.authorization, ...request.secretHeaders } : {};
+    const response = await send(target, { ...request.headers, ...secret }, request);
+    if (response.status === 200 || response.status === 206) return response;
+    await response.body?.cancel();
+    if (response.status < 300 || response.status >= 400) throw refusal(response, target, request.what);
+    target = nextAddress(response, target, start.url, request.what);
+  }
+  throw new DownloadError({ kind: 'refused-address', message: `${start.url.host} redirects ${request.what} without an end.` });
+}
+
+/** The host an address names, for sentences; never its path, query or password. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the server';
+}
+
+/** The body as JSON, if it is no larger than `maxBytes`. */
+export async function readJson(response: Response, maxBytes: number, what: string): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new DownloadError({ kind: 'bad-answer', message: `The answer for ${what} is too large to be one.` });
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    throw new DownloadError({ kind: 'bad-answer', message: `The answer for ${what} is not JSON.`, cause: error });
+  }
+}
+
+/** A failure below HTTP, in a sentence. */
+export function networkError(host: string, what: string, error: unknown): DownloadError {
+  const code = networkCode(error);
+  const message = `${what} could not be fetched from ${host}${code ? ` (${code})` : ''}: check the connection, then try again; what was fetched is kept.`;
+  return new DownloadError({ kind: 'network', message, cause: error });
+}
+
+interface Address {
+  readonly url: URL;
+  readonly authorization: Readonly<Record<string, string>>;
+}
+
+function parseAddress(text: string, what: string): Address {
+  if (!URL.canParse(text)) throw new DownloadError({ kind: 'refused-address', message: `The address of ${what} is not a web address.` });
+  const url = new URL(text);
+  const isPrivate = url.protocol === 'http:' && LOOPBACK.has(url.hostname);
+  if (url.protocol !== 'https:' && !isPrivate) {
+    throw new DownloadError({ kind: 'refused-address', message: `${url.host || 'The address'} is not reached over https; give an https address for ${what}.` });
+  }
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  if (username === '' && password === '') return { url, authorization: {} };
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { url, authorization: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
+}
+
+function nextAddress(response: Response, from: URL, start: URL, what: string): URL {
+  const location = response.headers.get('location') ?? '';
+  const refused = (): DownloadError =>
+    new DownloadError({ kind: 'refused-address', message: `${from.host} redirects ${what} to an address that is not followed.` });
+  if (location === '' || !URL.canParse(location, from)) throw refused();
+  const next = new URL(location, from);
+  // A server on the network must not send us to one on this machine.
+  const stays = next.protocol === 'https:' || (LOOPBACK.has(start.hostname) && LOOPBACK.has(next.hostname) && next.protocol === 'http:');
+  if (!stays || next.username !== '' || next.password !== '') throw refused();
+  return next;
+}
+
+async function send(url: URL, headers: Record<string, string>, { signal, fetch, what }: GetRequest): Promise<Response> {
+  try {
+    // Ranges count the bytes that are sent, checksums the bytes of the file: a compressed body would confuse the two.
+    return await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers }, redirect: 'manual', signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw networkError(url.host, what, error);
+  }
+}
+
+function refusal(response: Response, url: URL, what: string): DownloadError {
+  const { status } = response;
+  const { kind, message } = sentenceFor(status, url.host, what);
+  const code = response.headers.get('x-error-code') ?? undefined;
+  return new DownloadError({ kind, message, status, code, retryAfterMs: retryAfterMs(response) });
+}
+
+function sentenceFor(status: number, host: string, what: string): { kind: DownloadErrorKind; message: string } {
+  switch (status) {
+    case 401: return { kind: 'unauthorized', message: `${host} asks who wants ${what}: give an access token that may read it.` };
+    case 403: return { kind: 'forbidden', message: `${host} does not let this account read ${what}.` };
+    case 404:
+    case 410: return { kind: 'not-found', message: `${host} has no ${what}.` };
+    case 429: return { kind: 'rate-limit', message: `${host} asks for fewer requests; wait some minutes, then try again.` };
+    default: return { kind: 'server', message: `${host} answered ${status} for ${what}; try again later.` };
+  }
+}
+
+function retryAfterMs(response: Response): number | undefined {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
+}
+
+/** Such as ECONNRESET: undici hides it one or two causes deep. */
+function networkCode(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(at.code)) return at.code;
+  }
+  return undefined;
+}

@@ -1,0 +1,142 @@
+import { HUB_URL, listFiles, modelInfo } from '@huggingface/hub';
+import { z } from 'zod';
+import type { Checksum } from './checksum.ts';
+import { DownloadError } from './download-error.ts';
+import { guardedGet, hostOf, readJson, type Fetch } from './guarded-get.ts';
+import { HubError, toHubError } from './hub-error.ts';
+import { retrying, type RetryPolicy } from './retry.ts';
+
+/** A file in the top folder of a model's repository. */
+export interface HubFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly checksum: Checksum;
+}
+
+export interface HubOptions {
+  /** Such as an address of a mirror; the library's own default where absent. */
+  readonly endpoint?: string | undefined;
+  readonly token?: string | undefined;
+  readonly fetch: Fetch;
+  readonly retry: RetryPolicy;
+  readonly signal: AbortSignal;
+}
+
+const COMMIT = /^[0-9a-f]{40}$/;
+/** A model's repository has some tens of files; a listing that goes on is no listing of one. */
+const MAX_FILES = 5_000;
+const MAX_ANSWER_BYTES = 16 * 1_048_576;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+const treeEntry = z.object({
+  type: z.string(),
+  path: z.string().max(1_024),
+  size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  oid: z.string().regex(/^[0-9a-f]{40}$/),
+  lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) }).optional(),
+});
+
+/** The part of the hub's API that a download needs, spoken by the hub's own library over our own way to the network. */
+export class HubClient {
+  readonly endpoint: string;
+  readonly #options: HubOptions;
+
+  constructor(options: HubOptions) {
+    this.endpoint = (options.endpoint ?? HUB_URL).replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  get host(): string {
+    return hostOf(this.endpoint);
+  }
+
+  /** The token as it is sent; to the hub's own origin only. */
+  get secretHeaders(): Readonly<Record<string, string>> {
+    const { token } = this.#options;
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  /** Where a file's bytes are; the hub redirects to its storage from there. */
+  fileUrl(repo: string, commit: string, name: string): string {
+    return `${this.endpoint}/${repo}/resolve/${commit}/${encodeURIComponent(name)}`;
+  }
+
+  /**
+   * The commit that a branch, tag or commit is now.
+   * @throws HubError
+   */
+  async commitOf(repo: string, revision: string): Promise<string> {
+    const info = await this.#ask(repo, revision, () =>
+      modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: this.endpoint, fetch: this.#fetch(repo) }));
+    if (typeof info.sha === 'string' && COMMIT.test(info.sha)) return info.sha;
+    throw new HubError('bad-answer', `${this.host} does not say which commit "${revision}" of ${repo} is; is it a hub?`);
+  }
+
+  /**
+   * The files of the top folder. Folders and files in them are left out.
+   * @throws HubError
+   */
+  async listFiles(repo: string, commit: string): Promise<HubFile[]> {
+    const entries = await this.#ask(repo, commit, async () => {
+      const found: unknown[] = [];
+      for await (const entry of listFiles({ repo: { type: 'model', name: repo }, revision: commit, hubUrl: this.endpoint, fetch: this.#fetch(repo) })) {
+        if (found.push(entry) > MAX_FILES) throw new HubError('bad-answer', `${repo} lists too many files to be a model.`);
+      }
+      return found;
+    });
+    const parsed = z.array(treeEntry).safeParse(entries);
+    if (!parsed.success) throw new HubError('bad-answer', `${this.host} lists the files of ${repo} in a form that is not known here.`);
+    return parsed.data
+      .filter(({ type, path }) => type === 'file' && !/[\\/]/.test(path))
+      .map(({ path, size, oid, lfs }) =>
+        lfs
+          ? { name: path, sizeBytes: lfs.size, checksum: { algorithm: 'sha256', hex: lfs.oid } }
+          : { name: path, sizeBytes: size, checksum: { algorithm: 'git-blob', hex: oid } });
+  }
+
+  async #ask<T>(repo: string, revision: string, question: () => Promise<T>): Promise<T> {
+    const { retry, signal, token } = this.#options;
+    try {
+      return await retrying(question, retry, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const asked = { repo, revision, host: this.host, hasToken: token !== undefined };
+      if (error instanceof HubError || error instanceof DownloadError) throw toHubError(error, asked);
+      // The library did not understand the answer; its words are not for a user.
+      throw new HubError('bad-answer', `${this.host} answers for ${repo} in a form that is not known here; is it a hub?`, error);
+    }
+  }
+
+  /**
+   * What the library sends goes through here: errors become ours before it reads their bodies, pages of a listing are fetched only
+   * from the hub itself, and the token is added by us, since the library takes none that does not begin with "hf_".
+   */
+  #fetch(repo: string): typeof globalThis.fetch {
+    return async (input) => {
+      const url = input instanceof Request ? input.url : String(input);
+      if (!URL.canParse(url) || new URL(url).origin !== new URL(this.endpoint).origin) {
+        throw new HubError('bad-answer', `${this.host} points elsewhere for the files of ${repo}; that is not followed.`);
+      }
+      const { fetch, signal } = this.#options;
+      const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+      try {
+        const response = await guardedGet({
+          url,
+          headers: { accept: 'application/json' },
+          secretHeaders: this.secretHeaders,
+          what: repo,
+          signal: AbortSignal.any([signal, timeout]),
+          fetch,
+        });
+        const answer = await readJson(response, MAX_ANSWER_BYTES, repo);
+        const link = response.headers.get('link');
+        return Response.json(answer, { headers: link === null ? {} : { link } });
+      } catch (error) {
+        if (timeout.aborted && !signal.aborted) {
+          throw new DownloadError({ kind: 'network', message: `${this.host} does not answer: check the connection, then try again.`, cause: error });
+        }
+        throw error;
+      }
+    };
+  }
+}

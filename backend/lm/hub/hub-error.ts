@@ -1,0 +1,76 @@
+import { DownloadError, type DownloadErrorKind } from './download-error.ts';
+
+/** What can go wrong with a model on the hub, as far as anybody decides by it. */
+export type HubErrorKind =
+  /** No name of a model, no name of a revision, or no address of a hub. */
+  | 'invalid-name'
+  | 'unauthorized'
+  /** The model's owner wants its terms accepted first. */
+  | 'gated'
+  | 'not-found'
+  | 'no-revision'
+  /** The repository holds no model that can be run here. */
+  | 'no-model'
+  | 'rate-limit'
+  | 'server'
+  | 'offline'
+  | 'bad-answer'
+  | 'checksum'
+  | 'disk-full'
+  | 'disk';
+
+/** A model could not be fetched. The message is one sentence that says what happened and what to do. */
+export class HubError extends Error {
+  override readonly name = 'HubError';
+  readonly kind: HubErrorKind;
+
+  constructor(kind: HubErrorKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+const KINDS: Readonly<Record<DownloadErrorKind, HubErrorKind>> = {
+  'unauthorized': 'unauthorized',
+  'forbidden': 'gated',
+  'not-found': 'not-found',
+  'rate-limit': 'rate-limit',
+  'server': 'server',
+  'bad-answer': 'bad-answer',
+  'network': 'offline',
+  'refused-address': 'bad-answer',
+  'wrong-size': 'checksum',
+  'checksum': 'checksum',
+  'disk-full': 'disk-full',
+  'disk': 'disk',
+};
+
+export interface Asked {
+  readonly repo: string;
+  readonly revision: string;
+  readonly host: string;
+  readonly hasToken: boolean;
+}
+
+/**
+ * A download's error as one about a model. The hub answers 401 for a model that does not exist as well, so that nobody can find
+ * out by asking which private ones do; its header `X-Error-Code` says more, where it is sent.
+ */
+export function toHubError(error: unknown, { repo, revision, host, hasToken }: Asked): unknown {
+  if (!(error instanceof DownloadError)) return error;
+  const make = (kind: HubErrorKind, message: string): HubError => new HubError(kind, message, error);
+  if (error.code === 'GatedRepo' || error.kind === 'forbidden') {
+    const then = hasToken ? 'accept them there with the account of your access token' : 'accept them there, and give an access token';
+    return make('gated', `${repo} is open only to those who accept its terms at ${host}: ${then}.`);
+  }
+  if (error.code === 'RevisionNotFound') return make('no-revision', `${repo} has no revision "${revision}" at ${host}: check its name.`);
+  if (error.kind === 'unauthorized') {
+    return hasToken
+      ? make('unauthorized', `${host} does not know ${repo}, or does not accept the access token: check the name and the token.`)
+      : make('unauthorized', `${host} shows ${repo} to nobody without an access token: check the name, or give a token.`);
+  }
+  if (error.code === 'RepoNotFound' || error.kind === 'not-found') {
+    return make('not-found', `${host} has no model ${repo} in revision "${revision}": check the name.`);
+  }
+  return make(KINDS[error.kind], error.message);
+}

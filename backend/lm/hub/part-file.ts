@@ -1,0 +1,152 @@
+import type { Hash } from 'node:crypto';
+import { constants, lstatSync } from 'node:fs';
+import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { hashFile, startHash, type Checksum } from './checksum.ts';
+import { onDisk } from './download-error.ts';
+
+/** Which content a part is of, so that a later process goes on with it only where that is still the one wanted. */
+interface PartRecord {
+  readonly checksum: string;
+  readonly etag?: string | undefined;
+}
+
+/**
+ * The beginning of a file, as far as it has come: `<file>.part`, with its record beside it. The hash always covers exactly the
+ * bytes that are in it.
+ */
+export class PartFile {
+  readonly #file: string;
+  readonly #checksum: Checksum;
+  readonly #sizeBytes: number;
+  readonly #handle: FileHandle;
+  #hash: Hash;
+  #bytes: number;
+  #etag: string | undefined;
+  #isPatched: boolean;
+
+  private constructor(file: string, checksum: Checksum, sizeBytes: number, handle: FileHandle, found: Found) {
+    this.#file = file;
+    this.#checksum = checksum;
+    this.#sizeBytes = sizeBytes;
+    this.#handle = handle;
+    this.#hash = found.hash;
+    this.#bytes = found.bytes;
+    this.#etag = found.etag;
+    this.#isPatched = found.bytes > 0;
+  }
+
+  /** Opens what an earlier download of the same content left, or begins with nothing. */
+  static async open(file: string, checksum: Checksum, sizeBytes: number, signal: AbortSignal): Promise<PartFile> {
+    return onDisk(file, async () => {
+      const part = partName(file);
+      const record = await readRecord(file);
+      const isOurs = record?.checksum === checksum.hex && isPlainFile(part);
+      if (!isOurs) await rm(part, { recursive: true, force: true });
+      // Not through a link: what we write must be the file of this name.
+      const handle = await open(part, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o644);
+      try {
+        const hash = startHash(checksum, sizeBytes);
+        const bytes = (isOurs ? await hashFile(part, hash, signal) : undefined) ?? 0;
+        const found = bytes <= sizeBytes ? { hash, bytes, etag: record?.etag } : undefined;
+        const opened = new PartFile(file, checksum, sizeBytes, handle, found ?? { hash, bytes, etag: undefined });
+        if (!found) await opened.restart();
+        if (!isOurs) await opened.#writeRecord(undefined);
+        return opened;
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    });
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** What the server called the content when it sent the first byte of this. */
+  get etag(): string | undefined {
+    return this.#etag;
+  }
+
+  /** It was put together: of what an earlier process left, or of several responses. If it is wrong, a second try is worth it. */
+  get isPatched(): boolean {
+    return this.#isPatched;
+  }
+
+  async restart(): Promise<void> {
+    await onDisk(this.#file, () => this.#handle.truncate(0));
+    this.#hash = startHash(this.#checksum, this.#sizeBytes);
+    this.#bytes = 0;
+    this.#isPatched = false;
+  }
+
+  /** From here on the bytes come from a response that bore this ETag. */
+  async servedAs(etag: string | undefined): Promise<void> {
+    if (this.#bytes > 0) this.#isPatched = true;
+    if (etag === this.#etag) return;
+    await onDisk(this.#file, () => this.#writeRecord(etag));
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    await onDisk(this.#file, async () => {
+      for (let done = 0; done < chunk.length;) {
+        const { bytesWritten } = await this.#handle.write(chunk, done, chunk.length - done, this.#bytes + done);
+        done += bytesWritten;
+      }
+    });
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+  }
+
+  /** Whether all bytes are here and are the right ones. The hash cannot be added to afterwards. */
+  isRight(): boolean {
+    return this.#bytes === this.#sizeBytes && this.#hash.copy().digest('hex') === this.#checksum.hex;
+  }
+
+  /** Gives the file its name: it appears whole. */
+  async finish(): Promise<void> {
+    await onDisk(this.#file, async () => {
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(partName(this.#file), this.#file);
+      await rm(recordName(this.#file), { force: true });
+    });
+  }
+
+  /** The bytes stay for the next try. After `finish` this does nothing. */
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #writeRecord(etag: string | undefined): Promise<void> {
+    const record: PartRecord = { checksum: this.#checksum.hex, etag };
+    const temporary = `${recordName(this.#file)}.new`;
+    await writeFile(temporary, JSON.stringify(record));
+    await rename(temporary, recordName(this.#file));
+    this.#etag = etag;
+  }
+}
+
+interface Found {
+  readonly hash: Hash;
+  readonly bytes: number;
+  readonly etag: string | undefined;
+}
+
+const partName = (file: string): string => `${file}.part`;
+const recordName = (file: string): string => `${file}.part.json`;
+
+function isPlainFile(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** A record that cannot be read is none: the part is then fetched anew. */
+async function readRecord(file: string): Promise<PartRecord | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(recordName(file), 'utf8'));
+    if (typeof value !== 'object' || value === null || !('checksum' in value) || typeof value.checksum !== 'string') return undefined;
+    return { checksum: value.checksum, etag: 'etag' in value && typeof value.etag === 'string' ? value.etag : undefined };
+  } catch {
+    return undefined;
+  }
+}

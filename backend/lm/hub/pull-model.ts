@@ -1,0 +1,136 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { onDisk } from './download-error.ts';
+import { requireSpace } from './free-space.ts';
+import { HubClient, type HubFile } from './hub-client.ts';
+import { HubError, toHubError } from './hub-error.ts';
+import { neededFiles } from './needed-files.ts';
+import { ProgressMeter, type DownloadProgress } from './progress-meter.ts';
+import { modelPlaces, readPulledModel, recordFile, type PulledModel, type PullRecord } from './pulled-models.ts';
+import { download, DOWNLOAD_TOOLS, type DownloadTools } from './resumable-download.ts';
+import { fillWholeFolder } from './whole-folder.ts';
+
+export interface PullRequest {
+  /** "owner/name" on the hub. */
+  readonly repo: string;
+  /** A branch, tag or commit; `main` where absent. */
+  readonly revision?: string | undefined;
+  /** Address of another hub or a mirror; the library's own default where absent. */
+  readonly endpoint?: string | undefined;
+  /** For models that are not open to everybody; goes to the endpoint only. */
+  readonly token?: string | undefined;
+  /** The product's storage; models lie in `models/` of it. Absolute. */
+  readonly storage: string;
+  readonly signal: AbortSignal;
+  /** Of all files together; `file` is the one being fetched. */
+  readonly onProgress?: ((progress: DownloadProgress & { readonly file: string }) => void) | undefined;
+  /** Another process fetches the same model; this one waits for it. */
+  readonly onWait?: (() => void) | undefined;
+}
+
+const COMMIT = /^[0-9a-f]{40}$/;
+/** A hub that cannot be asked is not worth the patience of a download that is half done. */
+const QUESTION_FAILURES = 3;
+/** The hub's own rule: letters, digits, `-`, `_`, `.`; no "--", no "..", no `-` or `.` at an end. */
+const NAME_PART = /^(?![-.])(?!.*(?:--|\.\.))[\w.-]{1,96}(?<![-.])$/;
+const REVISION = /^(?![-./])(?!.*\.\.)[\w./-]{1,200}$/;
+
+/**
+ * Fetches a model so that its folder is there whole or not at all, going on where an earlier try stopped, and pinned to the commit
+ * that the revision is now. A whole commit that is here already costs one question to the hub, or none if it is named in full.
+ * @throws HubError; the signal's reason once it has aborted
+ */
+export async function pullModel(request: PullRequest, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<PulledModel> {
+  const { repo, revision = 'main', storage, signal } = request;
+  requireNames(request);
+  signal.throwIfAborted();
+  const places = modelPlaces(storage, repo);
+  if (COMMIT.test(revision)) {
+    const here = await readPulledModel(places.folder(revision));
+    if (here) return here;
+  }
+  const retry = { ...tools.retry, failures: Math.min(QUESTION_FAILURES, tools.retry.failures) };
+  const hub = new HubClient({ endpoint: request.endpoint, token: request.token, fetch: tools.fetch, retry, signal });
+  try {
+    const commit = await hub.commitOf(repo, revision);
+    const folder = places.folder(commit);
+    await fillWholeFolder({
+      folder,
+      staging: places.staging,
+      lock: places.lock,
+      isWhole: async () => (await readPulledModel(folder)) !== undefined,
+      fill: () => fill({ request, tools, hub, commit, staging: places.staging }),
+      signal,
+      onWait: request.onWait,
+    });
+    const pulled = await readPulledModel(folder);
+    if (!pulled) throw new HubError('disk', `${folder} was changed while the model was fetched; try again.`);
+    return pulled;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toHubError(error, { repo, revision, host: hub.host, hasToken: request.token !== undefined });
+  }
+}
+
+interface Filling {
+  readonly request: PullRequest;
+  readonly tools: DownloadTools;
+  readonly hub: HubClient;
+  readonly commit: string;
+  readonly staging: string;
+}
+
+/** Each file is known by its checksum, so what an interrupted pull of an older commit left is used as far as it is the same. */
+async function fill({ request, tools, hub, commit, staging }: Filling): Promise<void> {
+  const { repo, signal, onProgress } = request;
+  const files = neededFiles(await hub.listFiles(repo, commit));
+  if (files.length === 0) {
+    throw new HubError('no-model', `${repo} holds no config.json with *.safetensors: choose a repository with the original weights.`);
+  }
+  await onDisk(staging, () => removeOthers(staging, files));
+  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  await requireSpace(staging, Math.max(0, totalBytes - (await bytesIn(staging))), repo, tools.freeBytes);
+  let current = '';
+  const meter = new ProgressMeter(totalBytes, (progress) => onProgress?.({ ...progress, file: current }));
+  let doneBytes = 0;
+  for (const { name, sizeBytes, checksum } of files) {
+    current = name;
+    await download({
+      url: hub.fileUrl(repo, commit, name),
+      secretHeaders: hub.secretHeaders,
+      file: path.join(staging, name),
+      sizeBytes,
+      checksum,
+      signal,
+      onProgress: meter.fileAt(doneBytes),
+    }, tools);
+    doneBytes += sizeBytes;
+  }
+  const record: PullRecord = { version: 1, repo, commit, files: files.map(({ name, sizeBytes }) => ({ name, sizeBytes })) };
+  await onDisk(staging, () => writeFile(recordFile(staging), `${JSON.stringify(record, undefined, 2)}\n`, { flush: true }));
+}
+
+function requireNames({ repo, revision, endpoint }: PullRequest): void {
+  const parts = repo.split('/');
+  if (parts.length > 2 || !parts.every((part) => NAME_PART.test(part)) || repo.endsWith('.git')) {
+    throw new HubError('invalid-name', 'A model is named as on the hub, owner/name, such as Qwen/Qwen3-0.6B.');
+  }
+  if (revision !== undefined && !REVISION.test(revision)) {
+    throw new HubError('invalid-name', 'A revision is the name of a branch or tag, or a commit.');
+  }
+  if (endpoint !== undefined && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(endpoint)) {
+    throw new HubError('invalid-name', 'The address of a hub begins with https:// and carries no account; the access token is given apart.');
+  }
+}
+
+async function removeOthers(staging: string, files: readonly HubFile[]): Promise<void> {
+  const kept = new Set(files.flatMap(({ name }) => [name, `${name}.part`, `${name}.part.json`]));
+  for (const name of await readdir(staging)) {
+    if (!kept.has(name)) await rm(path.join(staging, name), { recursive: true, force: true });
+  }
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(path.join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

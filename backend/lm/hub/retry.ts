@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DownloadError } from './download-error.ts';
+
+export interface RetryPolicy {
+  /** So many failures one after another, without progress between them, and the last one is thrown. */
+  readonly failures: number;
+  readonly firstDelayMs: number;
+  /** Also the longest wait that a server may ask for; one that asks for more is taken at its word, and the error is thrown. */
+  readonly longestDelayMs: number;
+}
+
+/** About a minute of patience with a server that is gone. */
+export const RETRY_POLICY: RetryPolicy = { failures: 7, firstDelayMs: 500, longestDelayMs: 30_000 };
+
+/**
+ * Runs `attempt` until it succeeds, fails for good, or has failed too often. `attempt` calls `progressed` when it got further
+ * than any before it: a long download over a bad line is cut more often than a short one and deserves as much patience.
+ * @throws what the last attempt threw; the signal's reason once it has aborted
+ */
+export async function retrying<T>(
+  attempt: (progressed: () => void) => Promise<T>,
+  policy: RetryPolicy,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 0; ;) {
+    try {
+      return await attempt(() => { failures = 0; });
+    } catch (error) {
+      signal.throwIfAborted();
+      failures += 1;
+      if (!(error instanceof DownloadError) || !error.retryable || failures >= policy.failures) throw error;
+      const waitMs = error.retryAfterMs ?? backoffMs(failures, policy);
+      if (waitMs > policy.longestDelayMs) throw error;
+      await wait(waitMs, signal);
+    }
+  }
+}
+
+/** Doubles with each failure; the random half keeps clients that failed together from coming back together. */
+function backoffMs(failures: number, { firstDelayMs, longestDelayMs }: RetryPolicy): number {
+  const full = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));
+  return full / 2 + (Math.random() * full) / 2;
+}
+
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (error) {
+    // Node wraps the reason in an error of its own.
+    signal.throwIfAborted();
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { onDisk } from './download-error.ts';
+import { withFileLock } from './file-lock.ts';
+
+export interface WholeFolder {
+  /** Where it will be found; there is either nothing there or all of it. Absolute. */
+  readonly folder: string;
+  /** Where it is filled, on the same file system. What is left of an earlier try is still in it. */
+  readonly staging: string;
+  readonly lock: string;
+  /** Whether what lies at `folder` is complete; asked before and after waiting for the lock. */
+  readonly isWhole: () => Promise<boolean>;
+  /** Puts everything into `staging`. */
+  readonly fill: () => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Another process is filling it; told once. */
+  readonly onWait?: (() => void) | undefined;
+}
+
+/**
+ * Fills a folder beside its place and renames it when it is complete: whoever finds it finds all of it, whatever ended the process
+ * in between. What a failed `fill` leaves in `staging` is kept for the next try.
+ */
+export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, signal, onWait }: WholeFolder): Promise<void> {
+  if (await isWhole()) return;
+  await withFileLock(lock, { signal, onWait }, async () => {
+    if (await isWhole()) return;
+    await onDisk(staging, () => mkdir(staging, { recursive: true }));
+    await fill();
+    signal.throwIfAborted();
+    await onDisk(folder, async () => {
+      await syncFolder(staging);
+      await rm(folder, { recursive: true, force: true });
+      await rename(staging, folder);
+      await syncFolder(path.dirname(folder));
+    });
+  });
+}
+
+/** Names reach the disk with their folder. Windows cannot open folders and needs no such call. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

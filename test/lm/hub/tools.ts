@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Checksum } from '../../../backend/lm/hub/checksum.ts';
+import { DOWNLOAD_TOOLS, type DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
+
+/** The product's tools, with waits too short to notice. */
+export const quickTools: DownloadTools = { ...DOWNLOAD_TOOLS, retry: { failures: 4, firstDelayMs: 1, longestDelayMs: 1_000 } };
+
+export function sha256(bytes: Buffer): Checksum {
+  return { algorithm: 'sha256', hex: createHash('sha256').update(bytes).digest('hex') };
+}
+
+export async function temporaryFolder(): Promise<string> {
+  return mkdtemp(path.join(tmpdir(), 'conductor-hub-'));
+}
+
+/** Bytes that do not repeat, the same ones at each run: a xorshift generator. */
+export function noise(size: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(size);
+  let state = seed;
+  for (let at = 0; at < size; at += 1) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    bytes[at] = state;
+  }
+  return bytes;
+}
