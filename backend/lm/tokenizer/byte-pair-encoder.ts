@@ -8,6 +8,9 @@ import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenize
  * BPE only, as Qwen's tokenizers are: there every text has ids, and the ids give the text back.
  *
  * The library's own search for added tokens is not used: it cannot be told which of them a text may not become.
+ *
+ * What Hugging Face's Rust library does otherwise: its Unicode tables are older than Node's, so letters and accents of the latest
+ * Unicode versions are cut elsewhere, and it takes a long s (`ſ`) behind an apostrophe for the `'s` of Qwen's pattern.
  */
 export class BytePairEncoder {
   readonly #library: Library;

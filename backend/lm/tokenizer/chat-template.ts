@@ -9,7 +9,7 @@ import { AllowanceSpentSignal, MeteredInterpreter } from './metered-interpreter.
  */
 
 /** Values a template may work out whatever its input; those of known models need a few hundred for each message. */
-const ALLOWANCE = 2_000_000;
+const ALLOWANCE = 500_000;
 /** And for each character of the messages: templates look at a message again and again. */
 const ALLOWANCE_PER_CHARACTER = 64;
 const LONGEST_RANGE = 100_000;

@@ -12,6 +12,8 @@ const LARGEST_SETTINGS = 4 * MEBIBYTE;
 const LARGEST_TEMPLATE = MEBIBYTE / 4;
 /** Seven times the 151,936 of Qwen. */
 export const HIGHEST_ID = MEBIBYTE - 1;
+/** More than twice what the most generous of known tokenizers has. */
+const MOST_ADDED_TOKENS = 16_384;
 
 const id = z.number().int().min(0).max(HIGHEST_ID);
 
@@ -43,7 +45,7 @@ const definitionSchema = z.looseObject({
     continuing_subword_prefix: z.string().nullish(),
     end_of_word_suffix: z.string().nullish(),
   }),
-  added_tokens: z.array(addedTokenSchema.extend({ id })).max(HIGHEST_ID).default([]),
+  added_tokens: z.array(addedTokenSchema.extend({ id })).max(MOST_ADDED_TOKENS).default([]),
   normalizer: componentSchema.nullish(),
   pre_tokenizer: componentSchema.nullish(),
   decoder: componentSchema.nullish(),
@@ -55,7 +57,8 @@ const namedTokensSchema = z.looseObject({ bos_token: namedToken, eos_token: name
 
 const configSchema = namedTokensSchema.extend({
   chat_template: z.union([z.string(), z.array(z.object({ name: z.string(), template: z.string() }))]).nullish(),
-  added_tokens_decoder: z.record(z.string().refine(isId, 'no token id'), addedTokenSchema).nullish(),
+  added_tokens_decoder: z.record(z.string().refine(isId, 'no token id'), addedTokenSchema)
+    .refine((tokens) => Object.keys(tokens).length <= MOST_ADDED_TOKENS, 'too many tokens').nullish(),
 });
 
 function isId(text: string): boolean {
