@@ -1,10 +1,14 @@
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Graph, single, type Op } from '../../../backend/lm/graph/graph.ts';
+import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
+import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
+import { Graph, single, type Op, type Tensor } from '../../../backend/lm/graph/graph.ts';
 import { float32s, Session } from '../../../backend/lm/graph/session.ts';
-import {
-  allocateQuantizedRows, dequantizeRows, quantizeRows, type BlockFormat, type QuantizedRows,
-} from '../../../backend/lm/quantize/block-quantize.ts';
+import { allocateQuantizedRows, dequantizeRows, quantizeRows, type BlockFormat } from '../../../backend/lm/quantize/block-quantize.ts';
+import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { TINY_QWEN3, tinyTensors, writeTinyCheckpoint } from '../../support/tiny-checkpoint.ts';
 import { gaussian } from './random-weights.ts';
 
 /* onnxruntime itself says whether our layout is its own. */
@@ -27,30 +31,29 @@ const PRODUCT: Op<Product> = {
 };
 
 interface Multiplication extends Product {
-  readonly quantized: QuantizedRows;
+  /** Codes and scales, as constants or as ranges of a file. */
+  readonly weight: (g: Graph) => readonly [blocks: Tensor, scales: Tensor];
   /** [tokens, columns] */
   readonly x: Float32Array;
   readonly repackWeights: boolean;
 }
 
 /** x · weightᵀ, [tokens, rows], as onnxruntime works it out. */
-async function multiply({ quantized: { blocks, scales }, x, repackWeights, ...product }: Multiplication): Promise<Float32Array> {
-  const { rows, columns, format: { bits, blockSize } } = product;
-  const perRow = Math.ceil(columns / blockSize);
+async function multiply({ weight, x, repackWeights, ...product }: Multiplication): Promise<Float32Array> {
   const g = new Graph();
-  const operands = [
-    g.input('x', 'float32', ['tokens', columns]),
-    g.constant('uint8', [rows, perRow, (blockSize * bits) / 8], blocks),
-    g.constant('float32', [rows * perRow], scales),
-  ];
-  const y = single(g.apply(PRODUCT, operands, product));
+  const y = single(g.apply(PRODUCT, [g.input('x', 'float32', ['tokens', product.columns]), ...weight(g)], product));
   const session = await Session.open(g, { y }, { device: 'cpu', threads: 1, repackWeights });
   try {
-    const results = await session.run({ x: float32s([x.length / columns, columns], x) }, ['y']);
+    const results = await session.run({ x: float32s([x.length / product.columns, product.columns], x) }, ['y']);
     return results.y.data as Float32Array;
   } finally {
     await session.close();
   }
+}
+
+function shapesOf(rows: number, columns: number, format: BlockFormat) {
+  const perRow = Math.ceil(columns / format.blockSize);
+  return { blocks: [rows, perRow, (format.blockSize * format.bits) / 8], scales: [rows, perRow] };
 }
 
 /** The same in float64, from the weights that the codes stand for. */
@@ -73,7 +76,10 @@ function relativeError(found: Float32Array, { x, weights, rows, columns }: { x: 
 function randomQuantized(seed: number, rows: number, columns: number, format: BlockFormat) {
   const quantized = allocateQuantizedRows(rows, columns, format);
   quantizeRows(gaussian(seed, rows * columns), columns, format, quantized);
-  return { quantized, weights: dequantizeRows(quantized, rows, columns, format) };
+  const shape = shapesOf(rows, columns, format);
+  const weight: Multiplication['weight'] = (g) =>
+    [g.constant('uint8', shape.blocks, quantized.blocks), g.constant('float32', shape.scales, quantized.scales)];
+  return { weight, weights: dequantizeRows(quantized, rows, columns, format) };
 }
 
 const shapes = {
@@ -89,9 +95,9 @@ describe('the layout of MatMulNBits', () => {
   it.each([true, false])('is what onnxruntime multiplies with, any shape, weights repacked: %s', async (repackWeights) => {
     await fc.assert(fc.asyncProperty(fc.record(shapes), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
       const format: BlockFormat = { bits, blockSize };
-      const { quantized, weights } = randomQuantized(seed, rows, columns, format);
+      const { weight, weights } = randomQuantized(seed, rows, columns, format);
       const x = gaussian(seed + 1, tokens * columns, 1);
-      const found = await multiply({ quantized, x, rows, columns, format, accuracyLevel: 0, repackWeights });
+      const found = await multiply({ weight, x, rows, columns, format, accuracyLevel: 0, repackWeights });
       expect(relativeError(found, { x, weights, rows, columns })).toBeLessThan(1e-5);
     }), { numRuns: 60 });
   });
@@ -99,9 +105,9 @@ describe('the layout of MatMulNBits', () => {
   it('is what onnxruntime multiplies with in 8-bit integers, up to their rounding', async () => {
     await fc.assert(fc.asyncProperty(fc.record({ ...shapes, columns: fc.integer({ min: 33, max: 300 }) }), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
       const format: BlockFormat = { bits, blockSize };
-      const { quantized, weights } = randomQuantized(seed, rows, columns, format);
+      const { weight, weights } = randomQuantized(seed, rows, columns, format);
       const x = gaussian(seed + 1, tokens * columns, 1);
-      const found = await multiply({ quantized, x, rows, columns, format, accuracyLevel: 4, repackWeights: true });
+      const found = await multiply({ weight, x, rows, columns, format, accuracyLevel: 4, repackWeights: true });
       // Activations are rounded to 1/127 of the largest in a block: each product is off by at most half of that.
       const exact = multiplyExactly(x, weights, rows, columns);
       exact.forEach((value, index) => {
@@ -116,5 +122,24 @@ describe('the layout of MatMulNBits', () => {
         expect(Math.abs(value - found[index]!)).toBeLessThanOrEqual(bound);
       });
     }), { numRuns: 60 });
+  });
+
+  it('is what onnxruntime finds in the cached file, at the places that are named', async () => {
+    const folder = await temporaryFolder();
+    await writeTinyCheckpoint(folder, TINY_QWEN3, tinyTensors(TINY_QWEN3, 'BF16'));
+    const checkpoint = await openCheckpoint(folder);
+    const storage = path.join(folder, 'storage');
+    const { tensors } = await openQuantized(checkpoint, { storage, bits: 4, blockSize: 32, signal: new AbortController().signal });
+    for (const [name, { rows, columns, blocks, scales, ...format }] of tensors) {
+      const shape = shapesOf(rows, columns, format);
+      const weight: Multiplication['weight'] = (g) =>
+        [g.weight('blocks', 'uint8', shape.blocks, blocks), g.weight('scales', 'float32', shape.scales, scales)];
+      const expected = allocateQuantizedRows(rows, columns, format);
+      quantizeRows(await readTensor(checkpoint.tensors.get(name)!), columns, format, expected);
+      const weights = dequantizeRows(expected, rows, columns, format);
+      const x = gaussian(1, columns, 1);
+      const found = await multiply({ weight, x, rows, columns, format, accuracyLevel: 0, repackWeights: true });
+      expect(relativeError(found, { x, weights, rows, columns })).toBeLessThan(1e-5);
+    }
   });
 });

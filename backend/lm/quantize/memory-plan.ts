@@ -1,0 +1,171 @@
+import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import { expectedTensors, linearShapes } from '../checkpoint/decoder-weights.ts';
+import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
+
+/*
+ * What a model takes in memory, worked out from its geometry before anything is loaded. Each formula stands beside what it counts.
+ */
+
+export type Precision = 'float32' | 'bfloat16' | 'float16' | '8-bit' | '4-bit';
+
+export interface MemoryLoad {
+  readonly config: DecoderConfig;
+  /** The type of the weights. Quantised ones are taken to come from a 16-bit checkpoint. */
+  readonly precision: Precision;
+  readonly device: 'cpu' | 'cuda';
+  /** Texts that are generated at once. */
+  readonly rows: number;
+  /** The longest prompt. */
+  readonly promptTokens: number;
+  readonly newTokens: number;
+  /** Absent: no adapter. */
+  readonly adapterRank?: number | undefined;
+}
+
+export interface MemoryPlan {
+  readonly weightsBytes: number;
+  readonly cacheBytes: number;
+  readonly workspaceBytes: number;
+  readonly adapterBytes: number;
+  readonly totalBytes: number;
+  /** The same for people, one item a line. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * The loop's state at the end of a step, as it was at its start, the zeros it began with and the copy that leaves the loop, not all
+ * at the same time. Measured: a run over a cache of 69 MB takes 242 MB (onnxruntime 1.30, CPU).
+ */
+const CACHE_COPIES = 3.5;
+
+/** Sampling: logits, logits divided by the temperature, their exponentials, running sums. */
+const LOGIT_COPIES = 4;
+
+/** CUDA's context, cuBLAS and the kernels' code. An estimate. */
+const CUDA_CONTEXT_BYTES = 512 * 2 ** 20;
+
+/**
+ * Of the output layer, at most this many rows are widened at once where all of it would take more than 256 MiB and has more than
+ * twice as many rows (onnxruntime, contrib_ops/cuda/quantization/matmul_nbits.cc).
+ */
+const WIDENED_HEAD_ROWS = 32768;
+const WIDENED_HEAD_BYTES = 256 * 2 ** 20;
+
+export function planMemory(load: MemoryLoad): MemoryPlan {
+  const weightsBytes = weightsOf(load);
+  const cacheBytes = cacheOf(load);
+  const workspaceBytes = workspaceOf(load);
+  const adapterBytes = adapterOf(load);
+  const totalBytes = weightsBytes + cacheBytes + workspaceBytes + adapterBytes;
+  const { config, precision, device, rows, promptTokens, newTokens, adapterRank } = load;
+  const places = promptTokens + newTokens;
+  return {
+    weightsBytes,
+    cacheBytes,
+    workspaceBytes,
+    adapterBytes,
+    totalBytes,
+    lines: [
+      `Weights: ${memorySize(weightsBytes)} (${countWeights(config)}, ${precision}${isWidened(load) ? ', computed in float32' : ''})`,
+      `Attention cache: ${memorySize(cacheBytes)} (${counted(rows, 'row')} of ${counted(places, 'token')}, ${CACHE_COPIES} copies)`,
+      `Working memory: ${memorySize(workspaceBytes)} (a prompt of ${counted(promptTokens, 'token')})`,
+      ...(adapterRank ? [`Adapter: ${memorySize(adapterBytes)} (rank ${adapterRank})`] : []),
+      `Total: ${memorySize(totalBytes)} on ${device === 'cuda' ? 'the GPU' : 'the CPU'}`,
+    ],
+  };
+}
+
+const isQuantized = ({ precision }: MemoryLoad): boolean => precision === '4-bit' || precision === '8-bit';
+
+/** A CPU computes everything in float32. CUDA takes the type of the weights, and 16 bits with quantised ones. */
+const computeBytes = ({ device, precision }: MemoryLoad): number => (device === 'cpu' || precision === 'float32' ? 4 : 2);
+
+const isWidened = (load: MemoryLoad): boolean => !isQuantized(load) && computeBytes(load) === 4 && load.precision !== 'float32';
+
+function linearWeights(config: DecoderConfig): number {
+  return config.layers * Object.values(linearShapes(config)).reduce((sum, [rows, columns]) => sum + rows * columns, 0);
+}
+
+function allWeights(config: DecoderConfig): number {
+  return expectedTensors(config).reduce((sum, { shape }) => sum + shape.reduce((product, length) => product * length, 1), 0);
+}
+
+/**
+ * Float: every weight in the type of computation; of an embedding table that is not the output layer too only the rows that are
+ * looked up are widened, and it stays as stored.
+ * Quantised: linear layers in 4 or 8 bits, the output layer in 8, the embedding table as stored, the few others computed with.
+ */
+function weightsOf(load: MemoryLoad): number {
+  const { config, precision } = load;
+  const storedBytes = precision === 'float32' ? 4 : 2;
+  const table = config.vocabularySize * config.hiddenSize;
+  const linear = linearWeights(config);
+  const small = allWeights(config) - linear - table * (config.tiedEmbeddings ? 1 : 2);
+  if (isQuantized(load)) {
+    const linearBytes = quantizedBytes(linear, precision === '4-bit' ? 4 : 8, load);
+    return linearBytes + quantizedBytes(table, 8, load) + table * storedBytes + small * computeBytes(load);
+  }
+  return (linear + table + small) * computeBytes(load) + (config.tiedEmbeddings ? 0 : table * storedBytes);
+}
+
+/**
+ * Codes, and for each block a scale in the type of computation. The CPU's kernels repack them, with a second scale and the sum of
+ * the block, in float32 (measured: 0.875 bytes a weight in 4 bits, 1.375 in 8).
+ */
+function quantizedBytes(weights: number, bits: number, load: MemoryLoad): number {
+  const bytesPerBlock = load.device === 'cpu' ? 12 : computeBytes(load);
+  return weights * (bits / 8 + bytesPerBlock / DEFAULT_BLOCK_SIZE);
+}
+
+/** 2 (keys and values) · layers · key-value heads · head size · bytes, for each token of each row. */
+function cacheOf(load: MemoryLoad): number {
+  const { layers, keyValueHeads, headSize } = load.config;
+  const perToken = 2 * layers * keyValueHeads * headSize * computeBytes(load);
+  return CACHE_COPIES * load.rows * (load.promptTokens + load.newTokens) * perToken;
+}
+
+function workspaceOf(load: MemoryLoad): number {
+  const { config, device, rows, promptTokens } = load;
+  const { hiddenSize, intermediateSize, attentionHeads, keyValueHeads, headSize, vocabularySize } = config;
+  // The widest moment of a layer: in its MLP the residual, its norm, gate, up and their product; in its attention the residual,
+  // its norm, queries, keys, values, the rotated ones and the output.
+  const mlp = 2 * hiddenSize + 3 * intermediateSize;
+  const attention = 2 * hiddenSize + (3 * attentionHeads + 3 * keyValueHeads) * headSize;
+  const activations = rows * promptTokens * Math.max(mlp, attention) * computeBytes(load);
+  // CUDA's grouped-query attention has no float32: there scores and probabilities of the plain one are [rows, heads, prompt, prompt].
+  const scores = device === 'cuda' && computeBytes(load) === 4 ? 2 * rows * attentionHeads * promptTokens ** 2 * 4 : 0;
+  const logits = LOGIT_COPIES * rows * vocabularySize * 4;
+  return activations + scores + logits + widenedWeights(load) + (device === 'cuda' ? CUDA_CONTEXT_BYTES : 0);
+}
+
+/** With more than one token, CUDA widens a quantised weight before it multiplies: one at a time, so that the largest counts. */
+function widenedWeights(load: MemoryLoad): number {
+  if (load.device !== 'cuda' || !isQuantized(load)) return 0;
+  const { config, rows } = load;
+  const largestLinear = Math.max(...Object.values(linearShapes(config)).map(([height, width]) => height * width));
+  const head = config.vocabularySize * config.hiddenSize * 2;
+  const inParts = head > WIDENED_HEAD_BYTES && config.vocabularySize > 2 * WIDENED_HEAD_ROWS;
+  const widenedHead = inParts ? WIDENED_HEAD_ROWS * config.hiddenSize * 2 : head;
+  return Math.max(largestLinear * 2, rows > 1 ? widenedHead : 0);
+}
+
+/** a[rank, in] and b[out, rank] of all seven projections, fed as float32 and cast to the type of computation. */
+function adapterOf(load: MemoryLoad): number {
+  const { config, adapterRank = 0 } = load;
+  const perRank = config.layers * Object.values(linearShapes(config)).reduce((sum, [rows, columns]) => sum + rows + columns, 0);
+  return adapterRank * perRank * (computeBytes(load) === 4 ? 4 : 4 + computeBytes(load));
+}
+
+/** Memory is sold in powers of two, and called MB and GB. */
+function memorySize(bytes: number): string {
+  return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`;
+}
+
+function countWeights(config: DecoderConfig): string {
+  const weights = allWeights(config);
+  return weights >= 1e9 ? `${(weights / 1e9).toFixed(1)} billion` : `${(weights / 1e6).toFixed(weights < 1e7 ? 1 : 0)} million`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+}
