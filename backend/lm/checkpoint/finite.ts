@@ -16,8 +16,15 @@ export interface FiniteCheckOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** The bits of the exponent. A value is NaN or infinite exactly when all of them are set. */
-const EXPONENT_BITS: Readonly<Record<StoredType, number>> = { float32: 0x7f800000, float16: 0x7c00, bfloat16: 0x7f80 };
+/**
+ * A value is NaN or infinite exactly when all bits of its exponent are set. Then, and only then, adding one to the exponent alone
+ * carries into the bit of the sign. Two 16-bit values are looked at together: no carry leaves its half of the word.
+ */
+const BITS: Readonly<Record<StoredType, { readonly exponent: number; readonly one: number; readonly sign: number }>> = {
+  float32: { exponent: 0x7f800000, one: 0x00800000, sign: 0x80000000 },
+  float16: { exponent: 0x7c007c00, one: 0x04000400, sign: 0x80008000 },
+  bfloat16: { exponent: 0x7f807f80, one: 0x00800080, sign: 0x80008000 },
+};
 
 /**
  * Looks at every weight of a checkpoint, in the order of the files' bytes and in bounded memory.
@@ -47,10 +54,19 @@ export async function findNonFinite(
   return undefined;
 }
 
-function indexOfNonFinite(type: StoredType, { buffer, byteOffset, byteLength }: Uint8Array): number {
-  const mask = EXPONENT_BITS[type];
-  const count = byteLength / BYTES_PER_VALUE[type];
-  const values = type === 'float32' ? new Uint32Array(buffer, byteOffset, count) : new Uint16Array(buffer, byteOffset, count);
-  for (let index = 0; index < count; index += 1) if (((values[index] ?? 0) & mask) === mask) return index;
+/** The index of the first value that is NaN or infinite, -1 where there is none. The bytes begin at a multiple of four. */
+export function indexOfNonFinite(type: StoredType, { buffer, byteOffset, byteLength }: Uint8Array): number {
+  const { exponent, one, sign } = BITS[type];
+  const words = new Int32Array(buffer, byteOffset, byteLength >> 2);
+  // Without a branch for each value this is several times as fast; where something was found, or an odd value is left, it is
+  // looked for one by one.
+  let carries = 0;
+  for (let index = 0; index < words.length; index += 1) carries |= ((words[index] ?? 0) & exponent) + one;
+  if ((carries & sign) === 0 && byteLength % 4 === 0) return -1;
+
+  const size = BYTES_PER_VALUE[type];
+  const mask = size === 4 ? exponent : exponent & 0xffff;
+  const values = size === 4 ? words : new Uint16Array(buffer, byteOffset, byteLength / 2);
+  for (let index = 0; index < values.length; index += 1) if (((values[index] ?? 0) & mask) === mask) return index;
   return -1;
 }

@@ -4,7 +4,7 @@ import type { StoredTensor } from './stored-tensor.ts';
 import { BYTES_PER_VALUE, widen } from './widen.ts';
 
 /** Beside the result, reading needs this much memory, however large the tensor. A multiple of every value's size. */
-const CHUNK_BYTES = 16 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
  * A whole tensor as float32, row-major.

@@ -13,10 +13,10 @@ import type { StoredTensor, StoredType } from './stored-tensor.ts';
 const LENGTH_BYTES = 8;
 
 /**
- * The format's own library allows 100 MB (`MAX_HEADER_SIZE`). The header of a large dense model takes below 1 MB, and parsed JSON
- * can take twenty times its bytes, so what is far too long is refused before it is read.
+ * The format's own library allows 100 MB (`MAX_HEADER_SIZE`). The header of a 72B model takes 0.2 MB, and parsed JSON can take
+ * a hundred times its bytes, so what is far too long is refused before it is read.
  */
-const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+const MAX_HEADER_BYTES = 4 * 1024 * 1024;
 const MAX_RANK = 8;
 
 const STORED_TYPES: ReadonlyMap<string, { readonly type: StoredType; readonly bytes: number }> = new Map([
@@ -55,7 +55,7 @@ export function readSafetensorsHeader(file: string): Promise<SafetensorsFile> {
     const lengthBytes = new Uint8Array(LENGTH_BYTES);
     await readExactly(handle, file, lengthBytes, 0);
     const headerBytes = Number(new DataView(lengthBytes.buffer).getBigUint64(0, true));
-    if (headerBytes > MAX_HEADER_BYTES) throw malformed(file, 'has a header of more than 16 MiB, or is no safetensors file');
+    if (headerBytes > MAX_HEADER_BYTES) throw malformed(file, 'has a header of more than 4 MiB, or is no safetensors file');
     const dataStart = LENGTH_BYTES + headerBytes;
     if (dataStart > fileBytes) throw truncated(file, 'ends inside its header');
     const header = new Uint8Array(headerBytes);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findNonFinite } from '../../../backend/lm/checkpoint/finite.ts';
+import { findNonFinite, indexOfNonFinite } from '../../../backend/lm/checkpoint/finite.ts';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { notFiniteError } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import { GOLDEN_MODELS } from '../../golden/golden.ts';
@@ -31,14 +32,38 @@ test.each(['F32', 'F16', 'BF16'])('finds NaN and both infinities in %s, and name
   }
 });
 
+test('tells every pattern of 16 bits, in either half of a word and as an odd last value', () => {
+  for (const [type, exponent] of [['float16', 0x7c00], ['bfloat16', 0x7f80]] as const) {
+    const wrong: number[] = [];
+    for (let pattern = 0; pattern < 65536; pattern += 1) {
+      const finite = pattern & ~exponent;
+      const bad = (pattern & exponent) === exponent;
+      for (const [values, at] of [
+        [[pattern, finite], 0], [[finite, pattern], 1], [[finite, finite, pattern], 2], [[pattern, finite, finite], 0],
+      ] as const) {
+        if (indexOfNonFinite(type, new Uint8Array(Uint16Array.from(values).buffer)) !== (bad ? at : -1)) wrong.push(pattern);
+      }
+    }
+    expect(wrong).toEqual([]);
+  }
+});
+
+test('tells every float32 as JavaScript does', () => {
+  fc.assert(fc.property(fc.uint32Array({ maxLength: 8 }), fc.constantFrom(0, 0x7f800000, 0xff800000), (bits, exponent) => {
+    const words = bits.map((word, index) => (index === 3 ? word | exponent : word));
+    const expected = new Float32Array(words.buffer).findIndex((value) => !Number.isFinite(value));
+    expect(indexOfNonFinite('float32', new Uint8Array(words.buffer))).toBe(expected);
+  }), { numRuns: 1000 });
+});
+
 test('counts an index through a tensor that is longer than what is in memory at once', async () => {
   const folder = await temporaryFolder();
-  const config = { ...TINY_QWEN3, vocab_size: 2_000_000 };
-  const data = new Float32Array(16_000_000);
-  data[15_999_999] = NaN;
-  const tensors = { ...tinyTensors(config, 'BF16'), 'model.embed_tokens.weight': { type: 'BF16', shape: [2_000_000, 8], data } };
+  const config = { ...TINY_QWEN3, vocab_size: 400_000 };
+  const data = new Float32Array(3_200_000);
+  data[3_199_999] = NaN;
+  const tensors = { ...tinyTensors(config, 'BF16'), 'model.embed_tokens.weight': { type: 'BF16', shape: [400_000, 8], data } };
   await writeTinyCheckpoint(folder, config, tensors);
-  expect(await findNonFinite(await openCheckpoint(folder))).toMatchObject({ index: 15_999_999 });
+  expect(await findNonFinite(await openCheckpoint(folder))).toMatchObject({ index: 3_199_999 });
 });
 
 test('tells how far it is, over all shards, and ends when it is aborted', async () => {

@@ -49,7 +49,7 @@ test('reads float32 as it is, wherever in the file it begins', async () => {
 });
 
 test('reads a tensor that is longer than what is in memory at once', async () => {
-  const count = 9_000_000;
+  const count = 2_500_000;
   for (const [type, period] of [['BF16', 257], ['F32', count]] as const) {
     const read = await readOne({ type, shape: [count], data: Float32Array.from({ length: count }, (_, at) => at % period) });
     expect(read).toHaveLength(count);
