@@ -22,7 +22,7 @@ export interface PlanGrammarOptions {
 /** The subtasks of the prompt's examples (prompt-profile.ts) are about as long: 100 to 140 characters. */
 const TOKENS_PER_SUBTASK = 32;
 
-const TEXT_CHARACTER = choice(codePoints([' ', '~'], ['\u00a0', '\u{10ffff}']), oneOf('\t\n\r'));
+const TEXT_CHARACTER = choice(codePoints([' ', '\u{10ffff}']), oneOf('\t\n\r'));
 
 /** What `\s` and `trim` count as space. */
 const SPACE = choice(
@@ -34,8 +34,8 @@ const WORD_BYTE = byteOf([0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a])
 const ANY_TEXT = star(ANY_BYTE);
 
 /**
- * What `parsePlan` takes for the beginning of a list (LABELLED_LIST there), and a little more: separators of any length, so that they
- * need not be counted.
+ * What `parsePlan` takes for the beginning of a list (LABELLED_LIST there), and a little more: separators of any length, since to
+ * count them would cost states.
  */
 const LIST_OPENING = sequence(
   choice(
@@ -55,8 +55,8 @@ const LIST_OPENING = sequence(
 );
 
 /**
- * Reasoning, up to where the first list begins: nothing in it may be taken for a list, and a label needs something other than a word
- * before it.
+ * Reasoning, up to where the first list begins: nothing in it may be taken for a list, and a label needs something other than a
+ * word before it.
  */
 const REASONING = except(
   optional(sequence(star(TEXT_CHARACTER), except(TEXT_CHARACTER, WORD_BYTE))),
@@ -68,14 +68,14 @@ const WITH_THINKING_TAG = sequence(
   ANY_TEXT, literal('<'), optional(literal('/')), literalInAnyCase('think'), literal('>'), ANY_TEXT,
 );
 
-const STRING_CHARACTER = codePoints([' ', '!'], ['#', '['], [']', '~'], ['\u00a0', '\u{10ffff}']);
+const STRING_CHARACTER = codePoints([' ', '!'], ['#', '['], [']', '\u{10ffff}']);
 
 /** Any backslash that `readList` can read; \U is left out, because eight digits after it may be no character. */
 const escapeOtherThan = (excluded: string): Pattern => sequence(literal('\\'), except(codePoints([' ', '~']), oneOf(excluded)));
 
 /**
- * A subtask between its double quotes. It begins with something that is no space, because validation trims it and wants something left; an
- * escape that may stand for a space does not count.
+ * A subtask between its double quotes. It begins with something that is no space, because validation trims it and wants something
+ * left; an escape that may stand for a space does not count.
  */
 const SUBTASK = sequence(
   choice(except(STRING_CHARACTER, SPACE), escapeOtherThan(' nrtfuxU')),
@@ -115,16 +115,18 @@ function lists(steps: number, workers: number, tokensPerSubtask: number): Patter
 
 /**
  * The texts that constrained decoding may write: reasoning, then the three lists as `renderPlan` writes them. `parsePlan` reads a
- * valid plan from each of them (or, in a revision, that the answer is kept), as long as no subtask is longer than validation allows
- * and the text no longer than is read: characters cannot be counted with so few states, so that is left to the limit on tokens.
+ * valid plan from each of them (or, in a revision, that the answer is kept), as long as no subtask is longer than validation
+ * allows and the text no longer than is read: characters cannot be counted with so few states, so that is left to the limit on
+ * tokens.
  *
  * The pattern is made at once; the automaton takes some tenths of a second, so it is compiled where the model runs.
  */
 export function planGrammar({
   workers, maximumSteps = MAX_STEPS, revision, prefill = '', tokensPerSubtask = TOKENS_PER_SUBTASK,
 }: PlanGrammarOptions): Pattern {
-  if (!Number.isSafeInteger(workers) || workers < 1) throw new RangeError(`A plan needs at least one worker, not ${workers}.`);
-  if (!Number.isSafeInteger(maximumSteps) || maximumSteps < 1) throw new RangeError(`A plan has at least one step, not ${maximumSteps}.`);
+  for (const [what, count] of Object.entries({ workers, maximumSteps })) {
+    if (!Number.isSafeInteger(count) || count < 1) throw new RangeError(`A plan needs at least one of ${what}, not ${count}.`);
+  }
   const counts = Array.from({ length: maximumSteps }, (_, index) => index + 1);
   const plans = [...(revision ? [0] : []), ...counts].map((steps) => lists(steps, workers, tokensPerSubtask));
   const reasoning = reserving(maximumSteps * tokensPerSubtask, REASONING);

@@ -34,7 +34,7 @@ const UNREACHABLE = 0x7fff_ffff;
 
 /**
  * Works out what each token does in each state of a byte automaton. States from which these tokens reach no end are left out.
- * Takes a second or so for a large vocabulary: for the model's process, which keeps the result.
+ * Takes some tenths of a second for a large vocabulary: for the model's process, which keeps the result.
  * @throws UnusableVocabularyError
  */
 export function compileTokenAutomaton(automaton: ByteAutomaton, vocabulary: TokenVocabulary): TokenAutomaton {
