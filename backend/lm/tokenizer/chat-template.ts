@@ -37,13 +37,11 @@ export class ChatTemplate {
    * @throws TokenizerError of kind `chat-template`
    */
   render(variables: TemplateVariables, inputLength: number): string {
-    const refusals: string[] = [];
     const environment = new Environment();
     const globals = {
       true: true, True: true, false: false, False: false, none: null, None: null, range: boundedRange,
       raise_exception: (message: unknown) => {
-        refusals.push(String(message));
-        throw new RefusalSignal();
+        throw new RefusalSignal(String(message));
       },
     };
     for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
@@ -53,7 +51,7 @@ export class ChatTemplate {
       this.#program ??= parse(tokenize(this.#source, { trim_blocks: true, lstrip_blocks: true }));
       return String(interpreter.run(this.#program).value);
     } catch (error) {
-      throw new TokenizerError({ kind: 'chat-template', file: this.#file, message: `${this.#file}: ${explain(error, refusals)}`, cause: error });
+      throw new TokenizerError({ kind: 'chat-template', file: this.#file, message: `${this.#file}: ${explain(error)}`, cause: error });
     }
   }
 }
@@ -63,10 +61,9 @@ class RefusalSignal extends Error {
   override readonly name = 'RefusalSignal';
 }
 
-function explain(error: unknown, refusals: readonly string[]): string {
-  const refusal = refusals.at(-1);
-  if (error instanceof RefusalSignal && refusal !== undefined) {
-    return `the model's chat template refuses these messages (${quoted(refusal)}): choose another model, or report it to the model's authors.`;
+function explain(error: unknown): string {
+  if (error instanceof RefusalSignal) {
+    return `the model's chat template refuses these messages (${quoted(error.message)}): choose another model, or report it to the model's authors.`;
   }
   if (error instanceof AllowanceSpentSignal) {
     return 'the model\'s chat template asks for far more work than any known one and was stopped: choose another model.';
