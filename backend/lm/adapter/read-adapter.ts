@@ -6,6 +6,7 @@ import { locateModelFile } from '../checkpoint/model-file.ts';
 import { readModelJson } from '../checkpoint/read-model-json.ts';
 import { readTensor } from '../checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor, type ListedTensor } from '../checkpoint/safetensors-file.ts';
+import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
 import { parseAdapterConfig, type AdapterConfig } from './adapter-config.ts';
 import { AdapterError } from './errors.ts';
 import { PROJECTION_PATHS, projectionSize, PROJECTIONS, type Projection } from './projections.ts';
@@ -55,9 +56,9 @@ export async function readAdapter(folder: string, config: DecoderConfig): Promis
 
   const hash = createHash('sha256').update(JSON.stringify(adapterConfig));
   const layers: Map<Projection, LoraPair>[] = [];
-  for (const listed of pairs) {
+  for (const storedPairs of pairs) {
     const layer = new Map<Projection, LoraPair>();
-    for (const [projection, { a, b }] of listed) {
+    for (const [projection, { a, b }] of storedPairs) {
       const pair = { a: await readFinite(root, a), b: await readFinite(root, b) };
       hash.update(`${layers.length} ${projection} `).update(pair.a).update(pair.b);
       layer.set(projection, pair);
@@ -74,31 +75,32 @@ export async function readAdapter(folder: string, config: DecoderConfig): Promis
   };
 }
 
-interface ListedPair {
-  readonly a: ListedTensor;
-  readonly b: ListedTensor;
+interface StoredPair {
+  readonly a: StoredTensor;
+  readonly b: StoredTensor;
 }
 
-/** The two tensors of each pair by layer and projection, in the order of `PROJECTIONS`, each in the right shape. */
+/** The two tensors of each pair by layer and projection, in the order of `PROJECTIONS`, each in the right shape and type. */
 function checkedPairs(
   folder: string, tensors: readonly ListedTensor[], { rank }: AdapterConfig, config: DecoderConfig,
-): Map<Projection, ListedPair>[] {
+): Map<Projection, StoredPair>[] {
   const unread = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  const take = (name: string, shape: readonly [number, number]): ListedTensor | undefined => {
+  const take = (name: string, shape: readonly [number, number]): StoredTensor | undefined => {
     const tensor = unread.get(name);
+    if (tensor === undefined) return undefined;
     unread.delete(name);
-    if (tensor !== undefined && tensor.shape.join() !== shape.join()) {
+    if (tensor.shape.join() !== shape.join()) {
       const message =
         `${join(folder, WEIGHTS)}: ${quoted(name)} has the shape [${tensor.shape.join(', ')}], and rank ${rank} on this model ` +
         `asks for [${shape.join(', ')}]: choose an adapter that was trained for this model.`;
       throw new AdapterError({ folder, tensor: name, message });
     }
-    return tensor;
+    return storedTensor(tensor);
   };
 
-  const layers: Map<Projection, ListedPair>[] = [];
+  const layers: Map<Projection, StoredPair>[] = [];
   for (let layer = 0; layer < config.layers; layer += 1) {
-    const pairs = new Map<Projection, ListedPair>();
+    const pairs = new Map<Projection, StoredPair>();
     for (const projection of PROJECTIONS) {
       const size = projectionSize(config, projection);
       const nameOf = (half: 'A' | 'B') => loraTensorName(layer, projection, half);
@@ -127,13 +129,13 @@ export function loraTensorName(layer: number, projection: Projection, half: 'A' 
   return `base_model.model.model.layers.${layer}.${PROJECTION_PATHS[projection]}.lora_${half}.weight`;
 }
 
-async function readFinite(folder: string, listed: ListedTensor): Promise<Float32Array> {
-  const values = await readTensor(storedTensor(listed));
+async function readFinite(folder: string, stored: StoredTensor): Promise<Float32Array> {
+  const values = await readTensor(stored);
   const index = values.findIndex((value) => !Number.isFinite(value));
   if (index === -1) return values;
   const message =
-    `${join(folder, WEIGHTS)}: ${quoted(listed.name)} is not a finite number at index ${index}: go back to an earlier adapter.`;
-  throw new AdapterError({ folder, tensor: listed.name, message });
+    `${join(folder, WEIGHTS)}: ${quoted(stored.name)} is not a finite number at index ${index}: go back to an earlier adapter.`;
+  throw new AdapterError({ folder, tensor: stored.name, message });
 }
 
 function halfPair(folder: string, tensor: string): AdapterError {

@@ -19,7 +19,7 @@ export function readTensor(stored: StoredTensor): Promise<Float32Array> {
  * @throws RangeError when the tensor does not have these rows
  * @throws CheckpointError as `readTensor`
  */
-export function readTensorRows(stored: StoredTensor, start: number, count: number): Promise<Float32Array> {
+export async function readTensorRows(stored: StoredTensor, start: number, count: number): Promise<Float32Array> {
   const [rows = 1, ...row] = stored.shape;
   if (start < 0 || count < 0 || start + count > rows) {
     throw new RangeError(`${count} rows from ${start} on of ${quoted(stored.name)}, which has ${rows}`);

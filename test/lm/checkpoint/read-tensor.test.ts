@@ -80,7 +80,7 @@ test('reads rows along the first axis', async () => {
     expect([...(await readTensorRows(list, 5, 2))]).toEqual([5, 6]);
     expect(await readTensorRows(matrix, 6, 0)).toHaveLength(0);
     for (const [start, count] of [[-1, 1], [0, 7], [6, 1], [1, -1]] as const) {
-      expect(() => readTensorRows(matrix, start, count)).toThrow(RangeError);
+      await expect(readTensorRows(matrix, start, count)).rejects.toThrow(RangeError);
     }
   }
 });
