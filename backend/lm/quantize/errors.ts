@@ -26,3 +26,25 @@ export class QuantizedCacheError extends Error {
     this.freeBytes = freeBytes;
   }
 }
+
+/** Errors of the file system as ours; whatever has a class of its own stays as it is. */
+export function storageError(folder: string, error: unknown): unknown {
+  const code = systemErrorCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const message = `The disk filled up while quantised weights were written to ${folder}: make room, or use the model as it is.`;
+    return new QuantizedCacheError({ kind: 'no-space', folder, message, cause: error });
+  }
+  return code === undefined ? error : unwritable(folder, error);
+}
+
+export function unwritable(folder: string, cause: unknown): QuantizedCacheError {
+  const code = systemErrorCode(cause) ?? 'unknown error';
+  const message = `Quantised weights could not be written to ${folder} (${code}): check the folder and its permissions.`;
+  return new QuantizedCacheError({ kind: 'unwritable', folder, message, cause });
+}
+
+/** The code of a file system's error, such as `ENOSPC`. */
+export function systemErrorCode(error: unknown): string | undefined {
+  const isSystemError = error instanceof Error && 'syscall' in error && 'code' in error;
+  return isSystemError && typeof error.code === 'string' ? error.code : undefined;
+}

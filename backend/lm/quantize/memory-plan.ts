@@ -3,7 +3,7 @@ import { expectedTensors, linearShapes } from '../checkpoint/decoder-weights.ts'
 import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
 
 /*
- * What a model takes in memory, worked out from its geometry before anything is loaded. Each formula stands beside what it counts.
+ * What a model takes in memory, worked out from its geometry before anything is loaded. Each formula stands with what it counts.
  */
 
 export type Precision = 'float32' | 'bfloat16' | 'float16' | '8-bit' | '4-bit';
@@ -33,8 +33,8 @@ export interface MemoryPlan {
 }
 
 /**
- * The loop's state at the end of a step, as it was at its start, the zeros it began with and the copy that leaves the loop, not all
- * at the same time. Measured: a run over a cache of 69 MB takes 242 MB (onnxruntime 1.30, CPU).
+ * The loop's state at the end of a step, as it was at its start, the zeros it began with and the copy that leaves the loop, not
+ * all at the same time. Measured: a run over a cache of 69 MB takes 242 MB (onnxruntime 1.30, CPU).
  */
 const CACHE_COPIES = 3.5;
 
@@ -58,7 +58,8 @@ export function planMemory(load: MemoryLoad): MemoryPlan {
   const adapterBytes = adapterOf(load);
   const totalBytes = weightsBytes + cacheBytes + workspaceBytes + adapterBytes;
   const { config, precision, device, rows, promptTokens, newTokens, adapterRank } = load;
-  const places = promptTokens + newTokens;
+  const cached = `${counted(rows, 'row')} of ${counted(promptTokens + newTokens, 'token')}`;
+  const computed = isWidened(load) ? ', computed in float32' : '';
   return {
     weightsBytes,
     cacheBytes,
@@ -66,8 +67,8 @@ export function planMemory(load: MemoryLoad): MemoryPlan {
     adapterBytes,
     totalBytes,
     lines: [
-      `Weights: ${memorySize(weightsBytes)} (${countWeights(config)}, ${precision}${isWidened(load) ? ', computed in float32' : ''})`,
-      `Attention cache: ${memorySize(cacheBytes)} (${counted(rows, 'row')} of ${counted(places, 'token')}, ${CACHE_COPIES} copies)`,
+      `Weights: ${memorySize(weightsBytes)} (${countWeights(config)}, ${precision}${computed})`,
+      `Attention cache: ${memorySize(cacheBytes)} (${cached}, ${CACHE_COPIES} copies)`,
       `Working memory: ${memorySize(workspaceBytes)} (a prompt of ${counted(promptTokens, 'token')})`,
       ...(adapterRank ? [`Adapter: ${memorySize(adapterBytes)} (rank ${adapterRank})`] : []),
       `Total: ${memorySize(totalBytes)} on ${device === 'cuda' ? 'the GPU' : 'the CPU'}`,
@@ -132,7 +133,8 @@ function workspaceOf(load: MemoryLoad): number {
   const mlp = 2 * hiddenSize + 3 * intermediateSize;
   const attention = 2 * hiddenSize + (3 * attentionHeads + 3 * keyValueHeads) * headSize;
   const activations = rows * promptTokens * Math.max(mlp, attention) * computeBytes(load);
-  // CUDA's grouped-query attention has no float32: there scores and probabilities of the plain one are [rows, heads, prompt, prompt].
+  // Grouped-query attention keeps no scores, but on CUDA it has no float32: there the plain one is used, and its scores and
+  // probabilities are [rows, heads, prompt, prompt] each.
   const scores = device === 'cuda' && computeBytes(load) === 4 ? 2 * rows * attentionHeads * promptTokens ** 2 * 4 : 0;
   const logits = LOGIT_COPIES * rows * vocabularySize * 4;
   return activations + scores + logits + widenedWeights(load) + (device === 'cuda' ? CUDA_CONTEXT_BYTES : 0);

@@ -1,5 +1,8 @@
 /* How well a model predicts texts, from the log-probabilities (natural logarithm) of their tokens. */
 
+/** For each sequence the log-probabilities of its tokens. */
+type Sequences = readonly (readonly number[])[];
+
 export interface PerplexityChange {
   readonly before: number;
   readonly after: number;
@@ -17,7 +20,7 @@ export interface PerplexityChange {
  * exp of the mean negative log-probability over all tokens of all sequences; a long sequence counts by its tokens.
  * @throws RangeError without tokens, and for what is no log-probability: NaN, or more than 0.
  */
-export function perplexity(sequences: readonly (readonly number[])[]): number {
+export function perplexity(sequences: Sequences): number {
   const logprobs = tokensOf(sequences);
   return Math.exp(-mean(logprobs));
 }
@@ -26,7 +29,7 @@ export function perplexity(sequences: readonly (readonly number[])[]): number {
  * The perplexities of two models on the same tokens, such as a model before and after its weights were quantised.
  * @throws RangeError as `perplexity`, and when the sequences differ in number or length.
  */
-export function perplexityChange(before: readonly (readonly number[])[], after: readonly (readonly number[])[]): PerplexityChange {
+export function perplexityChange(before: Sequences, after: Sequences): PerplexityChange {
   if (before.length !== after.length || before.some((sequence, index) => sequence.length !== after[index]!.length)) {
     throw new RangeError('The two sets of log-probabilities are not of the same tokens.');
   }
@@ -43,7 +46,7 @@ export function perplexityChange(before: readonly (readonly number[])[], after: 
   };
 }
 
-function tokensOf(sequences: readonly (readonly number[])[]): readonly number[] {
+function tokensOf(sequences: Sequences): readonly number[] {
   const logprobs = sequences.flat();
   if (logprobs.length === 0) throw new RangeError('Perplexity needs at least one token.');
   // Rounding may leave a certain token slightly above 0.

@@ -73,7 +73,8 @@ export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): 
 
 function weightsToQuantize({ config, tensors }: Checkpoint, format: BlockFormat) {
   const layers = Array.from({ length: config.layers }, (_, layer) => `model.layers.${layer}`);
-  const linear = layers.flatMap((layer) => Object.keys(linearShapes(config)).map((projection) => `${layer}.${projection}.weight`));
+  const projections = Object.keys(linearShapes(config));
+  const linear = layers.flatMap((layer) => projections.map((projection) => `${layer}.${projection}.weight`));
   const head = config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
   // An open checkpoint has all tensors of its geometry.
   const weight = (name: string, form: BlockFormat) => ({ name, source: tensors.get(name)!, format: form });

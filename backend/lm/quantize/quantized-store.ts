@@ -1,20 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, realpath, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, statfs, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensorRows } from '../checkpoint/read-tensor.ts';
-import { allocateQuantizedRows, blocksPerRow, codeBytesPerRow, NonFiniteWeightError, quantizeRows, type BlockFormat } from './block-quantize.ts';
-import { QuantizedCacheError } from './errors.ts';
-import { planQuantizedFile, QUANTIZED_FILE_VERSION, type ByteRange, type PlannedTensor, type QuantizedFilePlan } from './quantized-file.ts';
+import {
+  allocateQuantizedRows, blocksPerRow, codeBytesPerRow, NonFiniteWeightError, quantizeRows, type BlockFormat,
+} from './block-quantize.ts';
+import { cacheName, findStale, partialName, removeAbandoned, writeSource } from './cache-folders.ts';
+import { QuantizedCacheError, storageError, unwritable } from './errors.ts';
+import { planQuantizedFile, type ByteRange, type PlannedTensor, type QuantizedFilePlan } from './quantized-file.ts';
 import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
 
 /*
- * Quantised weights are worked out once and kept in the user's storage:
- *
- *   <storage>/quantized/<fingerprint>-<bits>-<block size>-v<version>/model.safetensors   the weights
- *                                                                   /source.json         which checkpoint they are of
- *
- * The folder appears by a rename when all of it is on the disk, so that what is there is whole.
+ * Quantised weights are worked out once and kept in the user's storage. Their folder appears by a rename when all of it is on the
+ * disk, so that what is there is whole.
  */
 
 export interface OpenQuantizedOptions extends BlockFormat {
@@ -37,7 +35,6 @@ export interface QuantizedWeights {
 }
 
 const WEIGHTS_FILE = 'model.safetensors';
-const SOURCE_FILE = 'source.json';
 
 /** Weights read at once: 16 MiB in fp32, and their codes. */
 const WEIGHTS_PER_CHUNK = 4 * 1024 * 1024;
@@ -57,7 +54,7 @@ export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantiz
   signal.throwIfAborted();
   const plan = planQuantizedFile(checkpoint, { bits, blockSize });
   const caches = await makeFolder(path.join(options.storage, 'quantized'));
-  const folder = path.join(caches, `${checkpoint.fingerprint}-${bits}-${blockSize}-v${QUANTIZED_FILE_VERSION}`);
+  const folder = path.join(caches, cacheName(checkpoint, { bits, blockSize }));
   if (!(await isWhole(folder, plan))) await build(checkpoint, plan, folder, options);
   return {
     tensors: new Map(plan.tensors.map((tensor) => [tensor.name, locate(tensor, path.join(folder, WEIGHTS_FILE))])),
@@ -98,15 +95,17 @@ async function isWhole(folder: string, { head, byteLength }: QuantizedFilePlan):
   }
 }
 
-async function build(checkpoint: Checkpoint, plan: QuantizedFilePlan, folder: string, options: OpenQuantizedOptions): Promise<void> {
+async function build(
+  checkpoint: Checkpoint, plan: QuantizedFilePlan, folder: string, options: OpenQuantizedOptions,
+): Promise<void> {
   const caches = path.dirname(folder);
   await removeAbandoned(caches);
   await checkSpace(caches, plan.byteLength, options.freeBytes ?? freeBytesOf);
-  const partial = path.join(caches, `${PARTIAL}${process.pid}-${randomBytes(4).toString('hex')}`);
+  const partial = path.join(caches, partialName());
   try {
     await mkdir(partial);
     await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
-    await writeFile(path.join(partial, SOURCE_FILE), JSON.stringify({ folder: checkpoint.folder }));
+    await writeSource(partial, checkpoint);
     await putInPlace(partial, folder, plan);
   } catch (error) {
     throw storageError(caches, error);
@@ -175,49 +174,6 @@ async function writeFully(handle: FileHandle, bytes: Uint8Array, position: numbe
   }
 }
 
-/** Folders under construction are named after their process: when that has died, nobody else removes them. */
-const PARTIAL = 'partial-';
-
-async function removeAbandoned(caches: string): Promise<void> {
-  for (const name of await readdir(caches)) {
-    const pid = name.startsWith(PARTIAL) ? Number.parseInt(name.slice(PARTIAL.length), 10) : Number.NaN;
-    if (!Number.isNaN(pid) && !lives(pid)) await rm(path.join(caches, name), { recursive: true, force: true });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
-    return codeOf(error) === 'EPERM';
-  }
-}
-
-async function findStale(caches: string, checkpoint: Checkpoint): Promise<string[]> {
-  const stale: string[] = [];
-  for (const name of await readdir(caches)) {
-    const [, fingerprint, version] = /^(.+)-\d+-\d+-v(\d+)$/.exec(name) ?? [];
-    if (fingerprint === undefined) continue;
-    const folder = path.join(caches, name);
-    const outdated = Number(version) < QUANTIZED_FILE_VERSION;
-    if (outdated || (fingerprint !== checkpoint.fingerprint && (await sourceOf(folder)) === checkpoint.folder)) stale.push(folder);
-  }
-  return stale;
-}
-
-async function sourceOf(folder: string): Promise<string | undefined> {
-  try {
-    const source = path.join(folder, SOURCE_FILE);
-    if ((await stat(source)).size > 64 * 1024) return undefined;
-    const { folder: checkpoint } = JSON.parse(await readFile(source, 'utf8')) as { folder?: unknown };
-    return typeof checkpoint === 'string' ? checkpoint : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
@@ -232,24 +188,4 @@ async function checkSpace(folder: string, byteLength: number, freeBytesIn: (fold
     `The quantised weights need ${gigabytes(neededBytes)} in ${folder}, and ${gigabytes(freeBytes)} are free: ` +
     'make room, or use the model as it is.';
   throw new QuantizedCacheError({ kind: 'no-space', folder, neededBytes, freeBytes, message });
-}
-
-/** Errors of the file system as ours; whatever has a class of its own stays as it is. */
-function storageError(folder: string, error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    const message = `The disk filled up while quantised weights were written to ${folder}: make room, or use the model as it is.`;
-    return new QuantizedCacheError({ kind: 'no-space', folder, message, cause: error });
-  }
-  return code === undefined ? error : unwritable(folder, error);
-}
-
-function unwritable(folder: string, cause: unknown): QuantizedCacheError {
-  const message = `Quantised weights could not be written to ${folder} (${codeOf(cause) ?? 'unknown error'}): check the folder and its permissions.`;
-  return new QuantizedCacheError({ kind: 'unwritable', folder, message, cause });
-}
-
-/** The code of a file system's error, such as `ENOSPC`. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

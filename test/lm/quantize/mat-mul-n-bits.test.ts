@@ -5,7 +5,9 @@ import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.t
 import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import { Graph, single, type Op, type Tensor } from '../../../backend/lm/graph/graph.ts';
 import { float32s, Session } from '../../../backend/lm/graph/session.ts';
-import { allocateQuantizedRows, dequantizeRows, quantizeRows, type BlockFormat } from '../../../backend/lm/quantize/block-quantize.ts';
+import {
+  allocateQuantizedRows, dequantizeRows, quantizeRows, type BlockFormat,
+} from '../../../backend/lm/quantize/block-quantize.ts';
 import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { TINY_QWEN3, tinyTensors, writeTinyCheckpoint } from '../../support/tiny-checkpoint.ts';
@@ -26,7 +28,13 @@ const PRODUCT: Op<Product> = {
   onnx: ({ rows, columns, format: { bits, blockSize }, accuracyLevel }) => ({
     type: 'MatMulNBits',
     domain: 'com.microsoft',
-    attributes: { K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel } },
+    attributes: {
+      K: { int: columns },
+      N: { int: rows },
+      bits: { int: bits },
+      block_size: { int: blockSize },
+      accuracy_level: { int: accuracyLevel },
+    },
   }),
 };
 
@@ -67,7 +75,7 @@ function multiplyExactly(x: Float32Array, weights: Float32Array, rows: number, c
 }
 
 /** The largest difference, as a part of what the terms add up to without their signs: terms that cancel keep their rounding. */
-function relativeError(found: Float32Array, { x, weights, rows, columns }: { x: Float32Array; weights: Float32Array; rows: number; columns: number }): number {
+function relativeError(found: Float32Array, x: Float32Array, weights: Float32Array, rows: number, columns: number): number {
   const expected = multiplyExactly(x, weights, rows, columns);
   const magnitudes = multiplyExactly(x.map(Math.abs), weights.map(Math.abs), rows, columns);
   return Math.max(...expected.map((value, index) => Math.abs(value - found[index]!) / magnitudes[index]!));
@@ -98,12 +106,12 @@ describe('the layout of MatMulNBits', () => {
       const { weight, weights } = randomQuantized(seed, rows, columns, format);
       const x = gaussian(seed + 1, tokens * columns, 1);
       const found = await multiply({ weight, x, rows, columns, format, accuracyLevel: 0, repackWeights });
-      expect(relativeError(found, { x, weights, rows, columns })).toBeLessThan(1e-5);
+      expect(relativeError(found, x, weights, rows, columns)).toBeLessThan(1e-5);
     }), { numRuns: 60 });
   });
 
   it('is what onnxruntime multiplies with in 8-bit integers, up to their rounding', async () => {
-    await fc.assert(fc.asyncProperty(fc.record({ ...shapes, columns: fc.integer({ min: 33, max: 300 }) }), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
+    await fc.assert(fc.asyncProperty(fc.record(shapes), async ({ rows, columns, tokens, bits, blockSize, seed }) => {
       const format: BlockFormat = { bits, blockSize };
       const { weight, weights } = randomQuantized(seed, rows, columns, format);
       const x = gaussian(seed + 1, tokens * columns, 1);
@@ -115,7 +123,8 @@ describe('the layout of MatMulNBits', () => {
         let bound = 1e-5;
         for (let from = 0; from < columns; from += blockSize) {
           const to = Math.min(from + blockSize, columns);
-          const magnitudes = (values: Float32Array, start: number): number[] => Array.from(values.subarray(start + from, start + to), Math.abs);
+          const magnitudes = (values: Float32Array, start: number): number[] =>
+            Array.from(values.subarray(start + from, start + to), Math.abs);
           const step = Math.max(...magnitudes(x, token * columns)) / 127;
           bound += (step / 2) * magnitudes(weights, row * columns).reduce((sum, magnitude) => sum + magnitude, 0) * 1.01;
         }
@@ -129,7 +138,8 @@ describe('the layout of MatMulNBits', () => {
     await writeTinyCheckpoint(folder, TINY_QWEN3, tinyTensors(TINY_QWEN3, 'BF16'));
     const checkpoint = await openCheckpoint(folder);
     const storage = path.join(folder, 'storage');
-    const { tensors } = await openQuantized(checkpoint, { storage, bits: 4, blockSize: 32, signal: new AbortController().signal });
+    const { signal } = new AbortController();
+    const { tensors } = await openQuantized(checkpoint, { storage, bits: 4, blockSize: 32, signal });
     for (const [name, { rows, columns, blocks, scales, ...format }] of tensors) {
       const shape = shapesOf(rows, columns, format);
       const weight: Multiplication['weight'] = (g) =>
@@ -139,7 +149,7 @@ describe('the layout of MatMulNBits', () => {
       const weights = dequantizeRows(expected, rows, columns, format);
       const x = gaussian(1, columns, 1);
       const found = await multiply({ weight, x, rows, columns, format, accuracyLevel: 0, repackWeights: true });
-      expect(relativeError(found, { x, weights, rows, columns })).toBeLessThan(1e-5);
+      expect(relativeError(found, x, weights, rows, columns)).toBeLessThan(1e-5);
     }
   });
 });

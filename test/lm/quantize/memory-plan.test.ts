@@ -7,13 +7,32 @@ import { TINY_QWEN2, TINY_QWEN3 } from '../../support/tiny-checkpoint.ts';
 
 /** The published geometry of Qwen2.5-7B, and of Qwen2.5-0.5B. */
 const SEVEN_BILLION: DecoderConfig = {
-  architecture: 'qwen2', vocabularySize: 152064, hiddenSize: 3584, intermediateSize: 18944, layers: 28, attentionHeads: 28, keyValueHeads: 4,
-  headSize: 128, rmsNormEpsilon: 1e-6, ropeTheta: 1e6, maximumPositions: 32768, tiedEmbeddings: false, attentionBias: true, queryKeyNorm: false,
+  architecture: 'qwen2',
+  vocabularySize: 152064,
+  hiddenSize: 3584,
+  intermediateSize: 18944,
+  layers: 28,
+  attentionHeads: 28,
+  keyValueHeads: 4,
+  headSize: 128,
+  rmsNormEpsilon: 1e-6,
+  ropeTheta: 1e6,
+  maximumPositions: 32768,
+  tiedEmbeddings: false,
+  attentionBias: true,
+  queryKeyNorm: false,
   stopTokenIds: [151645],
 };
 const HALF_BILLION: DecoderConfig = {
-  ...SEVEN_BILLION, vocabularySize: 151936, hiddenSize: 896, intermediateSize: 4864, layers: 24, attentionHeads: 14, keyValueHeads: 2,
-  headSize: 64, tiedEmbeddings: true,
+  ...SEVEN_BILLION,
+  vocabularySize: 151936,
+  hiddenSize: 896,
+  intermediateSize: 4864,
+  layers: 24,
+  attentionHeads: 14,
+  keyValueHeads: 2,
+  headSize: 64,
+  tiedEmbeddings: true,
 };
 
 /** What the Conductor asks of its model: one text, a long prompt, a plan. */
@@ -22,7 +41,8 @@ const GIB = 2 ** 30;
 /** The driver and the screen take some of a card. */
 const usable = (gigabytes: number): number => gigabytes * GIB * 0.95;
 
-const plan = (load: Partial<MemoryLoad> & { precision: Precision }) => planMemory({ config: SEVEN_BILLION, device: 'cuda', ...USUAL, ...load });
+type Load = Partial<MemoryLoad> & { precision: Precision };
+const plan = (load: Load) => planMemory({ config: SEVEN_BILLION, device: 'cuda', ...USUAL, ...load });
 
 describe('the memory plan', () => {
   it('says that a 7B fits a 12 GB card in 4 bits, and not in 16', () => {
@@ -37,8 +57,11 @@ describe('the memory plan', () => {
 
   it.each([['untied Qwen2', TINY_QWEN2], ['tied Qwen3', TINY_QWEN3]])('counts every weight of a model: %s', (_, json) => {
     const config = parseDecoderConfig(json);
-    const weights = expectedTensors(config).reduce((sum, { shape }) => sum + shape.reduce((product, length) => product * length, 1), 0);
-    for (const device of ['cpu', 'cuda'] as const) expect(plan({ config, device, precision: 'float32' }).weightsBytes).toBe(weights * 4);
+    const counts = expectedTensors(config).map(({ shape }) => shape.reduce((product, length) => product * length, 1));
+    const weights = counts.reduce((sum, count) => sum + count, 0);
+    for (const device of ['cpu', 'cuda'] as const) {
+      expect(plan({ config, device, precision: 'float32' }).weightsBytes).toBe(weights * 4);
+    }
     expect(plan({ config, precision: 'bfloat16' }).weightsBytes).toBe(weights * 2);
   });
 
@@ -51,7 +74,7 @@ describe('the memory plan', () => {
   });
 
   it('keeps 57 kB a token in the cache of a 7B in 16 bits, and twice that in 32', () => {
-    const perToken = (load: Partial<MemoryLoad> & { precision: Precision }) => plan({ ...load, newTokens: 1025 }).cacheBytes - plan(load).cacheBytes;
+    const perToken = (load: Load) => plan({ ...load, newTokens: 1025 }).cacheBytes - plan(load).cacheBytes;
     expect(perToken({ precision: 'bfloat16' }) / 3.5).toBe(57344);
     expect(perToken({ precision: '4-bit', device: 'cpu' }) / 3.5).toBe(2 * 57344);
   });
@@ -64,8 +87,9 @@ describe('the memory plan', () => {
   });
 
   it('counts the scores of plain attention where CUDA computes in float32', () => {
+    const workspace = (load: Load) => plan(load).workspaceBytes;
     const added = (precision: Precision, device: 'cpu' | 'cuda') =>
-      plan({ precision, device, promptTokens: 4096 }).workspaceBytes - 2 * plan({ precision, device, promptTokens: 2048 }).workspaceBytes;
+      workspace({ precision, device, promptTokens: 4096 }) - 2 * workspace({ precision, device, promptTokens: 2048 });
     // Everything else grows with the prompt at most in proportion.
     expect(added('float32', 'cuda')).toBeGreaterThan(0);
     expect(added('bfloat16', 'cuda')).toBeLessThan(0);
@@ -83,15 +107,17 @@ describe('the memory plan', () => {
       expect(total({ rows: given.rows + 1 })).toBeGreaterThan(total({}));
       expect(total({ promptTokens: given.promptTokens + 1 })).toBeGreaterThan(total({}));
       expect(total({ newTokens: given.newTokens + 1 })).toBeGreaterThan(total({}));
-      const [four, eight, sixteen, full] = (['4-bit', '8-bit', 'bfloat16', 'float32'] as const).map((other) => planMemory({ ...given, precision: other }).weightsBytes);
-      expect([four! < eight!, sixteen! <= full!]).toEqual([true, true]);
+      const weights = (other: Precision) => planMemory({ ...given, precision: other }).weightsBytes;
+      expect(weights('4-bit')).toBeLessThan(weights('8-bit'));
+      expect(weights('8-bit')).toBeLessThan(weights('float32'));
+      expect(weights('bfloat16')).toBeLessThanOrEqual(weights('float32'));
     }));
   });
 
   it('adds up, and prints each item and the sum', () => {
-    const { weightsBytes, cacheBytes, workspaceBytes, adapterBytes, totalBytes, lines } = plan({ precision: '4-bit', adapterRank: 16 });
-    expect(totalBytes).toBe(weightsBytes + cacheBytes + workspaceBytes + adapterBytes);
-    expect(lines).toMatchInlineSnapshot(`
+    const onGpu = plan({ precision: '4-bit', adapterRank: 16 });
+    expect(onGpu.totalBytes).toBe(onGpu.weightsBytes + onGpu.cacheBytes + onGpu.workspaceBytes + onGpu.adapterBytes);
+    expect(onGpu.lines).toMatchInlineSnapshot(`
       [
         "Weights: 5.0 GB (7.6 billion, 4-bit)",
         "Attention cache: 980 MB (1 row of 5,120 tokens, 3.5 copies)",
@@ -100,7 +126,8 @@ describe('the memory plan', () => {
         "Total: 7.3 GB on the GPU",
       ]
     `);
-    expect(planMemory({ config: HALF_BILLION, device: 'cpu', precision: 'bfloat16', rows: 2, promptTokens: 1, newTokens: 0 }).lines).toMatchInlineSnapshot(`
+    const small = { config: HALF_BILLION, rows: 2, promptTokens: 1, newTokens: 0 };
+    expect(planMemory({ ...small, device: 'cpu', precision: 'bfloat16' }).lines).toMatchInlineSnapshot(`
       [
         "Weights: 1.8 GB (494 million, bfloat16, computed in float32)",
         "Attention cache: 1 MB (2 rows of 1 token, 3.5 copies)",

@@ -41,7 +41,10 @@ describe('the change of perplexity', () => {
   });
 
   it('is the more certain the more tokens agree', () => {
-    const noisy = (count: number) => perplexityChange([new Array<number>(count).fill(-2)], [Array.from({ length: count }, (_, index) => (index % 2 ? -1.9 : -2.2))]);
+    const noisy = (count: number) => {
+      const after = Array.from({ length: count }, (_, index) => (index % 2 ? -1.9 : -2.2));
+      return perplexityChange([after.map(() => -2)], [after]);
+    };
     expect(noisy(10).relativeChange).toBeCloseTo(Math.expm1(0.05), 9);
     expect(noisy(1000).standardError).toBeLessThan(noisy(10).standardError / 9);
     expect(noisy(1000).relativeChange).toBeGreaterThan(2 * noisy(1000).standardError);

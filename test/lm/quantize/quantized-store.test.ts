@@ -25,7 +25,11 @@ interface Place {
   left(): Promise<string[]>;
 }
 
-async function place(config: object = TINY_QWEN2, change: (tensors: ReturnType<typeof tinyTensors>) => void = () => {}): Promise<Place> {
+const USUAL = { bits: 4, blockSize: 16, signal: new AbortController().signal } as const;
+
+async function place(
+  config: object = TINY_QWEN2, change: (tensors: ReturnType<typeof tinyTensors>) => void = () => {},
+): Promise<Place> {
   const root = await temporaryFolder();
   const tensors = Object.fromEntries(Object.entries(tinyTensors(config)).map(([name, tensor], index) =>
     [name, { ...tensor, data: gaussian(index, tensor.data.length) }]));
@@ -36,7 +40,7 @@ async function place(config: object = TINY_QWEN2, change: (tensors: ReturnType<t
   return {
     checkpoint,
     storage,
-    open: (options) => openQuantized(checkpoint, { storage, bits: 4, blockSize: 16, signal: new AbortController().signal, ...options }),
+    open: (options) => openQuantized(checkpoint, { ...USUAL, storage, ...options }),
     left: () => readdir(path.join(storage, 'quantized')),
   };
 }
@@ -56,7 +60,9 @@ async function expectQuantized(checkpoint: Checkpoint, name: string, tensor: Qua
   expect((await bytesOf(tensor.scales)).equals(new Uint8Array(expected.scales.buffer))).toBe(true);
 }
 
-const PROJECTIONS = ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj', 'self_attn.o_proj', 'mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj'];
+const PROJECTIONS = [
+  'self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj', 'self_attn.o_proj', 'mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj',
+];
 
 describe('opening quantised weights', () => {
   it.each([4, 8] as const)('stores every linear layer in %i bits and the output layer in 8, where it says', async (bits) => {
@@ -121,8 +127,8 @@ describe('opening quantised weights', () => {
 
   it('keeps formats beside each other', async () => {
     const { open, left } = await place();
-    const folders = [await open(), await open({ bits: 8 }), await open({ blockSize: 32 })].map(({ folder }) => path.basename(folder));
-    expect((await left()).toSorted()).toEqual(folders.toSorted());
+    const opened = [await open(), await open({ bits: 8 }), await open({ blockSize: 32 })];
+    expect((await left()).toSorted()).toEqual(opened.map(({ folder }) => path.basename(folder)).toSorted());
   });
 
   it.each<[string, (file: string) => Promise<void>]>([
@@ -176,7 +182,8 @@ describe('opening quantised weights', () => {
   it('names the folder that cannot be made', async () => {
     const { open, storage } = await place();
     await writeFile(storage, 'a file where the folder should be');
-    await expect(open()).rejects.toMatchObject({ name: 'QuantizedCacheError', kind: 'unwritable', folder: path.join(storage, 'quantized') });
+    const folder = path.join(storage, 'quantized');
+    await expect(open()).rejects.toMatchObject({ name: 'QuantizedCacheError', kind: 'unwritable', folder });
   });
 
   it('names the tensor of a weight that is no number, and leaves nothing', async () => {
@@ -196,7 +203,7 @@ describe('opening quantised weights', () => {
     await mkdir(older);
     await mkdir(path.join(storage, 'quantized', 'another-model-4-32-v1'));
     await writeTinyCheckpoint(checkpoint.folder);
-    const after = await openQuantized(await openCheckpoint(checkpoint.folder), { storage, bits: 4, blockSize: 16, signal: new AbortController().signal });
+    const after = await openQuantized(await openCheckpoint(checkpoint.folder), { ...USUAL, storage });
     expect(after.staleFolders.toSorted()).toEqual([before.folder, older].toSorted());
   });
 
