@@ -19,7 +19,7 @@ export interface OpenQuantizedOptions extends BlockFormat {
   /** The user's storage folder; made if it is not there. */
   readonly storage: string;
   readonly signal: AbortSignal;
-  /** Called some times a second while the weights are quantised; never if they are there already. */
+  /** Called every few million weights while they are quantised; never if they are there already. */
   readonly onProgress?: ((doneWeights: number, totalWeights: number) => void) | undefined;
   /** Bytes that may be written below a folder; what the file system says where absent. */
   readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
@@ -99,10 +99,10 @@ async function build(
   checkpoint: Checkpoint, plan: QuantizedFilePlan, folder: string, options: OpenQuantizedOptions,
 ): Promise<void> {
   const caches = path.dirname(folder);
-  await removeAbandoned(caches);
-  await checkSpace(caches, plan.byteLength, options.freeBytes ?? freeBytesOf);
   const partial = path.join(caches, partialName());
   try {
+    await removeAbandoned(caches);
+    await checkSpace(caches, plan.byteLength, options.freeBytes ?? freeBytesOf);
     await mkdir(partial);
     await writeWeights(path.join(partial, WEIGHTS_FILE), plan, options);
     await writeSource(partial, checkpoint);
