@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { type FileRange, type Graph, NOTHING, type Operation, type Tensor } from './graph.ts';
-import type { Body, OnnxAttribute, OnnxNode } from './onnx-node.ts';
+import type { FileRange, Graph, Operation, Tensor } from './graph.ts';
+import { bodiesOf, type Body, type OnnxAttribute, type OnnxNode, onnxOf } from './onnx-node.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
 
@@ -50,9 +50,10 @@ class Names {
   of(tensor: Tensor): string {
     let name = this.#names.get(tensor);
     if (name === undefined) {
-      name = this.#unused(tensor);
+      name = ownName(tensor);
+      if (name === undefined) name = this.fresh(stem(tensor));
+      else this.#take(name);
       this.#names.set(tensor, name);
-      this.#taken.add(name);
     }
     return name;
   }
@@ -61,20 +62,31 @@ class Names {
     if (tensor.origin.kind !== 'operation') throw new GraphError(`The output '${name}' is not computed.`);
     if (this.#names.has(tensor)) throw new GraphError(`A tensor cannot be two outputs ('${name}' is the second).`);
     this.#names.set(tensor, name);
-    this.#taken.add(name);
+    this.#take(name);
   }
 
   fresh(stem: string): string {
-    this.#next += 1;
-    return `${stem}_${this.#next}`;
+    let name;
+    do {
+      this.#next += 1;
+      name = `${stem}_${this.#next}`;
+    } while (this.#taken.has(name));
+    this.#take(name);
+    return name;
   }
 
-  #unused({ origin, scope }: Tensor): string {
-    if (origin.kind === 'weight') return origin.name;
-    if (origin.kind === 'input' && !scope.parent) return origin.name;
-    return this.fresh(origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'input' ? origin.name : 'constant');
+  #take(name: string): void {
+    if (this.#taken.has(name)) throw new GraphError(`Two tensors of the model are named '${name}'.`);
+    this.#taken.add(name);
   }
 }
+
+/** The name that someone outside the model knows: of a weight, or of an input that is fed. */
+function ownName({ origin, scope }: Tensor): string | undefined {
+  return origin.kind === 'weight' || (origin.kind === 'input' && !scope.parent) ? origin.name : undefined;
+}
+
+const stem = ({ origin }: Tensor): string => (origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'input' ? origin.name : 'constant');
 
 /** What of a model is needed for its outputs: operations and leaves (constants, weights) by the graph they belong to. */
 class Live {
@@ -115,14 +127,6 @@ class Live {
     if (leaves) leaves.push(tensor);
     else this.#leaves.set(tensor.scope, [tensor]);
   }
-}
-
-function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode {
-  return op.onnx(attributes, inputs.map((input) => input ?? NOTHING), outputs);
-}
-
-function bodiesOf(operation: Operation): Body[] {
-  return Object.values(onnxOf(operation).attributes ?? {}).flatMap((attribute) => ('body' in attribute ? [attribute.body] : []));
 }
 
 /** Writes the parts of a model in the order in which it is read: nodes, initializers, inputs, outputs. */

@@ -1,20 +1,23 @@
 import type { Graph, Operation, Tensor } from './graph.ts';
+import { bodiesOf } from './onnx-node.ts';
 import { add } from './ops/arithmetic.ts';
 import { expand } from './ops/shape.ts';
 import { GraphError } from './tensor-type.ts';
 
 /**
  * Reverse mode: the gradient of a scalar with respect to each of `wanted`. Walks the operations once, last to first, and asks each on the
- * way from a wanted tensor to the loss for its rule. The operations of the gradients are added to `g`.
+ * way from a wanted tensor to the loss for its rule. The operations of the gradients are added to `g`, which may be a body: then the way
+ * goes on in the graphs around it. Throws GraphError where an operation on the way has no rule.
  */
 export function gradients(g: Graph, loss: Tensor, wanted: readonly Tensor[]): Tensor[] {
-  const operations = [...g.operations];
+  const operations = operationsInReach(g);
   const onTheWay = dependents(operations, wanted);
   const sums = new Map<Tensor, Tensor>([[loss, expand(g, g.scalar(loss.element, 1), loss.shape)]]);
-  for (const { op, inputs, outputs, attributes } of operations.reverse()) {
+  for (const operation of operations.reverse()) {
+    const { op, inputs, outputs, attributes } = operation;
     const upstreams = outputs.map((output) => sums.get(output));
     const [upstream = upstreams.find((gradient) => gradient !== undefined)] = upstreams;
-    if (!upstream || !inputs.some((input) => input && onTheWay.has(input))) continue;
+    if (!upstream || !readBy(operation).some((tensor) => onTheWay.has(tensor))) continue;
     if (!op.gradient) throw new GraphError(`${op.name} has no gradient.`);
     op.gradient({ g, inputs, outputs, upstream, upstreams, attributes }).forEach((gradient, index) => {
       const input = inputs[index];
@@ -26,11 +29,20 @@ export function gradients(g: Graph, loss: Tensor, wanted: readonly Tensor[]): Te
   return wanted.map((tensor) => sums.get(tensor) ?? expand(g, g.scalar(tensor.element, 0), tensor.shape));
 }
 
+/** In the order in which they were applied. */
+const operationsInReach = ({ parent, operations }: Graph): Operation[] => [...(parent ? operationsInReach(parent) : []), ...operations];
+
 /** The wanted tensors and all that is computed from them. */
 function dependents(operations: readonly Operation[], wanted: readonly Tensor[]): ReadonlySet<Tensor> {
   const reached = new Set(wanted);
-  for (const { inputs, outputs } of operations) {
-    if (inputs.some((input) => input && reached.has(input))) outputs.forEach((output) => reached.add(output));
+  for (const operation of operations) {
+    if (readBy(operation).some((tensor) => reached.has(tensor))) operation.outputs.forEach((output) => reached.add(output));
   }
   return reached;
+}
+
+/** What an operation is given, and what its bodies take from around them. */
+function readBy(operation: Operation): Tensor[] {
+  const inside = bodiesOf(operation).flatMap(({ graph, outputs }) => [...graph.operations.flatMap(readBy), ...outputs]);
+  return [...operation.inputs.filter((input) => input !== undefined), ...inside];
 }

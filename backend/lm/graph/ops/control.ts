@@ -1,6 +1,6 @@
 import { Graph, type Op, type Tensor } from '../graph.ts';
 import type { Body } from '../onnx-node.ts';
-import { describeType, type Dimension, GraphError, sameShape, type TensorType } from '../tensor-type.ts';
+import { describeType, type Dimension, type ElementType, GraphError, sameShape, type Shape, type TensorType } from '../tensor-type.ts';
 
 /* Loops and branches: one `run` of onnxruntime can hold a whole generation. Neither is differentiated. */
 
@@ -12,8 +12,10 @@ interface Loop {
 
 const LOOP: Op<Loop> = {
   name: 'loop',
-  types: (_, { body, steps, stateCount }) => {
-    const [, ...outputs] = body.outputs;
+  types: ([limit], { body, steps, stateCount }) => {
+    const [goOn, ...outputs] = body.outputs;
+    requireScalar('The limit of a loop', 'int64', limit!);
+    requireScalar('Whether a loop goes on', 'bool', goOn!);
     return outputs.map((tensor, index): TensorType => (index < stateCount ? tensor : { element: tensor.element, shape: [steps, ...tensor.shape] }));
   },
   onnx: ({ body }) => ({ type: 'Loop', attributes: { body: { body } } }),
@@ -28,27 +30,37 @@ export interface LoopBody {
   readonly kept: readonly Tensor[];
 }
 
+export interface LoopStart {
+  /** int64[]: the most iterations. */
+  readonly limit: Tensor;
+  readonly state: readonly Tensor[];
+  /** Names how many iterations there were. */
+  readonly steps: Dimension;
+  /** What the body may rely on of a state, by its index, where its shape changes: sizes that change have names of their own. */
+  readonly shapes?: Readonly<Record<number, Shape>>;
+}
+
 /**
- * Runs `body` at most `limit` times (int64[]), at least once if `limit` is not 0. `steps` names how often it turned out to be. State stays on the device
- * between iterations.
+ * Runs `body` until it does not want to go on or the limit is reached. State stays on the device between iterations.
  */
 export function loop(
   g: Graph,
-  { limit, state, steps }: { readonly limit: Tensor; readonly state: readonly Tensor[]; readonly steps: Dimension },
+  { limit, state, steps, shapes = {} }: LoopStart,
   body: (b: Graph, iteration: Tensor, state: readonly Tensor[]) => LoopBody,
 ): { readonly state: readonly Tensor[]; readonly kept: readonly Tensor[] } {
   const inside = new Graph(g);
   const iteration = inside.input('iteration', 'int64', []);
   inside.input('goOn', 'bool', []);
-  const parameters = state.map((tensor, index) => inside.input(`state${index}`, tensor.element, tensor.shape));
+  const parameters = state.map((tensor, index) => inside.input(`state${index}`, tensor.element, shapes[index] ?? tensor.shape));
   const result = body(inside, iteration, parameters);
+  if (result.state.length !== state.length) throw new GraphError(`A loop begins with ${state.length} tensors of state and goes on with ${result.state.length}.`);
   result.state.forEach((tensor, index) => {
-    const start = state[index];
-    if (!start || start.element !== tensor.element || !sameShape(start.shape, tensor.shape)) {
-      throw new GraphError(`State ${index} of a loop begins as ${start && describeType(start)} and goes on as ${describeType(tensor)}.`);
+    const start = state[index] as Tensor;
+    if (start.element !== tensor.element || !(shapes[index] ? shapes[index].length === tensor.shape.length : sameShape(start.shape, tensor.shape))) {
+      throw new GraphError(`State ${index} of a loop begins as ${describeType(start)} and goes on as ${describeType(tensor)}.`);
     }
   });
-  const attributes: Loop = { body: { graph: inside, outputs: [result.goOn, ...result.state, ...result.kept] }, steps, stateCount: state.length };
+  const attributes: Loop = { body: bodyOf(inside, [result.goOn, ...result.state, ...result.kept]), steps, stateCount: state.length };
   const outputs = g.apply(LOOP, [limit, undefined, ...state], attributes);
   return { state: outputs.slice(0, state.length), kept: outputs.slice(state.length) };
 }
@@ -60,14 +72,14 @@ interface Branch {
 
 const BRANCH: Op<Branch> = {
   name: 'branch',
-  types: (_, { then, otherwise }) =>
-    then.outputs.map((tensor, index) => {
-      const other = otherwise.outputs[index];
-      if (!other || other.element !== tensor.element || then.outputs.length !== otherwise.outputs.length) {
-        throw new GraphError('Both sides of a branch must give the same types.');
-      }
-      return { element: tensor.element, shape: tensor.shape };
-    }),
+  types: ([condition], { then, otherwise }) => {
+    requireScalar('The condition of a branch', 'bool', condition!);
+    const elements = ({ outputs }: Body): string => outputs.map(({ element }) => element).join(', ');
+    if (elements(then) !== elements(otherwise)) {
+      throw new GraphError(`Both sides of a branch must give the same types, not [${elements(then)}] and [${elements(otherwise)}].`);
+    }
+    return then.outputs;
+  },
   onnx: ({ then, otherwise }) => ({ type: 'If', attributes: { then_branch: { body: then }, else_branch: { body: otherwise } } }),
 };
 
@@ -80,7 +92,16 @@ export function branch(
 ): readonly Tensor[] {
   const side = (build: (b: Graph) => readonly Tensor[]): Body => {
     const graph = new Graph(g);
-    return { graph, outputs: build(graph) };
+    return bodyOf(graph, build(graph));
   };
   return g.apply(BRANCH, [condition], { then: side(then), otherwise: side(otherwise) });
+}
+
+function bodyOf(graph: Graph, outputs: readonly Tensor[]): Body {
+  if (!outputs.every((tensor) => graph.sees(tensor))) throw new GraphError('A body was asked for a tensor of another graph.');
+  return { graph, outputs };
+}
+
+function requireScalar(what: string, element: ElementType, type: TensorType): void {
+  if (type.element !== element || type.shape.length > 0) throw new GraphError(`${what} is ${element}[], not ${describeType(type)}.`);
 }

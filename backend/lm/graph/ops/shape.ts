@@ -59,10 +59,13 @@ const EXPAND: Op<{ readonly shape: Shape }> = {
   gradient: ({ g, inputs: [x], upstream }) => [sumTo(g, upstream, x!.shape)],
 };
 
-/** Repeats sizes of 1 up to `shape`. */
+/** Repeats sizes of 1 up to `shape`, all of whose named sizes some tensor in reach has. */
 export const expand = Object.assign(
-  (g: Graph, x: Tensor, shape: Shape): Tensor =>
-    sameShape(x.shape, shape) ? x : single(g.apply(EXPAND, [x, shapeTensor(g, shape)], { shape })),
+  (g: Graph, x: Tensor, shape: Shape): Tensor => {
+    if (sameShape(x.shape, shape)) return x;
+    for (const size of shape) if (typeof size === 'string') g.size(size);
+    return single(g.apply(EXPAND, [x, shapeTensor(g, shape)], { shape }));
+  },
   { op: EXPAND },
 );
 
