@@ -1,3 +1,5 @@
+import { memoryGigabytes } from '../hub/size-text.ts';
+import type { Precision } from '../quantize/memory-plan.ts';
 import { DeviceError } from './device-error.ts';
 import type { Gpu } from './nvidia.ts';
 
@@ -7,9 +9,6 @@ import type { Gpu } from './nvidia.ts';
  */
 
 export type WantedDevice = 'auto' | 'cuda' | 'cpu' | 'webgpu';
-
-/** What the arithmetic of a model needs of the GPU: bf16 weights need bf16 arithmetic, weights of 8 and 4 bits go with fp16. */
-export type DevicePrecision = 'fp32' | 'bf16' | 'fp16' | 'int8' | 'int4';
 
 /** How the machine is looked at; tests put their own in. */
 export interface DeviceProbe {
@@ -24,9 +23,10 @@ export interface DeviceProbe {
 export interface DeviceRequest {
   readonly wanted: WantedDevice;
   readonly probe: DeviceProbe;
-  /** What the model takes on the GPU, worked out before loading. */
+  /** What the model takes on the GPU, worked out before loading (`quantize/memory-plan.ts`). */
   readonly neededBytes: number;
-  readonly precision: DevicePrecision;
+  /** Of the weights; only bf16 ones need arithmetic that older GPUs lack. */
+  readonly precision: Precision;
   /**
    * The folder with the CUDA libraries, fetched if need be; called only once everything else speaks for CUDA.
    * @throws DeviceError why there is none
@@ -78,7 +78,7 @@ export async function usableGpu({ probe, neededBytes, precision }: Pick<DeviceRe
   throw objections[0] ?? new DeviceError('no-device', 'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.');
 }
 
-function objectionTo(gpu: Gpu, neededBytes: number, precision: DevicePrecision): DeviceError | undefined {
+function objectionTo(gpu: Gpu, neededBytes: number, precision: Precision): DeviceError | undefined {
   const { name, driver, capability, freeBytes } = gpu;
   if (Number.parseInt(driver, 10) < OLDEST_DRIVER) {
     return new DeviceError('driver-too-old', `The NVIDIA driver is ${driver}; CUDA 13 needs ${OLDEST_DRIVER} or newer. Update the driver, or stay on the CPU.`);
@@ -87,16 +87,12 @@ function objectionTo(gpu: Gpu, neededBytes: number, precision: DevicePrecision):
     const version = `${capability.major}.${capability.minor}`;
     return new DeviceError('no-code', `onnxruntime has no code for ${name} (compute capability ${version}); the model runs on the CPU.`);
   }
-  if (precision === 'bf16' && capability.major < 8) {
+  if (precision === 'bfloat16' && capability.major < 8) {
     return new DeviceError('no-bf16', `${name} cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.`);
   }
   if (freeBytes < neededBytes) {
-    const sizes = `The model needs ${inGigabytes(neededBytes)} GB and ${name} has ${inGigabytes(freeBytes)} GB free`;
+    const sizes = `The model needs ${memoryGigabytes(neededBytes)} and ${name} has ${memoryGigabytes(freeBytes)} free`;
     return new DeviceError('out-of-memory', `${sizes}; choose a smaller model or 4-bit weights, or stay on the CPU.`);
   }
   return undefined;
-}
-
-function inGigabytes(bytes: number): string {
-  return (bytes / 1e9).toFixed(1);
 }

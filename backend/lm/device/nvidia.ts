@@ -30,9 +30,9 @@ const FIELDS = 'name,compute_cap,driver_version,memory.total,memory.free,uuid';
  * one with it.
  */
 export async function findDriver({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<boolean> {
-  // Opening works and then fails for not being an add-on of Node's: only "cannot open" means that there is none.
+  // Once it is open, Node complains that it is no add-on ("did not self-register"); every other complaint is the loader's.
   const script = `try { process.dlopen({ exports: {} }, 'libcuda.so.1') } catch (error) {
-    process.stdout.write(/cannot open shared object file/.test(error.message) ? 'missing' : 'found') }`;
+    process.stdout.write(error.message.includes('self-register') ? 'found' : 'missing') }`;
   const result = await run(process.execPath, ['-e', script], { env: { ...env, ELECTRON_RUN_AS_NODE: '1' }, timeoutMs });
   return result.stdout === 'found';
 }

@@ -1,8 +1,6 @@
+import { planMemory, type MemoryLoad, type Precision } from '../quantize/memory-plan.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
-import { gigabytes } from './size-text.ts';
-
-/** What weights are kept in, best first. */
-export type WeightPrecision = 'bf16' | 'int8' | 'int4';
+import { memoryGigabytes } from './size-text.ts';
 
 export interface MeasuredMemory {
   /** Of the GPU that the model would run on; absent where there is none that can. */
@@ -11,62 +9,61 @@ export interface MeasuredMemory {
   readonly memoryBytes: number;
 }
 
-/** Bytes that a model takes while it runs: weights, cache and working memory. */
-export type BytesNeeded = (model: TableModel, precision: WeightPrecision, device: 'cuda' | 'cpu') => number;
-
 export interface Recommendation {
   readonly model: TableModel;
-  readonly precision: WeightPrecision;
+  readonly precision: Precision;
   readonly device: 'cuda' | 'cpu';
+  /** While it runs: weights, cache and working memory. */
   readonly neededBytes: number;
   /** One sentence. */
   readonly reason: string;
 }
 
-const PRECISIONS: readonly WeightPrecision[] = ['bf16', 'int8', 'int4'];
-const WORDS: Readonly<Record<WeightPrecision, string>> = { bf16: 'bf16', int8: '8-bit', int4: '4-bit' };
+export type UsualLoad = Pick<MemoryLoad, 'rows' | 'promptTokens' | 'newTokens'>;
+
+/** One question with its context, and a plan with its reasoning. */
+const PLANNING: UsualLoad = { rows: 1, promptTokens: 4_096, newTokens: 1_024 };
+/** Best first. */
+const PRECISIONS: readonly Precision[] = ['bfloat16', '8-bit', '4-bit'];
 /** The screen and other programs have a part of the GPU's memory. */
 const GPU_SHARE = 0.9;
 /** The editor, the project's tests and everything else live in the machine's memory too. */
 const MEMORY_SHARE = 0.5;
-/** Each token reads all weights once: beyond this a processor's memory gives few tokens a second. */
-const CPU_PARAMETERS = 2e9;
+/** Each token reads all weights: at the 40 GB/s of a desktop's memory these are 16 tokens a second, as fast as one reads. */
+const CPU_WEIGHTS_BYTES = 2.5e9;
 
 /**
  * The largest model of the table that fits, and the best precision that it fits in: a larger model in fewer bits plans better
  * than a smaller one in more. Without a GPU, or with one too small for any, it is one that a processor can run at reading speed.
  * @returns `undefined` where not even the smallest fits
  */
-export function recommendModel({ gpuMemoryBytes, memoryBytes }: MeasuredMemory, bytesNeeded: BytesNeeded): Recommendation | undefined {
-  if (gpuMemoryBytes !== undefined) {
-    const found = largestThatFits(MODEL_TABLE, gpuMemoryBytes * GPU_SHARE, (model, precision) => bytesNeeded(model, precision, 'cuda'));
-    if (found) {
-      const reason = `${nameOf(found)} is the largest that fits: it needs ${gigabytes(found.neededBytes)} of the GPU's ${gigabytes(gpuMemoryBytes)}.`;
-      return { ...found, device: 'cuda', reason };
-    }
+export function recommendModel({ gpuMemoryBytes, memoryBytes }: MeasuredMemory, load: UsualLoad = PLANNING): Recommendation | undefined {
+  const onGpu = gpuMemoryBytes === undefined ? undefined : largestThatFits('cuda', load, gpuMemoryBytes * GPU_SHARE, Infinity);
+  if (onGpu && gpuMemoryBytes !== undefined) {
+    const sizes = `it needs ${memoryGigabytes(onGpu.neededBytes)} of the GPU's ${memoryGigabytes(gpuMemoryBytes)}`;
+    return { ...onGpu, reason: `${nameOf(onGpu)} is the largest that fits: ${sizes}.` };
   }
-  const small = MODEL_TABLE.filter(({ parameters }) => parameters <= CPU_PARAMETERS);
-  const found = largestThatFits(small, memoryBytes * MEMORY_SHARE, (model, precision) => bytesNeeded(model, precision, 'cpu'));
-  if (!found) return undefined;
-  const why = gpuMemoryBytes === undefined ? 'There is no GPU for it' : `The GPU's ${gigabytes(gpuMemoryBytes)} are too little`;
-  const reason = `${why}, so ${nameOf(found)} runs on the CPU: it needs ${gigabytes(found.neededBytes)} of ${gigabytes(memoryBytes)}; larger models are slow there.`;
-  return { ...found, device: 'cpu', reason };
+  const onCpu = largestThatFits('cpu', load, memoryBytes * MEMORY_SHARE, CPU_WEIGHTS_BYTES);
+  if (!onCpu) return undefined;
+  const why = gpuMemoryBytes === undefined ? 'There is no GPU for it' : `The GPU's ${memoryGigabytes(gpuMemoryBytes)} are too little`;
+  const sizes = `it needs ${memoryGigabytes(onCpu.neededBytes)} of ${memoryGigabytes(memoryBytes)}`;
+  return { ...onCpu, reason: `${why}, so ${nameOf(onCpu)} is recommended, the largest that fits and is quick enough on the CPU: ${sizes}.` };
 }
 
-type Fit = Pick<Recommendation, 'model' | 'precision' | 'neededBytes'>;
+type Fit = Omit<Recommendation, 'reason'>;
 
-function largestThatFits(
-  models: readonly TableModel[], limitBytes: number, needed: (model: TableModel, precision: WeightPrecision) => number,
-): Fit | undefined {
-  for (const model of models.toSorted((a, b) => b.parameters - a.parameters)) {
+function largestThatFits(device: 'cuda' | 'cpu', load: UsualLoad, totalBytes: number, weightsBytes: number): Fit | undefined {
+  for (const model of MODEL_TABLE.toSorted((a, b) => b.parameters - a.parameters)) {
     for (const precision of PRECISIONS) {
-      const neededBytes = needed(model, precision);
-      if (neededBytes <= limitBytes) return { model, precision, neededBytes };
+      const plan = planMemory({ config: model.config, precision, device, ...load });
+      if (plan.totalBytes <= totalBytes && plan.weightsBytes <= weightsBytes) {
+        return { model, precision, device, neededBytes: plan.totalBytes };
+      }
     }
   }
   return undefined;
 }
 
 function nameOf({ model, precision }: Fit): string {
-  return `${model.repo} in ${WORDS[precision]}`;
+  return `${model.repo} in ${precision}`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Checksum } from '../../../backend/lm/hub/checksum.ts';
@@ -27,4 +27,9 @@ export function noise(size: number, seed = 1): Buffer {
     bytes[at] = state;
   }
   return bytes;
+}
+
+/** Compared here, since the test runner takes seconds to compare megabytes. */
+export async function holds(file: string, bytes: Buffer): Promise<boolean> {
+  return bytes.equals(await readFile(file));
 }
