@@ -2,24 +2,30 @@ import type { Graph, Operation, Tensor } from './graph.ts';
 import { bodiesOf } from './onnx-node.ts';
 import { add } from './ops/arithmetic.ts';
 import { expand } from './ops/shape.ts';
-import { GraphError } from './tensor-type.ts';
+import { describeType, GraphError, sameShape } from './tensor-type.ts';
 
 /**
- * Reverse mode: the gradient of a scalar with respect to each of `wanted`. Walks the operations once, last to first, and asks each on the
- * way from a wanted tensor to the loss for its rule. The operations of the gradients are added to `g`, which may be a body: then the way
- * goes on in the graphs around it. Throws GraphError where an operation on the way has no rule.
+ * Reverse mode: the gradient of the loss with respect to each of `wanted`, which `result` is computed from. `result` is the loss itself, one
+ * number; or any tensor whose own gradient, `upstream`, is known, as that of a layer that is computed again.
+ *
+ * Walks the operations once, last to first, and asks each on the way from a wanted tensor to the result for its rule. The operations of the
+ * gradients are added to `g`, which may be a body: then the way goes on in the graphs around it. Throws GraphError where an operation on the
+ * way has no rule.
  */
-export function gradients(g: Graph, loss: Tensor, wanted: readonly Tensor[]): Tensor[] {
+export function gradients(g: Graph, result: Tensor, wanted: readonly Tensor[], upstream: Tensor = g.scalar(result.element, 1)): Tensor[] {
+  if (!sameShape(upstream.shape, result.shape) || upstream.element !== result.element) {
+    throw new GraphError(`${describeType(upstream)} is no gradient of ${describeType(result)}.`);
+  }
   const operations = operationsInReach(g);
   const onTheWay = dependents(operations, wanted);
-  const sums = new Map<Tensor, Tensor>([[loss, expand(g, g.scalar(loss.element, 1), loss.shape)]]);
+  const sums = new Map<Tensor, Tensor>([[result, upstream]]);
   for (const operation of operations.reverse()) {
     const { op, inputs, outputs, attributes } = operation;
     const upstreams = outputs.map((output) => sums.get(output));
-    const [upstream = upstreams.find((gradient) => gradient !== undefined)] = upstreams;
-    if (!upstream || !readBy(operation).some((tensor) => onTheWay.has(tensor))) continue;
+    const [first = upstreams.find((gradient) => gradient !== undefined)] = upstreams;
+    if (!first || !readBy(operation).some((tensor) => onTheWay.has(tensor))) continue;
     if (!op.gradient) throw new GraphError(`${op.name} has no gradient.`);
-    op.gradient({ g, inputs, outputs, upstream, upstreams, attributes }).forEach((gradient, index) => {
+    op.gradient({ g, inputs, outputs, upstream: first, upstreams, attributes }).forEach((gradient, index) => {
       const input = inputs[index];
       if (!gradient || !input || !onTheWay.has(input)) return;
       const sum = sums.get(input);

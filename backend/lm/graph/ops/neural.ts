@@ -93,13 +93,17 @@ export const rotary = Object.assign(
 interface GroupedAttention {
   readonly heads: number;
   readonly keyValueHeads: number;
+  readonly batch: Dimension;
+  /** Tokens in the cache afterwards. */
   readonly length: Dimension;
 }
 
 const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
   name: 'groupedQueryAttention',
-  types: ([query, key, , pastKey], { length }) => {
-    const cache = { element: key!.element, shape: pastKey!.shape.length === 4 ? pastKey!.shape.with(2, length) : [] };
+  types: ([query, key], { keyValueHeads, batch, length }) => {
+    requireFloat('groupedQueryAttention', query!);
+    const size = (key!.shape.at(-1) as number) / keyValueHeads;
+    const cache = { element: key!.element, shape: [batch, keyValueHeads, length, size] };
     return [query!, cache, cache];
   },
   onnx: ({ heads, keyValueHeads }) => ({
@@ -115,23 +119,21 @@ export interface AttentionCache {
 }
 
 /**
- * Causal attention of query[batch, sequence, heads · size] over a cache[batch, keyValueHeads, length, size] and the new key and value,
- * rotated in the kernel (Ainslie et al., arXiv 2305.13245). Rows are padded on the right; `lastIndex` int32[batch] is the place of the
- * last real token of each. Not differentiable, and on CUDA not in float32.
+ * Causal attention of query[batch, sequence, heads · size] over key and value [batch, sequence, keyValueHeads · size], rotated in the
+ * kernel, and over what came before, a cache [batch, keyValueHeads, earlier, size] (Ainslie et al., arXiv 2305.13245). Rows are padded on
+ * the right: `lastIndex` int32[batch] is the place of each row's last token in the cache, `total` int32[] the cache's length afterwards.
+ * Not differentiable, and on CUDA not in float32.
  */
 export const groupedQueryAttention = Object.assign(
   (
     g: Graph,
     { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
-    past: AttentionCache,
+    past: AttentionCache | undefined,
     { lastIndex, total, cosine, sine }: { readonly lastIndex: Tensor; readonly total: Tensor; readonly cosine: Tensor; readonly sine: Tensor },
     attributes: GroupedAttention,
   ): { readonly output: Tensor } & AttentionCache => {
-    const [output, presentKey, presentValue] = g.apply(
-      GROUPED_QUERY_ATTENTION,
-      [query, key, value, past.key, past.value, lastIndex, total, cosine, sine],
-      attributes,
-    );
+    const inputs = [query, key, value, past?.key, past?.value, lastIndex, total, cosine, sine];
+    const [output, presentKey, presentValue] = g.apply(GROUPED_QUERY_ATTENTION, inputs, attributes);
     return { output: output!, key: presentKey!, value: presentValue! };
   },
   { op: GROUPED_QUERY_ATTENTION },
