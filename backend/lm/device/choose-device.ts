@@ -1,11 +1,11 @@
 import { memoryGigabytes } from '../hub/size-text.ts';
 import type { Precision } from '../quantize/memory-plan.ts';
-import { DeviceError } from './device-error.ts';
+import { DeviceError, NO_DRIVER, NO_GPU } from './device-error.ts';
 import type { Gpu } from './nvidia.ts';
 
 /*
- * The checks of docs/gpu.md, cheapest first. The first that fails ends the walk for CUDA with its sentence, and the CPU is used: a
- * device is never passed over in silence.
+ * The checks of docs/gpu.md, cheapest first. The first that fails ends the walk for CUDA with its sentence, and the CPU is
+ * used: a device is never passed over in silence.
  */
 
 export type WantedDevice = 'auto' | 'cuda' | 'cpu' | 'webgpu';
@@ -41,7 +41,7 @@ export type DeviceChoice =
 
 /** CUDA 13.0 needs it (docs/gpu.md, "What it needs"). */
 const OLDEST_DRIVER = 580;
-/** The provider's compiled code (docs/gpu.md, "Which GPUs"): it runs on later minor versions, except where exactly one is meant. */
+/** As the provider was compiled (docs/gpu.md, "Which GPUs"): 9.0 and 12.0 are meant exactly, 8 with every minor version. */
 const hasCode = ({ major, minor }: Gpu['capability']): boolean =>
   (major === 7 && minor === 5) || major === 8 || ((major === 9 || major === 12) && minor === 0);
 
@@ -60,32 +60,31 @@ export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice
 }
 
 /**
- * The GPU that CUDA would run on: of those that pass the checks the one with the most free memory. Where none does, what is said is
- * about the one with the most free memory.
+ * The GPU that CUDA would run on: of those that pass the checks the one with the most free memory. Where none does, what is
+ * said is about the one with the most free memory.
  * @throws DeviceError
  */
-export async function usableGpu({ probe, neededBytes, precision }: Pick<DeviceRequest, 'probe' | 'neededBytes' | 'precision'>): Promise<Gpu> {
+async function usableGpu({ probe, neededBytes, precision }: DeviceRequest): Promise<Gpu> {
   if (probe.platform !== 'linux' || probe.arch !== 'x64') {
     throw new DeviceError('platform', 'CUDA works on Linux x64 only; the model runs on the CPU.');
   }
-  if (!(await probe.findDriver())) {
-    throw new DeviceError('no-driver', `No NVIDIA driver was found; install driver ${OLDEST_DRIVER} or newer, or stay on the CPU.`);
-  }
+  if (!(await probe.findDriver())) throw new DeviceError('no-driver', NO_DRIVER);
   const gpus = (await probe.listGpus()).toSorted((a, b) => b.freeBytes - a.freeBytes);
   const objections = gpus.map((gpu) => objectionTo(gpu, neededBytes, precision));
   const found = gpus.find((_, index) => objections[index] === undefined);
   if (found) return found;
-  throw objections[0] ?? new DeviceError('no-device', 'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.');
+  throw objections[0] ?? new DeviceError('no-device', NO_GPU);
 }
 
 function objectionTo(gpu: Gpu, neededBytes: number, precision: Precision): DeviceError | undefined {
   const { name, driver, capability, freeBytes } = gpu;
   if (Number.parseInt(driver, 10) < OLDEST_DRIVER) {
-    return new DeviceError('driver-too-old', `The NVIDIA driver is ${driver}; CUDA 13 needs ${OLDEST_DRIVER} or newer. Update the driver, or stay on the CPU.`);
+    const needed = `CUDA 13 needs ${OLDEST_DRIVER} or newer`;
+    return new DeviceError('driver-too-old', `The NVIDIA driver is ${driver}; ${needed}. Update the driver, or stay on the CPU.`);
   }
   if (!hasCode(capability)) {
-    const version = `${capability.major}.${capability.minor}`;
-    return new DeviceError('no-code', `onnxruntime has no code for ${name} (compute capability ${version}); the model runs on the CPU.`);
+    const which = `${name} (compute capability ${capability.major}.${capability.minor})`;
+    return new DeviceError('no-code', `onnxruntime has no code for ${which}; the model runs on the CPU.`);
   }
   if (precision === 'bfloat16' && capability.major < 8) {
     return new DeviceError('no-bf16', `${name} cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.`);

@@ -31,8 +31,8 @@ export const CUDA_WHEELS: readonly CudaWheel[] = [
     sizeBytes: 420_882_912,
     sha256: '0cf238ffdbe46c00cb9aa98e7bca745c223a5ca5a53e686ac8b3e5a08fe80d6c',
     members: [
-      { name: 'nvidia/cu13/lib/libcublasLt.so.13', file: 'libcublasLt.so.13', sizeBytes: 539_533_072 },
-      { name: 'nvidia/cu13/lib/libcublas.so.13', file: 'libcublas.so.13', sizeBytes: 54_440_120 },
+      member('nvidia/cu13/lib', 'libcublasLt.so.13', 539_533_072),
+      member('nvidia/cu13/lib', 'libcublas.so.13', 54_440_120),
     ],
   },
   {
@@ -41,8 +41,8 @@ export const CUDA_WHEELS: readonly CudaWheel[] = [
     sizeBytes: 246_658_419,
     sha256: '4fbf0c5d7b5fb99266c2e8a802e3e64af68bdc383e0f3c7349b985f1087eedaa',
     members: [
-      { name: 'onnxruntime/capi/libonnxruntime_providers_cuda.so', file: 'libonnxruntime_providers_cuda.so', sizeBytes: 272_049_904 },
-      { name: 'onnxruntime/capi/libonnxruntime_providers_shared.so', file: 'libonnxruntime_providers_shared.so', sizeBytes: 14_632 },
+      member('onnxruntime/capi', 'libonnxruntime_providers_cuda.so', 272_049_904),
+      member('onnxruntime/capi', 'libonnxruntime_providers_shared.so', 14_632),
       // Under the name that the npm package's binding asks for: it was made together with the provider, npm's was not.
       { name: 'onnxruntime/capi/libonnxruntime.so.1.30.0', file: 'libonnxruntime.so.1', sizeBytes: 29_062_976 },
     ],
@@ -52,13 +52,17 @@ export const CUDA_WHEELS: readonly CudaWheel[] = [
     fileName: 'nvidia_curand-10.4.0.35-py3-none-manylinux_2_27_x86_64.whl',
     sizeBytes: 59_544_258,
     sha256: '1aee33a5da6e1db083fe2b90082def8915f30f3248d5896bcec36a579d941bfc',
-    members: [{ name: 'nvidia/cu13/lib/libcurand.so.10', file: 'libcurand.so.10', sizeBytes: 132_698_328 }],
+    members: [member('nvidia/cu13/lib', 'libcurand.so.10', 132_698_328)],
   },
   {
     project: 'nvidia-cuda-runtime',
     fileName: 'nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl',
     sizeBytes: 2_243_632,
     sha256: '7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548',
-    members: [{ name: 'nvidia/cu13/lib/libcudart.so.13', file: 'libcudart.so.13', sizeBytes: 704_288 }],
+    members: [member('nvidia/cu13/lib', 'libcudart.so.13', 704_288)],
   },
 ];
+
+function member(folder: string, file: string, sizeBytes: number): CudaMember {
+  return { name: `${folder}/${file}`, file, sizeBytes };
+}

@@ -5,6 +5,7 @@ import { hostOf } from '../hub/guarded-get.ts';
 import { ProgressMeter, type DownloadProgress } from '../hub/progress-meter.ts';
 import { download, DOWNLOAD_TOOLS, type DownloadTools } from '../hub/resumable-download.ts';
 import { requireSpace } from '../hub/free-space.ts';
+import { gigabytes } from '../hub/size-text.ts';
 import { fillWholeFolder } from '../hub/whole-folder.ts';
 import { CUDA_WHEELS, ONNXRUNTIME_VERSION, type CudaWheel } from './cuda-files.ts';
 import { DeviceError } from './device-error.ts';
@@ -36,6 +37,9 @@ export interface CudaRequest {
   /** A sentence for the user: why something that was here is fetched again. */
   readonly onNotice?: ((sentence: string) => void) | undefined;
 }
+
+/** What a user agrees to: as the wheels' own metadata has it. */
+const LICENCES = 'onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA\'s licence';
 
 /** What is fetched, and with what; tests put their own in. */
 export interface CudaTools extends DownloadTools {
@@ -97,20 +101,21 @@ interface Filling {
   readonly staging: string;
 }
 
-async function fill({ request, tools, folder, staging }: Filling): Promise<void> {
-  const { index, confirm, signal, onProgress, onNotice } = request;
-  await keepWhatIsRight(folder, staging, tools, onNotice);
+async function fill(filling: Filling): Promise<void> {
+  const { request, tools, staging } = filling;
+  const { index, confirm, signal, onProgress } = request;
+  await keepWhatIsRight(filling);
   const wheels = await missingWheels(staging, tools);
   const downloadBytes = sum(wheels.map(({ sizeBytes }) => sizeBytes));
   const diskBytes = peakBytes(wheels);
   if (wheels.length > 0) {
     if (!index) {
-      const message = `The CUDA libraries (${inMegabytes(downloadBytes)} MB) are not here; name a package index to fetch them from, or stay on the CPU.`;
-      throw new DeviceError('no-index', message);
+      const what = `The CUDA libraries (${gigabytes(downloadBytes)}) are not here`;
+      throw new DeviceError('no-index', `${what}; name a package index to fetch them from, or stay on the CPU.`);
     }
     await requireSpace(staging, diskBytes, 'the CUDA libraries', tools.freeBytes);
     const host = hostOf(index);
-    const question = `Download ${inMegabytes(downloadBytes)} MB from ${host} (onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA's licence)?`;
+    const question = `Download ${gigabytes(downloadBytes)} from ${host} (${LICENCES})?`;
     if (!(await confirm({ downloadBytes, diskBytes, host, question }))) {
       throw new DeviceError('declined', 'The CUDA libraries were not downloaded; the model runs on the CPU.');
     }
@@ -152,9 +157,9 @@ async function fetchWheel(wheel: CudaWheel, { index, staging, tools, signal, met
 }
 
 /** What is right in a damaged folder need not be fetched again. */
-async function keepWhatIsRight(folder: string, staging: string, tools: CudaTools, onNotice: CudaRequest['onNotice']): Promise<void> {
+async function keepWhatIsRight({ request, tools, folder, staging }: Filling): Promise<void> {
   if (!(await stat(folder).catch(() => undefined))) return;
-  onNotice?.('A CUDA library is missing or damaged; it is fetched again.');
+  request.onNotice?.('A CUDA library is missing or damaged; it is fetched again.');
   await onDisk(staging, async () => {
     for (const { file, sizeBytes } of tools.wheels.flatMap(({ members }) => members)) {
       if (await hasSize(path.join(folder, file), sizeBytes)) await rename(path.join(folder, file), path.join(staging, file));
@@ -206,10 +211,6 @@ function toDeviceError(error: unknown): unknown {
   }
   if (!(error instanceof DownloadError)) return error;
   return new DeviceError(error.kind === 'disk-full' ? 'disk-full' : 'download', error.message, error);
-}
-
-function inMegabytes(bytes: number): number {
-  return Math.round(bytes / 1e6);
 }
 
 function sum(numbers: readonly number[]): number {

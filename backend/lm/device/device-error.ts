@@ -21,6 +21,11 @@ export type DeviceErrorKind =
   /** Something that onnxruntime says and that is not known here. */
   | 'unknown';
 
+/** Sentences that both the look before loading and onnxruntime's own failure lead to. */
+export const NO_DRIVER = 'No NVIDIA driver was found; install driver 580 or newer, or stay on the CPU.';
+export const NO_GPU =
+  'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.';
+
 /** A device cannot be used. The message is one sentence that says why and what to do. */
 export class DeviceError extends Error {
   override readonly name = 'DeviceError';

@@ -1,30 +1,33 @@
-import { DeviceError } from './device-error.ts';
+import { DeviceError, NO_DRIVER, NO_GPU } from './device-error.ts';
+
+const TOO_LITTLE_MEMORY =
+  'The GPU has too little free memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.';
+const DRIVER_TOO_OLD = 'The NVIDIA driver is too old for CUDA 13; update it to 580 or newer, or stay on the CPU.';
 
 /** Longest quotation of what onnxruntime said. */
 const MAX_QUOTE_CHARACTERS = 300;
 
 /**
- * What onnxruntime said when CUDA did not work, as an error class. onnxruntime gives no code, so this is the one place that reads its
- * text: the number after "CUDA failure" (CUDA's list of errors, cudaError_t) and its fixed sentence for a library that does not load.
- * Which library that was stands only on standard error: give both texts.
+ * What onnxruntime said when CUDA did not work, as an error class. onnxruntime gives no code, so this is the one place that
+ * reads its text: the number after "CUDA failure" (CUDA's list of errors, cudaError_t) and its fixed sentence for a library that
+ * does not load. Which library that was stands only on standard error: give both texts.
  */
 export function explainCudaFailure(text: string): DeviceError {
   const number = /CUDA failure (\d{1,4})\b/.exec(text)?.[1];
   switch (number) {
-    case '2': return new DeviceError('out-of-memory', 'The GPU has too little free memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.');
-    case '35': return new DeviceError('driver-too-old', 'The NVIDIA driver is too old for CUDA 13; update it to 580 or newer, or stay on the CPU.');
-    case '100': return new DeviceError('no-device', 'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.');
+    case '2': return new DeviceError('out-of-memory', TOO_LITTLE_MEMORY);
+    case '35': return new DeviceError('driver-too-old', DRIVER_TOO_OLD);
+    case '100': return new DeviceError('no-device', NO_GPU);
     case '209': return new DeviceError('no-code', 'onnxruntime has no code for this GPU; the model runs on the CPU.');
     default: break;
   }
   const library = /\b(lib[\w.+-]{1,80}\.so[\w.]{0,20})\b: cannot open shared object file/.exec(text)?.[1];
-  if (library === 'libcuda.so.1') {
-    return new DeviceError('no-driver', 'No NVIDIA driver was found; install driver 580 or newer, or stay on the CPU.');
-  }
+  if (library === 'libcuda.so.1') return new DeviceError('no-driver', NO_DRIVER);
   if (library !== undefined || text.includes('Failed to load shared library')) {
-    return new DeviceError('library-missing', `A CUDA library is missing or damaged${library ? ` (${library})` : ''}; it is fetched again.`);
+    const which = library ? ` (${library})` : '';
+    return new DeviceError('library-missing', `A CUDA library is missing or damaged${which}; it is fetched again.`);
   }
   const quote = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   const cut = quote.length > MAX_QUOTE_CHARACTERS ? `${quote.slice(0, MAX_QUOTE_CHARACTERS)}…` : quote;
-  return new DeviceError('unknown', `CUDA does not work here, so the model runs on the CPU; onnxruntime says: ${cut || 'nothing'}`);
+  return new DeviceError('unknown', `CUDA does not work, so the model runs on the CPU; onnxruntime says: ${cut || 'nothing'}`);
 }

@@ -29,7 +29,7 @@ const FIELDS = 'name,compute_cap,driver_version,memory.total,memory.free,uuid';
  * Whether the driver's library can be opened. Another process opens it: a library that crashes when it is loaded takes only that
  * one with it.
  */
-export async function findDriver({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<boolean> {
+export async function findDriver({ env, timeoutMs }: ProbeOptions): Promise<boolean> {
   // Once it is open, Node complains that it is no add-on ("did not self-register"); every other complaint is the loader's.
   const script = `try { process.dlopen({ exports: {} }, 'libcuda.so.1') } catch (error) {
     process.stdout.write(error.message.includes('self-register') ? 'found' : 'missing') }`;
@@ -41,10 +41,11 @@ export async function findDriver({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions):
  * The machine's GPUs that CUDA_VISIBLE_DEVICES does not hide, in nvidia-smi's order.
  * @throws DeviceError `unknown-gpu`
  */
-export async function listGpus({ env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<Gpu[]> {
+export async function listGpus({ env, timeoutMs }: ProbeOptions): Promise<Gpu[]> {
   const result = await run('nvidia-smi', [`--query-gpu=${FIELDS}`, '--format=csv,noheader,nounits'], { env, timeoutMs });
   if (result.failure) {
-    throw new DeviceError('unknown-gpu', `nvidia-smi ${result.failure}, so nothing is known of the GPU: repair the NVIDIA driver, or stay on the CPU.`);
+    const message = `nvidia-smi ${result.failure}, so nothing is known of the GPU: repair the NVIDIA driver, or stay on the CPU.`;
+    throw new DeviceError('unknown-gpu', message);
   }
   return visible(parseGpus(result.stdout), env.CUDA_VISIBLE_DEVICES);
 }
@@ -60,9 +61,8 @@ function parseGpu(line: string): Gpu | undefined {
   const [capability = '', driver = '', total = '', free = '', uuid = ''] = fields.slice(-5);
   const name = fields.slice(0, -5).join(', ').replace(/\p{Cc}/gu, ' ').slice(0, 100);
   const version = /^(\d{1,3})\.(\d{1,2})$/.exec(capability);
-  const isSound = name !== '' && version && /^\d{1,4}(\.\d{1,4}){1,3}$/.test(driver) && /^\d{1,9}$/.test(total) && /^\d{1,9}$/.test(free)
-    && /^GPU-[0-9a-f-]{8,64}$/i.test(uuid);
-  if (!isSound) return undefined;
+  const hasNumbers = /^\d{1,4}(\.\d{1,4}){1,3}$/.test(driver) && /^\d{1,9}$/.test(total) && /^\d{1,9}$/.test(free);
+  if (name === '' || !version || !hasNumbers || !/^GPU-[0-9a-f-]{8,64}$/i.test(uuid)) return undefined;
   return {
     name,
     uuid,
@@ -74,15 +74,16 @@ function parseGpu(line: string): Gpu | undefined {
 }
 
 /**
- * CUDA sees only what the variable lists, by number or by the beginning of a UUID, up to the first entry that is neither; nvidia-smi
- * ignores it. The numbers are taken as nvidia-smi's, which they are for equal GPUs and with CUDA_DEVICE_ORDER=PCI_BUS_ID.
- * See https://docs.nvidia.com/cuda/cuda-programming-guide/ , "CUDA Environment Variables".
+ * CUDA sees only what the variable lists, by number or by the beginning of a UUID, up to the first entry that is neither;
+ * nvidia-smi ignores it. The numbers are taken as nvidia-smi's, which they are for equal GPUs and with
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID. Source: NVIDIA's CUDA programming guide, "CUDA Environment Variables".
  */
 function visible(gpus: readonly Gpu[], variable: string | undefined): Gpu[] {
   if (variable === undefined) return [...gpus];
   const chosen: Gpu[] = [];
   for (const entry of variable.split(',').map((item) => item.trim())) {
-    const gpu = /^\d{1,3}$/.test(entry) ? gpus[Number(entry)] : gpus.find(({ uuid }) => entry.startsWith('GPU-') && uuid.startsWith(entry));
+    const named = entry.startsWith('GPU-') ? gpus.find(({ uuid }) => uuid.startsWith(entry)) : undefined;
+    const gpu = /^\d{1,3}$/.test(entry) ? gpus[Number(entry)] : named;
     if (!gpu) break;
     chosen.push(gpu);
   }
@@ -95,10 +96,10 @@ interface RunResult {
   readonly failure?: string;
 }
 
-function run(command: string, args: readonly string[], options: { env: NodeJS.ProcessEnv; timeoutMs: number }): Promise<RunResult> {
+function run(command: string, args: readonly string[], { env, timeoutMs = TIMEOUT_MS }: ProbeOptions): Promise<RunResult> {
+  const options = { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' } as const;
   return new Promise((resolve) => {
-    const { env, timeoutMs } = options;
-    execFile(command, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' }, (error, stdout) => {
+    execFile(command, args, options, (error, stdout) => {
       if (!error) return resolve({ stdout });
       if (error.code === 'ENOENT') return resolve({ stdout, failure: 'was not found' });
       resolve({ stdout, failure: error.killed ? 'did not answer' : 'failed' });

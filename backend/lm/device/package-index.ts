@@ -4,8 +4,8 @@ import { guardedGet, hostOf, readJson, type Fetch } from '../hub/guarded-get.ts'
 import { retrying, type RetryPolicy } from '../hub/retry.ts';
 
 /*
- * A Python package index as its "simple" API has it in JSON: PEP 691, packaging.python.org/en/latest/specifications/simple-repository-api.
- * Which index that is, the user says.
+ * A Python package index as its "simple" API has it in JSON (PEP 691, "Simple repository API" of the Python packaging
+ * specifications). Which index that is, the user says.
  */
 
 const MAX_ANSWER_BYTES = 32 * 1_048_576;
@@ -39,10 +39,11 @@ export async function findInIndex(
   const page = await retrying(() => readPage({ address, project, fetch, signal }), retry, signal);
   const file = page.files.find(({ filename }) => filename === fileName);
   if (!file || !URL.canParse(file.url, page.address)) {
-    throw new DownloadError({ kind: 'not-found', message: `${hostOf(index)} has no ${fileName}: choose another package index.` });
+    throw new DownloadError('not-found', `${hostOf(index)} has no ${fileName}: choose another package index.`);
   }
   if (file.hashes.sha256 !== undefined && file.hashes.sha256.toLowerCase() !== sha256) {
-    throw new DownloadError({ kind: 'checksum', message: `${hostOf(index)} has another ${fileName} than the one that works: choose another package index.` });
+    const found = `${hostOf(index)} has another ${fileName} than the one that works`;
+    throw new DownloadError('checksum', `${found}: choose another package index.`);
   }
   return withAccountOf(index, new URL(file.url, page.address));
 }
@@ -68,14 +69,17 @@ async function readPage({ address, project, fetch, signal }: {
     const isJson = /^application\/(vnd\.pypi\.simple\.v1\+)?json\b/.test(response.headers.get('content-type') ?? '');
     if (!isJson) {
       await response.body?.cancel();
-      throw new DownloadError({ kind: 'bad-answer', message: `${host} does not speak the JSON form of a package index (PEP 691): choose another one.` });
+      const missing = 'does not speak the JSON form of a package index (PEP 691)';
+      throw new DownloadError('bad-answer', `${host} ${missing}: choose another one.`);
     }
     const parsed = projectSchema.safeParse(await readJson(response, MAX_ANSWER_BYTES, project));
-    if (!parsed.success) throw new DownloadError({ kind: 'bad-answer', message: `${host} does not answer as a package index does: check its address.` });
+    if (!parsed.success) {
+      throw new DownloadError('bad-answer', `${host} does not answer as a package index does: check its address.`);
+    }
     return { ...parsed.data, address: response.url || address };
   } catch (error) {
     if (!timeout.aborted || signal.aborted) throw error;
-    throw new DownloadError({ kind: 'network', message: `${host} does not answer: check the connection, then try again.`, cause: error });
+    throw new DownloadError('network', `${host} does not answer: check the connection, then try again.`, { cause: error });
   }
 }
 

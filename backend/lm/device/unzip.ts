@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
 
 /*
- * Takes single files out of a zip archive, without reading the rest. Format: PKWARE APPNOTE 6.3.10, sections 4.3.7 (local header),
- * 4.3.12 (central directory), 4.3.14 to 4.3.16 (its end, and the 64-bit forms), 4.5.3 (64-bit sizes). Where a file goes is the
- * caller's to say: no name in the archive becomes a path.
+ * Takes single files out of a zip archive, without reading the rest. Format: PKWARE APPNOTE 6.3.10, sections 4.3.7 (local
+ * header), 4.3.12 (central directory), 4.3.14 to 4.3.16 (its end, and the 64-bit forms), 4.5.3 (64-bit sizes). Where a file goes
+ * is the caller's to say: no name in the archive becomes a path.
  */
 
 export class ZipError extends Error {
@@ -54,14 +54,22 @@ export async function unzipMembers(archive: string, members: readonly Member[], 
       const entry = entries.get(member.name);
       if (!entry) throw new ZipError(`The archive has no ${member.name}.`);
       if (entry.sizeBytes !== member.sizeBytes) throw new ZipError(`${member.name} has another size than expected.`);
-      await unpack(handle, size, entry, member, signal);
+      await unpack({ handle, archiveBytes: size, entry, member, signal });
     }
   } finally {
     await handle.close();
   }
 }
 
-async function unpack(handle: FileHandle, archiveBytes: number, entry: Entry, member: Member, signal: AbortSignal): Promise<void> {
+interface Unpacking {
+  readonly handle: FileHandle;
+  readonly archiveBytes: number;
+  readonly entry: Entry;
+  readonly member: Member;
+  readonly signal: AbortSignal;
+}
+
+async function unpack({ handle, archiveBytes, entry, member, signal }: Unpacking): Promise<void> {
   const { method, crc, packedBytes, sizeBytes, headerOffset } = entry;
   if (method !== STORED && method !== DEFLATED) throw new ZipError(`${member.name} is packed in a way that is not known here.`);
   const header = await readAt(handle, headerOffset, LOCAL_BYTES, archiveBytes);

@@ -24,10 +24,7 @@ export type DownloadErrorKind =
 
 const RETRYABLE: ReadonlySet<DownloadErrorKind> = new Set(['rate-limit', 'server', 'network']);
 
-export interface DownloadErrorData {
-  readonly kind: DownloadErrorKind;
-  /** One sentence that says what happened and what to do; holds no token and no address beyond the host. */
-  readonly message: string;
+export interface DownloadErrorDetails {
   readonly status?: number | undefined;
   /** The hub's own word for it, from the header `X-Error-Code`, such as `GatedRepo`. */
   readonly code?: string | undefined;
@@ -36,7 +33,10 @@ export interface DownloadErrorData {
   readonly cause?: unknown;
 }
 
-/** A download that did not work. */
+/**
+ * A download that did not work. The message is one sentence that says what happened and what to do; it holds no
+ * token, and of an address only the host.
+ */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
   readonly kind: DownloadErrorKind;
@@ -44,7 +44,7 @@ export class DownloadError extends Error {
   readonly code: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor({ kind, message, status, code, retryAfterMs, cause }: DownloadErrorData) {
+  constructor(kind: DownloadErrorKind, message: string, { status, code, retryAfterMs, cause }: DownloadErrorDetails = {}) {
     super(message, { cause });
     this.kind = kind;
     this.status = status;
@@ -68,8 +68,9 @@ export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (error instanceof DownloadError || code === undefined || code === 'ABORT_ERR') throw error;
-    throw NO_SPACE.has(code)
-      ? new DownloadError({ kind: 'disk-full', message: `The disk of ${folder} is full: make room, then try again; what was fetched is kept.`, cause: error })
-      : new DownloadError({ kind: 'disk', message: `${folder} could not be written (${code}): see that it is yours to write.`, cause: error });
+    const [kind, message] = NO_SPACE.has(code)
+      ? ['disk-full', `The disk of ${folder} is full: make room, then try again; what was fetched is kept.`] as const
+      : ['disk', `${folder} could not be written (${code}): see that it is yours to write.`] as const;
+    throw new DownloadError(kind, message, { cause: error });
   }
 }

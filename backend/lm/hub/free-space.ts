@@ -24,5 +24,5 @@ export async function requireSpace(folder: string, bytes: number, what: string, 
   });
   if (bytes === 0 || available >= bytes + RESERVE_BYTES) return;
   const sizes = `${gigabytes(bytes)} are needed in ${folder}, which has ${gigabytes(available)} free`;
-  throw new DownloadError({ kind: 'disk-full', message: `Too little room for ${what}: ${sizes}.` });
+  throw new DownloadError('disk-full', `Too little room for ${what}: ${sizes}.`);
 }

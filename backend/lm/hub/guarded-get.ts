@@ -38,7 +38,7 @@ export async function guardedGet(request: GetRequest): Promise<Response> {
     if (response.status < 300 || response.status >= 400) throw refusal(response, target, request.what);
     target = nextAddress(response, target, start.url, request.what);
   }
-  throw new DownloadError({ kind: 'refused-address', message: `${start.url.host} redirects ${request.what} without an end.` });
+  throw new DownloadError('refused-address', `${start.url.host} redirects ${request.what} without an end.`);
 }
 
 /** The host an address names, for sentences; never its path, query or password. */
@@ -52,21 +52,22 @@ export async function readJson(response: Response, maxBytes: number, what: strin
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new DownloadError({ kind: 'bad-answer', message: `The answer for ${what} is too large to be one.` });
+    if (size > maxBytes) throw new DownloadError('bad-answer', `The answer for ${what} is too large to be one.`);
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
-    throw new DownloadError({ kind: 'bad-answer', message: `The answer for ${what} is not JSON.`, cause: error });
+    throw new DownloadError('bad-answer', `The answer for ${what} is not JSON.`, { cause: error });
   }
 }
 
 /** A failure below HTTP, in a sentence. */
 export function networkError(host: string, what: string, error: unknown): DownloadError {
   const code = networkCode(error);
-  const message = `${what} could not be fetched from ${host}${code ? ` (${code})` : ''}: check the connection, then try again; what was fetched is kept.`;
-  return new DownloadError({ kind: 'network', message, cause: error });
+  const where = `${host}${code ? ` (${code})` : ''}`;
+  const message = `${what} could not be fetched from ${where}: check the connection, then try again; what was fetched is kept.`;
+  return new DownloadError('network', message, { cause: error });
 }
 
 interface Address {
@@ -75,11 +76,12 @@ interface Address {
 }
 
 function parseAddress(text: string, what: string): Address {
-  if (!URL.canParse(text)) throw new DownloadError({ kind: 'refused-address', message: `The address of ${what} is not a web address.` });
+  if (!URL.canParse(text)) throw new DownloadError('refused-address', `The address of ${what} is not a web address.`);
   const url = new URL(text);
   const isPrivate = url.protocol === 'http:' && LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !isPrivate) {
-    throw new DownloadError({ kind: 'refused-address', message: `${url.host || 'The address'} is not reached over https; give an https address for ${what}.` });
+    const host = url.host || 'The address';
+    throw new DownloadError('refused-address', `${host} is not reached over https; give another address for ${what}.`);
   }
   const { username, password } = url;
   url.username = '';
@@ -92,11 +94,12 @@ function parseAddress(text: string, what: string): Address {
 function nextAddress(response: Response, from: URL, start: URL, what: string): URL {
   const location = response.headers.get('location') ?? '';
   const refused = (): DownloadError =>
-    new DownloadError({ kind: 'refused-address', message: `${from.host} redirects ${what} to an address that is not followed.` });
+    new DownloadError('refused-address', `${from.host} redirects ${what} to an address that is not followed.`);
   if (location === '' || !URL.canParse(location, from)) throw refused();
   const next = new URL(location, from);
   // A server on the network must not send us to one on this machine.
-  const stays = next.protocol === 'https:' || (LOOPBACK.has(start.hostname) && LOOPBACK.has(next.hostname) && next.protocol === 'http:');
+  const isLocal = LOOPBACK.has(start.hostname) && LOOPBACK.has(next.hostname) && next.protocol === 'http:';
+  const stays = next.protocol === 'https:' || isLocal;
   if (!stays || next.username !== '' || next.password !== '') throw refused();
   return next;
 }
@@ -115,7 +118,7 @@ function refusal(response: Response, url: URL, what: string): DownloadError {
   const { status } = response;
   const { kind, message } = sentenceFor(status, url.host, what);
   const code = response.headers.get('x-error-code') ?? undefined;
-  return new DownloadError({ kind, message, status, code, retryAfterMs: retryAfterMs(response) });
+  return new DownloadError(kind, message, { status, code, retryAfterMs: retryAfterMs(response) });
 }
 
 function sentenceFor(status: number, host: string, what: string): { kind: DownloadErrorKind; message: string } {

@@ -28,12 +28,13 @@ const MAX_FILES = 5_000;
 const MAX_ANSWER_BYTES = 16 * 1_048_576;
 const ANSWER_TIMEOUT_MS = 30_000;
 
+const fileSize = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const treeEntry = z.object({
   type: z.string(),
   path: z.string().max(1_024),
-  size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  size: fileSize,
   oid: z.string().regex(/^[0-9a-f]{40}$/),
-  lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER) }).optional(),
+  lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: fileSize }).optional(),
 });
 
 /** The part of the hub's API that a download needs, spoken by the hub's own library over our own way to the network. */
@@ -79,13 +80,16 @@ export class HubClient {
   async listFiles(repo: string, commit: string): Promise<HubFile[]> {
     const entries = await this.#ask(repo, commit, async () => {
       const found: unknown[] = [];
-      for await (const entry of listFiles({ repo: { type: 'model', name: repo }, revision: commit, hubUrl: this.endpoint, fetch: this.#fetch(repo) })) {
+      const named = { type: 'model', name: repo } as const;
+      for await (const entry of listFiles({ repo: named, revision: commit, hubUrl: this.endpoint, fetch: this.#fetch(repo) })) {
         if (found.push(entry) > MAX_FILES) throw new HubError('bad-answer', `${repo} lists too many files to be a model.`);
       }
       return found;
     });
     const parsed = z.array(treeEntry).safeParse(entries);
-    if (!parsed.success) throw new HubError('bad-answer', `${this.host} lists the files of ${repo} in a form that is not known here.`);
+    if (!parsed.success) {
+      throw new HubError('bad-answer', `${this.host} lists the files of ${repo} in a form that is not known here; is it a hub?`);
+    }
     return parsed.data
       .filter(({ type, path }) => type === 'file' && !/[\\/]/.test(path))
       .map(({ path, size, oid, lfs }) =>
@@ -108,8 +112,8 @@ export class HubClient {
   }
 
   /**
-   * What the library sends goes through here: errors become ours before it reads their bodies, pages of a listing are fetched only
-   * from the hub itself, and the token is added by us, since the library takes none that does not begin with "hf_".
+   * What the library sends goes through here: errors become ours before it reads their bodies, pages of a listing are fetched
+   * only from the hub itself, and the token is added by us, since the library takes none that does not begin with "hf_".
    */
   #fetch(repo: string): typeof globalThis.fetch {
     return async (input) => {
@@ -133,7 +137,8 @@ export class HubClient {
         return Response.json(answer, { headers: link === null ? {} : { link } });
       } catch (error) {
         if (timeout.aborted && !signal.aborted) {
-          throw new DownloadError({ kind: 'network', message: `${this.host} does not answer: check the connection, then try again.`, cause: error });
+          const message = `${this.host} does not answer: check the connection, then try again.`;
+          throw new DownloadError('network', message, { cause: error });
         }
         throw error;
       }

@@ -60,10 +60,12 @@ export function toHubError(error: unknown, { repo, revision, host, hasToken }: A
   if (!(error instanceof DownloadError)) return error;
   const make = (kind: HubErrorKind, message: string): HubError => new HubError(kind, message, error);
   if (error.code === 'GatedRepo' || error.kind === 'forbidden') {
-    const then = hasToken ? 'accept them there with the account of your access token' : 'accept them there, and give an access token';
-    return make('gated', `${repo} is open only to those who accept its terms at ${host}: ${then}.`);
+    const then = hasToken ? 'with the account of your access token' : 'and give an access token';
+    return make('gated', `${repo} is open only to those who accept its terms at ${host}: accept them there, ${then}.`);
   }
-  if (error.code === 'RevisionNotFound') return make('no-revision', `${repo} has no revision "${revision}" at ${host}: check its name.`);
+  if (error.code === 'RevisionNotFound') {
+    return make('no-revision', `${repo} has no revision "${revision}" at ${host}: check its name.`);
+  }
   if (error.kind === 'unauthorized') {
     return hasToken
       ? make('unauthorized', `${host} does not know ${repo}, or does not accept the access token: check the name and the token.`)

@@ -19,8 +19,9 @@ const STORED_BYTES = 2;
 const SHARED = { rmsNormEpsilon: 1e-6, ropeTheta: 1e6, stopTokenIds: [151_645, 151_643] } as const;
 
 /*
- * Geometry as in each repository's config.json on the hub. Parameters and bytes are worked out from it; for Qwen2.5-7B, Qwen3-0.6B,
- * Qwen3-1.7B, Qwen3-4B and Qwen3-8B the bytes were compared with `metadata.total_size` of their weight files and are equal.
+ * Geometry as in each repository's config.json on the hub. Parameters and bytes are worked out from it; for Qwen2.5-7B,
+ * Qwen3-0.6B, Qwen3-1.7B, Qwen3-4B and Qwen3-8B the bytes were compared with what is published of their weight files
+ * (`metadata.total_size` of the index, or the data of the one file) and are equal.
  * Qwen2.5-3B-Instruct is left out: its licence (Qwen Research) forbids commercial use.
  */
 export const MODEL_TABLE: readonly TableModel[] = [
@@ -52,7 +53,8 @@ export const MODEL_TABLE: readonly TableModel[] = [
 
 /** `storesOutputLayer`: the files hold the tied output layer a second time. */
 function model(repo: string, config: DecoderConfig, { storesOutputLayer = false } = {}): TableModel {
-  const parameters = expectedTensors(config).reduce((sum, { shape }) => sum + shape.reduce((product, length) => product * length, 1), 0);
+  const sizes = expectedTensors(config).map(({ shape }) => shape.reduce((product, length) => product * length, 1));
+  const parameters = sizes.reduce((sum, size) => sum + size, 0);
   const stored = parameters + (storesOutputLayer ? config.vocabularySize * config.hiddenSize : 0);
   return { repo, licence: 'Apache-2.0', config, parameters, downloadBytes: stored * STORED_BYTES };
 }

@@ -1,14 +1,14 @@
 import type { Hash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { z } from 'zod';
 import { hashFile, startHash, type Checksum } from './checksum.ts';
 import { onDisk } from './download-error.ts';
 
 /** Which content a part is of, so that a later process goes on with it only where that is still the one wanted. */
-interface PartRecord {
-  readonly checksum: string;
-  readonly etag?: string | undefined;
-}
+const recordSchema = z.object({ checksum: z.string(), etag: z.string().optional() });
+
+type PartRecord = z.infer<typeof recordSchema>;
 
 /**
  * The beginning of a file, as far as it has come: `<file>.part`, with its record beside it. The hash always covers exactly the
@@ -144,8 +144,7 @@ function isPlainFile(file: string): boolean {
 async function readRecord(file: string): Promise<PartRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(recordName(file), 'utf8'));
-    if (typeof value !== 'object' || value === null || !('checksum' in value) || typeof value.checksum !== 'string') return undefined;
-    return { checksum: value.checksum, etag: 'etag' in value && typeof value.etag === 'string' ? value.etag : undefined };
+    return recordSchema.parse(value);
   } catch {
     return undefined;
   }

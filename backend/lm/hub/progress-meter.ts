@@ -38,7 +38,7 @@ export class ProgressMeter {
     this.#report({ receivedBytes, totalBytes: this.#totalBytes, bytesPerSecond: this.#rate(now) });
   }
 
-  /** Takes the progress of one of several files, which begins at `offsetBytes` of the whole. What it names first was there before. */
+  /** Takes the progress of one of several files, which begins at `offsetBytes`. What it names first was there before. */
   fileAt(offsetBytes: number): (progress: DownloadProgress) => void {
     let seenBytes = Number.POSITIVE_INFINITY;
     return ({ receivedBytes }) => {

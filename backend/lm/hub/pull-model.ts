@@ -36,8 +36,8 @@ const NAME_PART = /^(?![-.])(?!.*(?:--|\.\.))[\w.-]{1,96}(?<![-.])$/;
 const REVISION = /^(?![-./])(?!.*\.\.)[\w./-]{1,200}$/;
 
 /**
- * Fetches a model so that its folder is there whole or not at all, going on where an earlier try stopped, and pinned to the commit
- * that the revision is now. A whole commit that is here already costs one question to the hub, or none if it is named in full.
+ * Fetches a model so that its folder is there whole or not at all, going on where an earlier try stopped, and pinned to the
+ * commit that the revision is now. One that is here already costs one question to the hub, or none if the commit is given.
  * @throws HubError; the signal's reason once it has aborted
  */
 export async function pullModel(request: PullRequest, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<PulledModel> {
@@ -85,7 +85,7 @@ async function fill({ request, tools, hub, commit, staging }: Filling): Promise<
   const { repo, signal, onProgress } = request;
   const files = neededFiles(await hub.listFiles(repo, commit));
   if (files.length === 0) {
-    throw new HubError('no-model', `${repo} holds no config.json with *.safetensors: choose a repository with the original weights.`);
+    throw new HubError('no-model', `${repo} holds no config.json with *.safetensors: choose one with the original weights.`);
   }
   await onDisk(staging, () => removeOthers(staging, files));
   const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -119,7 +119,7 @@ function requireNames({ repo, revision, endpoint }: PullRequest): void {
     throw new HubError('invalid-name', 'A revision is the name of a branch or tag, or a commit.');
   }
   if (endpoint !== undefined && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(endpoint)) {
-    throw new HubError('invalid-name', 'The address of a hub begins with https:// and carries no account; the access token is given apart.');
+    throw new HubError('invalid-name', 'The address of a hub begins with https:// and holds no account; the token is given apart.');
   }
 }
 

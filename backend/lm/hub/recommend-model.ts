@@ -37,7 +37,8 @@ const CPU_WEIGHTS_BYTES = 2.5e9;
  * than a smaller one in more. Without a GPU, or with one too small for any, it is one that a processor can run at reading speed.
  * @returns `undefined` where not even the smallest fits
  */
-export function recommendModel({ gpuMemoryBytes, memoryBytes }: MeasuredMemory, load: UsualLoad = PLANNING): Recommendation | undefined {
+export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNING): Recommendation | undefined {
+  const { gpuMemoryBytes, memoryBytes } = memory;
   const onGpu = gpuMemoryBytes === undefined ? undefined : largestThatFits('cuda', load, gpuMemoryBytes * GPU_SHARE, Infinity);
   if (onGpu && gpuMemoryBytes !== undefined) {
     const sizes = `it needs ${memoryGigabytes(onGpu.neededBytes)} of the GPU's ${memoryGigabytes(gpuMemoryBytes)}`;
@@ -45,9 +46,12 @@ export function recommendModel({ gpuMemoryBytes, memoryBytes }: MeasuredMemory, 
   }
   const onCpu = largestThatFits('cpu', load, memoryBytes * MEMORY_SHARE, CPU_WEIGHTS_BYTES);
   if (!onCpu) return undefined;
-  const why = gpuMemoryBytes === undefined ? 'There is no GPU for it' : `The GPU's ${memoryGigabytes(gpuMemoryBytes)} are too little`;
+  const noGpu = gpuMemoryBytes === undefined
+    ? 'There is no GPU for it'
+    : `The GPU's ${memoryGigabytes(gpuMemoryBytes)} are too little`;
+  const choice = `${nameOf(onCpu)} is the largest that fits and is quick enough on the CPU`;
   const sizes = `it needs ${memoryGigabytes(onCpu.neededBytes)} of ${memoryGigabytes(memoryBytes)}`;
-  return { ...onCpu, reason: `${why}, so ${nameOf(onCpu)} is recommended, the largest that fits and is quick enough on the CPU: ${sizes}.` };
+  return { ...onCpu, reason: `${noGpu}; ${choice}: ${sizes}.` };
 }
 
 type Fit = Omit<Recommendation, 'reason'>;

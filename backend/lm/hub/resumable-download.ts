@@ -104,8 +104,8 @@ async function complete(part: PartFile, attempt: Attempt): Promise<void> {
   attempt.meter.at(0);
   if (worthAnother) return complete(part, attempt);
   const what = path.basename(request.file);
-  const message = `${what} from ${hostOf(request.url)} is not the file that was announced (its checksum differs): it was thrown away; try again later.`;
-  throw new DownloadError({ kind: 'checksum', message });
+  const found = `${what} from ${hostOf(request.url)} is not the file that was announced (its checksum differs)`;
+  throw new DownloadError('checksum', `${found}: it was thrown away; try again later.`);
 }
 
 async function fetchRest(part: PartFile, { request, tools, arrived }: Attempt): Promise<void> {
@@ -113,7 +113,8 @@ async function fetchRest(part: PartFile, { request, tools, arrived }: Attempt): 
   const what = path.basename(file);
   const watch = new SilenceWatch(tools.stallMs, signal);
   try {
-    const response = await guardedGet({ url, secretHeaders, headers: rangeHeaders(part), what, signal: watch.signal, fetch: tools.fetch });
+    const headers = rangeHeaders(part);
+    const response = await guardedGet({ url, secretHeaders, headers, what, signal: watch.signal, fetch: tools.fetch });
     await accept(response, part, request);
     for await (const chunk of response.body ?? []) {
       watch.heard();
@@ -144,7 +145,7 @@ async function accept(response: Response, part: PartFile, { url, file, sizeBytes
     throw error;
   };
   const nonsense = (): DownloadError =>
-    new DownloadError({ kind: 'server', message: `${hostOf(url)} sends ${what} in a way that cannot be continued; try again later.` });
+    new DownloadError('server', `${hostOf(url)} sends ${what} in a way that cannot be continued; try again later.`);
   if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') return refuse(nonsense());
   const etag = response.headers.get('etag') ?? undefined;
   if (response.status === 206) {
@@ -175,17 +176,17 @@ async function classify(error: unknown, { part, request, watch }: Failed): Promi
   const what = path.basename(request.file);
   const host = hostOf(request.url);
   if (watch.expired) {
-    return new DownloadError({ kind: 'network', message: `${host} fell silent in the middle of ${what}: try again, it goes on where it stopped.` });
+    return new DownloadError('network', `${host} fell silent in the middle of ${what}: try again, it goes on where it stopped.`);
   }
   if (!(error instanceof DownloadError)) return networkError(host, what, error);
   // The server has fewer bytes than the part; another file then.
   if (error.status !== 416) return error;
   await part.restart();
-  return new DownloadError({ kind: 'server', message: error.message, cause: error });
+  return new DownloadError('server', error.message, { cause: error });
 }
 
 function wrongSize(what: string, url: string): DownloadError {
-  return new DownloadError({ kind: 'wrong-size', message: `${hostOf(url)} has ${what} in another size than it announced: try again later.` });
+  return new DownloadError('wrong-size', `${hostOf(url)} has ${what} in another size than it announced: try again later.`);
 }
 
 /** Aborts when the caller does, and when nothing has been heard for too long. */

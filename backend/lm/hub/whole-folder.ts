@@ -19,8 +19,8 @@ export interface WholeFolder {
 }
 
 /**
- * Fills a folder beside its place and renames it when it is complete: whoever finds it finds all of it, whatever ended the process
- * in between. What a failed `fill` leaves in `staging` is kept for the next try.
+ * Fills a folder beside its place and renames it when it is complete: whoever finds it finds all of it, whatever ended the
+ * process in between. What a failed `fill` leaves in `staging` is kept for the next try.
  */
 export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, signal, onWait }: WholeFolder): Promise<void> {
   if (await isWhole()) return;

@@ -25,8 +25,17 @@ const WHEELS: readonly CudaWheel[] = [...ARCHIVES].map(([project, archive]) => (
   fileName: `${project.replace('-', '_')}-1.2-py3-none-any.whl`,
   sizeBytes: archive.length,
   sha256: sha256(archive).hex,
-  members: MEMBERS.filter((member) => member.project === project).map(({ name, file, content }) => ({ name, file, sizeBytes: content.length })),
+  members: MEMBERS.filter((member) => member.project === project)
+    .map(({ name, file, content }) => ({ name, file, sizeBytes: content.length })),
 }));
+
+/** A project's page: another version, and the wheel that is wanted. */
+function listing(project: string, url: string, hex?: string): unknown {
+  const fileName = WHEELS.find((wheel) => wheel.project === project)?.fileName;
+  const other = { filename: `${project}-9.9-py3-none-any.whl`, url: '../../files/none', hashes: {} };
+  const wanted = { filename: fileName, url, hashes: hex === undefined ? {} : { sha256: hex } };
+  return { meta: { 'api-version': '1.1' }, name: project, files: [other, wanted] };
+}
 
 interface Setup {
   /** By project, for the wheel itself. */
@@ -45,11 +54,9 @@ async function setup({ faults = {}, page, account }: Setup = {}) {
     const archive = ARCHIVES.get(project);
     if (!wheel || !archive) return void response.writeHead(404).end();
     if (kind === 'files') return sendFile(request, response, archive, faults[project]?.shift());
-    const { fileName, sha256: hex } = wheel;
-    const other = { filename: `${project}-9.9-py3-none-any.whl`, url: '../../files/none', hashes: {} };
-    const answer = page?.(project)
-      ?? { body: { meta: { 'api-version': '1.1' }, name: project, files: [other, { filename: fileName, url: `../../files/${project}/x.whl`, hashes: { sha256: hex } }] } };
-    response.writeHead(answer.status ?? 200, { 'content-type': answer.type ?? 'application/vnd.pypi.simple.v1+json' }).end(JSON.stringify(answer.body));
+    const answer = page?.(project) ?? { body: listing(project, `../../files/${project}/x.whl`, wheel.sha256) };
+    response.writeHead(answer.status ?? 200, { 'content-type': answer.type ?? 'application/vnd.pypi.simple.v1+json' });
+    response.end(JSON.stringify(answer.body));
   });
   const storage = await temporaryFolder();
   const asked: CudaConsent[] = [];
@@ -62,7 +69,8 @@ async function setup({ faults = {}, page, account }: Setup = {}) {
       onNotice: (sentence) => notices.push(sentence), ...overrides,
     }, { ...tools, ...own });
   const find = (own: Partial<CudaTools> = {}) => findCudaLibraries(storage, { ...tools, ...own });
-  return { server, storage, asked, notices, fetchAll, find, folder: path.join(storage, 'cuda', '1.2'), [Symbol.asyncDispose]: () => server.close() };
+  const folder = path.join(storage, 'cuda', '1.2');
+  return { server, storage, asked, notices, fetchAll, find, folder, [Symbol.asyncDispose]: () => server.close() };
 }
 
 async function failure(work: Promise<unknown>): Promise<DeviceError> {
@@ -84,7 +92,8 @@ describe('the CUDA libraries', () => {
     expect((await readdir(path.dirname(it.folder))).toSorted()).toEqual(['1.2', '1.2.lock']);
     expect(received.at(-1)).toBe(WHEELS.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
     expect(it.asked).toHaveLength(1);
-    expect(it.asked[0]?.question).toBe(`Download 1 MB from ${it.asked[0]?.host ?? ''} (onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA's licence)?`);
+    const licences = 'onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA\'s licence';
+    expect(it.asked[0]?.question).toBe(`Download 1 MB from ${it.asked[0]?.host ?? ''} (${licences})?`);
     expect(it.asked[0]?.diskBytes).toBeGreaterThan(MEMBERS.reduce((sum, { content }) => sum + content.length, 0));
   });
 
@@ -193,11 +202,11 @@ describe('a package index', () => {
 
   it.each<[string, Setup]>([
     ['does not have the file', { page: () => ({ body: { files: [] } }) }],
-    ['has another file of that name', { page: (project) => ({ body: { files: [{ filename: WHEELS.find((wheel) => wheel.project === project)?.fileName, url: 'x', hashes: { sha256: 'a'.repeat(64) } }] } }) }],
+    ['has another file of that name', { page: (project) => ({ body: listing(project, 'x', 'a'.repeat(64)) }) }],
     ['speaks only HTML', { page: () => ({ body: '<a>', type: 'text/html' }) }],
     ['answers something else', { page: () => ({ body: { packages: 1 } }) }],
     ['is not there', { page: () => ({ body: {}, status: 404 }) }],
-    ['points to an address that is not https', { page: (project) => ({ body: { files: [{ filename: WHEELS.find((wheel) => wheel.project === project)?.fileName, url: 'http://files.example/x', hashes: {} }] } }) }],
+    ['points to an address that is not https', { page: (project) => ({ body: listing(project, 'http://files.example/x') }) }],
     ['sends other bytes', { faults: { blas: [{ content: noise(WHEELS[0]?.sizeBytes ?? 0) }] } }],
   ])('that %s is said in one sentence', async (_name, options) => {
     await using it = await setup(options);

@@ -70,13 +70,16 @@ export class FakeHub {
     if (!isOpen) return void response.writeHead(401, { 'x-error-code': 'GatedRepo' }).end();
     const api = `/api/models/${this.repo}`;
     if (url.pathname === `${api}/revision/main` || url.pathname === `${api}/revision/${this.commit}`) {
-      return this.#json(response, { _id: '1', id: this.repo, sha: this.commit, private: false, gated: false, downloads: 0, likes: 0, lastModified: '2026-01-01T00:00:00Z' });
+      const flags = { private: false, gated: false, downloads: 0, likes: 0, lastModified: '2026-01-01T00:00:00Z' };
+      return this.#json(response, { _id: '1', id: this.repo, sha: this.commit, ...flags });
     }
     if (url.pathname === `${api}/tree/${this.commit}`) return this.#tree(url, response);
     const name = decodeURIComponent(url.pathname.replace(`/${this.repo}/resolve/${this.commit}/`, ''));
     const file = this.files.find((candidate) => candidate.name === name);
     if (!file) return void response.writeHead(404, { 'x-error-code': 'RevisionNotFound' }).end();
-    if (file.isLarge) return void response.writeHead(302, { location: `${this.#storage.url}/${name}?signature=${this.#storage.seen.length}` }).end();
+    if (file.isLarge) {
+      return void response.writeHead(302, { location: `${this.#storage.url}/${name}?signature=${this.#storage.seen.length}` }).end();
+    }
     sendFile(request, response, file.content, fault);
   }
 

@@ -37,7 +37,8 @@ async function setup(faults: Faults = {}, files: readonly FakeFile[] = FILES) {
   const storage = await temporaryFolder();
   const pull = (overrides: Partial<PullRequest> = {}, tools: Partial<DownloadTools> = {}) =>
     pullModel({ repo: hub.repo, endpoint: hub.url, storage, signal: new AbortController().signal, ...overrides }, { ...quickTools, ...tools });
-  return { hub, storage, pull, folder: path.join(storage, 'models', 'acme--small-model', COMMIT), [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
+  const folder = path.join(storage, 'models', 'acme--small-model', COMMIT);
+  return { hub, storage, pull, folder, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
 }
 
 async function failure(work: Promise<unknown>): Promise<HubError> {
@@ -193,6 +194,7 @@ describe('a pull that was cut', () => {
 
 describe('a hub that says no', () => {
   const info = '/api/models/acme/small-model/revision/main';
+  const config = `/acme/small-model/resolve/${COMMIT}/config.json`;
 
   it('about a gated model: the terms have to be accepted', async () => {
     await using it = await setup();
@@ -210,7 +212,7 @@ describe('a hub that says no', () => {
     ['404 for the revision', { [info]: [{ status: 404, headers: { 'x-error-code': 'RevisionNotFound' } }] }, 'no-revision'],
     ['500 again and again', { [info]: Array(3).fill({ status: 500 }) as { status: number }[] }, 'server'],
     ['429 for an hour', { [info]: [{ status: 429, headers: { 'retry-after': '3600' } }] }, 'rate-limit'],
-    ['wrong bytes for a small file', { '/acme/small-model/resolve/0123456789abcdef0123456789abcdef01234567/config.json': [{ content: Buffer.from('{"name":"config.JSON"}') }] }, 'checksum'],
+    ['wrong bytes for a small file', { [config]: [{ content: Buffer.from('{"name":"config.JSON"}') }] }, 'checksum'],
     ['wrong bytes for a large file', { [shard]: [{ content: noise(SHARD.length, 8) }] }, 'checksum'],
     ['another size than listed', { [shard]: [{ content: SHARD.subarray(1) }] }, 'checksum'],
     ['403 from the storage', { [shard]: [{ status: 403 }] }, 'gated'],

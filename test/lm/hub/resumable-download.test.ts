@@ -365,8 +365,9 @@ describe('a disk', () => {
     const small = path.join(it.folder, 'small');
     await mkdir(small);
     const script = fileURLToPath(new URL('download-to-small-disk.ts', import.meta.url));
-    const child = spawn('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs -o size=1m none "$0" && exec "$@"', small,
-      process.execPath, script, it.server.url, path.join(small, 'file'), String(CONTENT.length), sha256(CONTENT).hex], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const args = [script, it.server.url, path.join(small, 'file'), String(CONTENT.length), sha256(CONTENT).hex];
+    const mounted = 'mount -t tmpfs -o size=1m none "$0" && exec "$@"';
+    const child = spawn('unshare', ['-rm', 'sh', '-c', mounted, small, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => { output += text; });
     await once(child, 'close');
