@@ -86,7 +86,8 @@ function ownName({ origin, scope }: Tensor): string | undefined {
   return origin.kind === 'weight' || (origin.kind === 'input' && !scope.parent) ? origin.name : undefined;
 }
 
-const stem = ({ origin }: Tensor): string => (origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'input' ? origin.name : 'constant');
+const stem = ({ origin }: Tensor): string =>
+  origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'input' ? origin.name : 'constant';
 
 /** What of a model is needed for its outputs: operations and leaves (constants, weights) by the graph they belong to. */
 class Live {

@@ -5,12 +5,12 @@ import { expand } from './ops/shape.ts';
 import { describeType, GraphError, sameShape } from './tensor-type.ts';
 
 /**
- * Reverse mode: the gradient of the loss with respect to each of `wanted`, which `result` is computed from. `result` is the loss itself, one
- * number; or any tensor whose own gradient, `upstream`, is known, as that of a layer that is computed again.
+ * Reverse mode: the gradient of the loss with respect to each of `wanted`. `result` is the loss itself, one number; or a tensor, of a layer
+ * that is computed again for instance, with respect to which the loss's gradient is known: `upstream`.
  *
- * Walks the operations once, last to first, and asks each on the way from a wanted tensor to the result for its rule. The operations of the
- * gradients are added to `g`, which may be a body: then the way goes on in the graphs around it. Throws GraphError where an operation on the
- * way has no rule.
+ * Walks the operations once, last to first, and asks each on the way from a wanted tensor to the result for its rule. The operations of
+ * the gradients are added to `g`, which may be a body: then the way goes on in the graphs around it. Throws GraphError where an operation
+ * on the way has no rule.
  */
 export function gradients(g: Graph, result: Tensor, wanted: readonly Tensor[], upstream: Tensor = g.scalar(result.element, 1)): Tensor[] {
   if (!sameShape(upstream.shape, result.shape) || upstream.element !== result.element) {

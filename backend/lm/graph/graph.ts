@@ -1,6 +1,19 @@
 import type { OnnxNode } from './onnx-node.ts';
 import { describeType, elementCount, GraphError, isFloat, type ElementType, type Shape, type TensorType } from './tensor-type.ts';
 
+/*
+ * A model is a graph: tensors, and operations that make tensors of tensors. Here nothing is computed, a graph is only written down:
+ *
+ *     const g = new Graph();
+ *     const x = g.input('x', 'float32', ['tokens', 896]);           a size is a number, or a name where the run decides
+ *     const y = rmsNorm(g, linear(g, x, weight), scale, 1e-6);      a function adds one operation and returns what it gives
+ *     const [ofX] = gradients(g, lossOf(g, y), [x]);                the gradient is more operations
+ *     const session = await Session.open(g, { y, ofX }, …);         encode-model.ts writes it as ONNX, onnxruntime runs it
+ *
+ * What operations there are is in ops/. Each is a constant with its three rules side by side (`Op`: the types it gives, how ONNX writes it,
+ * its gradient), and below it the function that adds it to a graph.
+ */
+
 /** Bytes of a file that hold a tensor, row-major and little-endian, where onnxruntime will read them. */
 export interface FileRange {
   /** Absolute real path. */
@@ -25,7 +38,7 @@ export interface GradientContext<Attributes> {
   readonly g: Graph;
   readonly inputs: readonly (Tensor | undefined)[];
   readonly outputs: readonly Tensor[];
-  /** The loss's gradient with respect to the first output. */
+  /** The loss's gradient with respect to the output, the first of several that the loss depends on. */
   readonly upstream: Tensor;
   /** The same for every output, undefined where the loss does not depend on it. */
   readonly upstreams: readonly (Tensor | undefined)[];

@@ -106,10 +106,10 @@ export class Draft {
     return this.g.input(name, element, shape);
   }
 
-  /** Compares the gradient of a random weighting of the outputs' elements with central differences, for every element of every variable. */
-  async check(outputs: readonly Tensor[]): Promise<void> {
+  /** The loss is a random weighting of the outputs' elements: compares its gradient with differences, for every element of every variable. */
+  async check(checked: readonly Tensor[]): Promise<void> {
     const { g, precision: { element, step, tolerance } } = this;
-    const weighted = outputs.map((output) => {
+    const weighted = checked.map((output) => {
       const terms = multiply(g, output, this.numbers(output.shape, [-1, 1]));
       return sum(g, terms, terms.shape.map((_, axis) => axis));
     });
@@ -118,7 +118,8 @@ export class Draft {
     const found = gradients(g, loss, this.variables).map((gradient) => multiply(g, gradient, g.scalar(element, 1)));
     found.forEach((gradient, index) => expect(gradient.shape).toEqual(this.variables[index]!.shape));
     const names = found.map((_, index) => `gradient of ${index}`);
-    const session = await Session.open(g, { loss, ...Object.fromEntries(found.map((gradient, index) => [names[index], gradient])) }, { device: 'cpu', threads: 1 });
+    const outputs = { loss, ...Object.fromEntries(found.map((gradient, index) => [names[index], gradient])) };
+    const session = await Session.open(g, outputs, { device: 'cpu', threads: 1 });
     try {
       const results: Readonly<Record<string, Values>> = await session.run(this.#feeds, names);
       const lossOf = async (feeds: Feeds): Promise<number> => Number((await session.run(feeds, ['loss'])).loss.data[0]);
@@ -134,8 +135,9 @@ export class Draft {
         };
         for (let place = 0; place < feed.data.length; place += 1) {
           const difference = (await moved(place, step) - await moved(place, -step)) / (2 * step);
-          const error = Math.abs(Number(gradient.data[place]) - difference);
-          expect(error, `element ${place} of variable ${index}: ${gradient.data[place]}, not ${difference}`).toBeLessThanOrEqual(tolerance * (1 + Math.abs(difference)));
+          const given = Number(gradient.data[place]);
+          const what = `element ${place} of the gradient of variable ${index} is ${given}, a difference ${difference}`;
+          expect(Math.abs(given - difference), what).toBeLessThanOrEqual(tolerance * (1 + Math.abs(difference)));
         }
       }
     } finally {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { gradients } from '../../../backend/lm/graph/gradients.ts';
 import { Graph, type Op, single, type Tensor } from '../../../backend/lm/graph/graph.ts';
-import { add, cast, exponential, less, lessOrEqual, maximum, minimum, multiply, negate, silu, where } from '../../../backend/lm/graph/ops/arithmetic.ts';
+import {
+  add, cast, exponential, less, lessOrEqual, maximum, minimum, multiply, negate, silu, where,
+} from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
 import { branch, loop } from '../../../backend/lm/graph/ops/control.ts';
 import { gather, gatherElements, range } from '../../../backend/lm/graph/ops/indexing.ts';
@@ -10,7 +12,7 @@ import { logSoftmax, rmsNorm, softmax } from '../../../backend/lm/graph/ops/neur
 import { concat, slice, transpose } from '../../../backend/lm/graph/ops/pieces.ts';
 import { argmax } from '../../../backend/lm/graph/ops/reduction.ts';
 import { reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
-import { float32s } from '../../../backend/lm/graph/session.ts';
+import { bools, float32s, type Values } from '../../../backend/lm/graph/session.ts';
 import { GraphError } from '../../../backend/lm/graph/tensor-type.ts';
 import { evaluate, numbersOf } from './evaluate.ts';
 import { Draft } from './gradient-check.ts';
@@ -73,10 +75,14 @@ describe('gradients', () => {
     const g = new Graph();
     const [x, training] = [g.input('x', 'float32', [2]), g.input('training', 'bool', [])];
     const outside = multiply(g, x, x);
-    const [gradient] = branch(g, training, (b) => gradients(b, total(b, multiply(b, outside, x)), [x]), (b) => [b.constant('float32', [2], [0, 0])]);
-    const feeds = (isTraining: 0 | 1) => ({ x: float32s([2], [1, 2]), training: { element: 'bool', shape: [], data: Uint8Array.of(isTraining) } } as const);
-    expect(await numbersOf(g, gradient!, feeds(1))).toEqual([3, 12]);
-    expect(await numbersOf(g, gradient!, feeds(0))).toEqual([0, 0]);
+    const [gradient] = branch(
+      g,
+      training,
+      (b) => gradients(b, total(b, multiply(b, outside, x)), [x]),
+      (b) => [b.constant('float32', [2], [0, 0])],
+    );
+    expect(await numbersOf(g, gradient!, { x: float32s([2], [1, 2]), training: bools([], [1]) })).toEqual([3, 12]);
+    expect(await numbersOf(g, gradient!, { x: float32s([2], [1, 2]), training: bools([], [0]) })).toEqual([0, 0]);
   });
 
   it('share a tie of minimum and maximum equally, as PyTorch does', async () => {
@@ -132,12 +138,16 @@ describe('gradients of whole networks are what small steps say', () => {
 
     const rows = normal(x);
     const query = reshape(g, split(project(rows, heads * headSize), heads), [batch, shared, heads / shared, length, headSize]);
-    const [key, value] = [0, 1].map(() => reshape(g, split(project(rows, shared * headSize), shared), [batch, shared, 1, length, headSize]));
+    const [key, value] = [0, 1].map(() => {
+      return reshape(g, split(project(rows, shared * headSize), shared), [batch, shared, 1, length, headSize]);
+    });
     const places = range(g, length);
     const seen = lessOrEqual(g, reshape(g, places, [1, length]), reshape(g, places, [length, 1]));
-    const scores = where(g, seen, multiply(g, matmul(g, query, swapLast(g, key!)), g.scalar('float64', headSize ** -0.5)), g.scalar('float64', -1e30));
-    const attended = transpose(g, reshape(g, matmul(g, softmax(g, scores), value!), [batch, heads, length, headSize]), [0, 2, 1, 3]);
-    const after = add(g, x, reshape(g, project(reshape(g, attended, [batch, length, heads * headSize]), size), [batch, length, size]));
+    const scores = multiply(g, matmul(g, query, swapLast(g, key!)), g.scalar('float64', headSize ** -0.5));
+    const weights = softmax(g, where(g, seen, scores, g.scalar('float64', -1e30)));
+    const byHead = reshape(g, matmul(g, weights, value!), [batch, heads, length, headSize]);
+    const attended = reshape(g, transpose(g, byHead, [0, 2, 1, 3]), [batch, length, heads * headSize]);
+    const after = add(g, x, reshape(g, project(attended, size), [batch, length, size]));
 
     const gated = normal(after);
     const inner = multiply(g, silu(g, project(gated, 7)), project(gated, 7));
@@ -169,10 +179,10 @@ describe('a barrier', () => {
   it('before each layer that is computed again leaves the gradients of the whole as they are', async () => {
     const draft = new Draft(15);
     const g = new Graph();
-    const numbers = (count: number): number[] => Array.from({ length: count }, () => draft.random() - 0.5);
+    const numbers = (rows: number): Values => float32s([rows, 8], Array.from({ length: rows * 8 }, () => draft.random() - 0.5));
     const x = g.input('x', 'float32', ['n', 8]);
-    const weights = [0, 1, 2].map((index) => g.input(`w${index}`, 'float32', [8, 8]));
-    const feeds = { x: float32s([3, 8], numbers(24)), ...Object.fromEntries([0, 1, 2].map((index) => [`w${index}`, float32s([8, 8], numbers(64))])) };
+    const weights = ['w0', 'w1', 'w2'].map((name) => g.input(name, 'float32', [8, 8]));
+    const feeds = { x: numbers(3), w0: numbers(8), w1: numbers(8), w2: numbers(8) };
 
     const layer = (rows: Tensor, weight: Tensor): Tensor => add(g, rows, silu(g, linear(g, rows, weight)));
     const inputs = [x];
@@ -201,7 +211,8 @@ describe('a barrier', () => {
     const after = [g.scalar('int64', 7), g.input('y', 'float32', ['m', 3, 'n']), less(g, x, g.scalar('float32', 0))];
     const held = barrier(g, x, after);
     expect(held.shape).toEqual(['n', 2]);
-    expect(await numbersOf(g, held, { x: float32s([2, 2], [1, 2, 3, 4]), y: float32s([2, 3, 2], new Array(12).fill(9)) })).toEqual([1, 2, 3, 4]);
+    const feeds = { x: float32s([2, 2], [1, 2, 3, 4]), y: float32s([2, 3, 2], new Array(12).fill(9)) };
+    expect(await numbersOf(g, held, feeds)).toEqual([1, 2, 3, 4]);
     expect(barrier(g, x, [])).toBe(x);
   });
 });

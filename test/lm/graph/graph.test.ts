@@ -6,7 +6,7 @@ import { branch, loop } from '../../../backend/lm/graph/ops/control.ts';
 import { gather, range } from '../../../backend/lm/graph/ops/indexing.ts';
 import { concat, slice, transpose } from '../../../backend/lm/graph/ops/pieces.ts';
 import { expand, reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
-import { float32s, int64s } from '../../../backend/lm/graph/session.ts';
+import { bools, float32s, int64s } from '../../../backend/lm/graph/session.ts';
 import { GraphError } from '../../../backend/lm/graph/tensor-type.ts';
 import { evaluate, numbersOf } from './evaluate.ts';
 import { readModel } from './read-onnx.ts';
@@ -115,6 +115,17 @@ describe('a loop', () => {
     expect(c!.shape).toEqual(['steps', 'n']);
   });
 
+  it('carries state that grows, where its changing size has a name', async () => {
+    const g = new Graph();
+    const around = { limit: g.scalar('int64', 3), state: [g.input('x', 'float32', ['n'])], steps: 'steps', shapes: { 0: ['held'] } };
+    const { state } = loop(g, around, (b, _, [held]) => ({
+      goOn: b.constant('bool', [], [1]), state: [concat(b, [held!, held!], 0, 'longer')], kept: [],
+    }));
+    expect(await numbersOf(g, state[0]!, { x: float32s([1], [5]) })).toEqual(new Array(8).fill(5));
+    const flat = (b: Graph) => ({ goOn: b.constant('bool', [], [1]), state: [b.scalar('float32', 0)], kept: [] });
+    expect(() => loop(g, around, flat)).toThrow('State 0 of a loop begins as float32[n] and goes on as float32[].');
+  });
+
   it('refuses state that changes its type or its number, and tensors from elsewhere', () => {
     const g = new Graph();
     const x = g.input('x', 'float32', [2]);
@@ -122,9 +133,12 @@ describe('a loop', () => {
     const goOn = (b: Graph) => b.constant('bool', [], [1]);
     expect(() => loop(g, around, (b) => ({ goOn: goOn(b), state: [b.constant('float32', [3], [1, 2, 3])], kept: [] })))
       .toThrow('State 0 of a loop begins as float32[2] and goes on as float32[3].');
-    expect(() => loop(g, around, (b) => ({ goOn: goOn(b), state: [], kept: [x] }))).toThrow('A loop begins with 1 tensors of state and goes on with 0.');
-    expect(() => loop(g, around, (b) => ({ goOn: b.scalar('int64', 1), state: [x], kept: [] }))).toThrow('Whether a loop goes on is bool[], not int64[].');
-    expect(() => loop(g, { ...around, limit: x }, (b) => ({ goOn: goOn(b), state: [x], kept: [] }))).toThrow('The limit of a loop is int64[], not float32[2].');
+    expect(() => loop(g, around, (b) => ({ goOn: goOn(b), state: [], kept: [x] })))
+      .toThrow('A loop begins with 1 tensors of state and goes on with 0.');
+    expect(() => loop(g, around, (b) => ({ goOn: b.scalar('int64', 1), state: [x], kept: [] })))
+      .toThrow('Whether a loop goes on is bool[], not int64[].');
+    expect(() => loop(g, { ...around, limit: x }, (b) => ({ goOn: goOn(b), state: [x], kept: [] })))
+      .toThrow('The limit of a loop is int64[], not float32[2].');
     expect(() => loop(g, around, (b) => ({ goOn: goOn(b), state: [x], kept: [new Graph().scalar('float32', 1)] })))
       .toThrow('A body was asked for a tensor of another graph.');
   });
@@ -141,7 +155,7 @@ describe('a branch', () => {
     const [x, isThen] = [g.input('x', 'float32', [2]), g.input('isThen', 'bool', [])];
     const [y, z] = branch(g, isThen, (b) => [negate(b, x), x], (b) => [x, exponential(b, b.constant('float32', [2], [0, 0]))]);
     const results = async (choice: 0 | 1) => {
-      const feeds = { x: float32s([2], [1, 2]), isThen: { element: 'bool', shape: [], data: Uint8Array.of(choice) } } as const;
+      const feeds = { x: float32s([2], [1, 2]), isThen: bools([], [choice]) };
       return Object.values(await evaluate(g, { y: y!, z: z! }, feeds)).map(({ data }) => [...data]);
     };
     expect(await results(1)).toEqual([[-1, -2], [1, 2]]);
@@ -151,7 +165,8 @@ describe('a branch', () => {
   it('refuses sides of different types and a condition that is none', () => {
     const g = new Graph();
     const [x, condition] = [g.input('x', 'float32', [2]), g.input('c', 'bool', [])];
-    expect(() => branch(g, condition, () => [x, x], () => [x])).toThrow('Both sides of a branch must give the same types, not [float32, float32] and [float32].');
+    expect(() => branch(g, condition, () => [x, x], () => [x]))
+      .toThrow('Both sides of a branch must give the same types, not [float32, float32] and [float32].');
     expect(() => branch(g, condition, () => [], () => [x])).toThrow(GraphError);
     expect(() => branch(g, x, () => [x], () => [x])).toThrow('The condition of a branch is bool[], not float32[2].');
   });
@@ -161,7 +176,8 @@ describe('a branch', () => {
     const x = g.input('x', 'float32', ['n']);
     const { kept } = loop(g, { limit: g.scalar('int64', 2), state: [], steps: 'steps' }, (b, iteration) => {
       const places = range(b, 'n');
-      const [y] = branch(b, gather(b, b.constant('bool', [2], [0, 1]), iteration), (inner) => [negate(inner, x)], (inner) => [gather(inner, x, places)]);
+      const isSecond = gather(b, b.constant('bool', [2], [0, 1]), iteration);
+      const [y] = branch(b, isSecond, (inner) => [negate(inner, x)], (inner) => [gather(inner, x, places)]);
       return { goOn: b.constant('bool', [], [1]), state: [], kept: [y!] };
     });
     expect(await numbersOf(g, kept[0]!, { x: float32s([3], [1, 2, 3]) })).toEqual([1, 2, 3, -1, -2, -3]);

@@ -81,7 +81,8 @@ const reduction = (operation: typeof sum | typeof largest): Check => ({
     const rank = draft.whole(1, 3);
     const x = draft.variable(draft.sizes(rank));
     const keep = draft.random() < 0.5;
-    return [operation(draft.g, x, someAxes(draft, rank), { keep }), operation(draft.g, x, [draft.whole(-rank, rank - 1)], { keep: !keep })];
+    const axes = [someAxes(draft, rank), [draft.whole(-rank, rank - 1)]] as const;
+    return [operation(draft.g, x, axes[0], { keep }), operation(draft.g, x, axes[1], { keep: !keep })];
   },
 });
 
@@ -114,7 +115,8 @@ function quantized(draft: Draft, bits: 4 | 8, columns: number): Tensor {
 const CHECKS: readonly Check[] = [
   binary(add), binary(subtract), binary(multiply), binary(divide, [0.5, 2]), binary(minimum), binary(maximum),
   square(add), square(subtract), square(multiply), square(divide), square(minimum), square(maximum),
-  unary(negate), unary(exponential), unary(logarithm, [0.5, 3]), unary(squareRoot, [0.5, 3]), unary(sigmoid), unary(softmax), unary(logSoftmax),
+  unary(negate), unary(exponential), unary(logarithm, [0.5, 3]), unary(squareRoot, [0.5, 3]), unary(sigmoid),
+  unary(softmax), unary(logSoftmax),
   {
     op: sigmoid.op,
     of: 'the gate silu',
@@ -220,7 +222,10 @@ const CHECKS: readonly Check[] = [
       });
     },
   },
-  alongAxes((draft, x, axis) => gather(draft.g, x, draft.indices(draft.sizes(draft.whole(0, 2)), draft.known(x.shape.at(axis)!)), axis), gather.op),
+  alongAxes((draft, x, axis) => {
+    const indices = draft.indices(draft.sizes(draft.whole(0, 2)), draft.known(x.shape.at(axis)!));
+    return gather(draft.g, x, indices, axis);
+  }, gather.op),
   alongAxes((draft, x, axis) => {
     const indices = draft.indices(x.shape.with(axis, draft.size(6)), draft.known(x.shape.at(axis)!));
     return gatherElements(draft.g, x, indices, axis);
@@ -312,7 +317,8 @@ describe('the table of operations', () => {
 });
 
 describe('the gradient of every operation is what small steps say', () => {
-  describe.each(CHECKS.map((check) => [check.of ? `${check.op.name}: ${check.of}` : check.op.name, check] as const))('%s', (_, { op, inFloat32, build }) => {
+  const named = CHECKS.map((check) => [check.of ? `${check.op.name}: ${check.of}` : check.op.name, check] as const);
+  describe.each(named)('%s', (_, { op, inFloat32, build }) => {
     it.each(SEEDS)('seed %i', async (seed) => {
       const draft = inFloat32 ? new Draft(seed, LINEAR_IN_FLOAT32) : new Draft(seed);
       const outputs = [build(draft)].flat();

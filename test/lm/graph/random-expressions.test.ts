@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import type { Graph, Tensor } from '../../../backend/lm/graph/graph.ts';
-import { add, divide, exponential, logarithm, multiply, negate, sigmoid, squareRoot, subtract } from '../../../backend/lm/graph/ops/arithmetic.ts';
+import {
+  add, divide, exponential, logarithm, multiply, negate, sigmoid, squareRoot, subtract,
+} from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { gather } from '../../../backend/lm/graph/ops/indexing.ts';
 import { matmul, swapLast } from '../../../backend/lm/graph/ops/linear.ts';
 import { logSoftmax, rmsNorm, softmax } from '../../../backend/lm/graph/ops/neural.ts';
@@ -12,8 +14,8 @@ import { Draft } from './gradient-check.ts';
 
 /*
  * Expressions of random form: each operation takes any of the tensors before it, so tensors have several uses, and some have none.
- * All tensors are [rows, 3] with a named size. Operations with kinks are left out, and those with poles are kept from them: what they do is
- * checked one by one (op-gradients.test.ts); here it is how rules meet.
+ * All tensors are [rows, 3] with a named size. Operations with kinks are left out, and those with poles are kept from them: each operation
+ * by itself is checked in op-gradients.test.ts, here it is how they meet.
  */
 
 type Step = (draft: Draft, a: Tensor, b: Tensor) => Tensor;
@@ -49,7 +51,10 @@ const expression = fc.record({
   seed: fc.integer(),
   rows: fc.integer({ min: 1, max: 3 }),
   leaves: fc.integer({ min: 1, max: 3 }),
-  steps: fc.array(fc.record({ step: fc.constantFrom(...Object.keys(STEPS)), a: fc.nat(), b: fc.nat() }), { minLength: 1, maxLength: 10 }),
+  steps: fc.array(
+    fc.record({ step: fc.constantFrom(...Object.keys(STEPS)), a: fc.nat(), b: fc.nat() }),
+    { minLength: 1, maxLength: 10 },
+  ),
 });
 
 describe('the gradient of any expression', () => {

@@ -31,7 +31,8 @@ function fieldsOf(bytes: Uint8Array): Fields {
 }
 
 const texts = (fields: Fields, field: number): string[] => (fields.get(field) ?? []).map((bytes) => new TextDecoder().decode(bytes));
-const names = (fields: Fields, field: number, name: number): string[] => (fields.get(field) ?? []).map((bytes) => texts(fieldsOf(bytes), name)[0]!);
+const names = (fields: Fields, field: number, name: number): string[] =>
+  (fields.get(field) ?? []).map((bytes) => texts(fieldsOf(bytes), name)[0]!);
 
 export function readModel(bytes: Uint8Array): ReadGraph {
   return readGraph(fieldsOf(bytes).get(7)![0]!);

@@ -15,9 +15,10 @@ const BARRIER: Op<void> = {
 };
 
 /**
- * `x`, but not before all of `after` is there: none of their elements is joined to it. onnxruntime computes equal subgraphs once and leaves
- * to the end what only an output needs; the first undoes recomputing a layer in the backward pass, the second keeps every layer's activations.
- * A dependency on what the layer above has computed prevents both. Costs a copy of `x`.
+ * `x`, but not before all of `after` is there: none of their elements is joined to it. For layers that are computed again in the backward
+ * pass. onnxruntime would compute equal subgraphs once, which keeps what should be computed again, and would leave the gradients that only
+ * an output needs for the end, which keeps what they are computed from. Waiting for the gradients of the layer above prevents both. Costs a
+ * copy of `x`.
  */
 export const barrier = Object.assign(
   (g: Graph, x: Tensor, after: readonly Tensor[]): Tensor =>

@@ -53,10 +53,13 @@ export function loop(
   inside.input('goOn', 'bool', []);
   const parameters = state.map((tensor, index) => inside.input(`state${index}`, tensor.element, shapes[index] ?? tensor.shape));
   const result = body(inside, iteration, parameters);
-  if (result.state.length !== state.length) throw new GraphError(`A loop begins with ${state.length} tensors of state and goes on with ${result.state.length}.`);
+  if (result.state.length !== state.length) {
+    throw new GraphError(`A loop begins with ${state.length} tensors of state and goes on with ${result.state.length}.`);
+  }
   result.state.forEach((tensor, index) => {
     const start = state[index] as Tensor;
-    if (start.element !== tensor.element || !(shapes[index] ? shapes[index].length === tensor.shape.length : sameShape(start.shape, tensor.shape))) {
+    const fits = shapes[index] ? shapes[index].length === tensor.shape.length : sameShape(start.shape, tensor.shape);
+    if (start.element !== tensor.element || !fits) {
       throw new GraphError(`State ${index} of a loop begins as ${describeType(start)} and goes on as ${describeType(tensor)}.`);
     }
   });

@@ -52,7 +52,10 @@ const GATHER_ELEMENTS: Op<{ readonly axis: number }> = {
     return [{ element: x!.element, shape: indices!.shape }];
   },
   onnx: ({ axis }) => ({ type: 'GatherElements', attributes: { axis: { int: axis } } }),
-  gradient: ({ g, inputs: [x, indices], attributes: { axis }, upstream }) => [scatterElements(g, upstream, indices!, axis, x!.shape), undefined],
+  gradient: ({ g, inputs: [x, indices], attributes: { axis }, upstream }) => [
+    scatterElements(g, upstream, indices!, axis, x!.shape),
+    undefined,
+  ],
 };
 
 /** For each index the element that stands there along the axis, everything else in place. */
@@ -74,7 +77,9 @@ export function scatterElements(g: Graph, elements: Tensor, indices: Tensor, axi
 }
 
 function requireIndices(op: string, indices: TensorType): void {
-  if (indices.element !== 'int64' && indices.element !== 'int32') throw new GraphError(`${op} needs whole numbers as indices, not ${describeType(indices)}.`);
+  if (indices.element !== 'int64' && indices.element !== 'int32') {
+    throw new GraphError(`${op} needs whole numbers as indices, not ${describeType(indices)}.`);
+  }
 }
 
 const RANGE: Op<{ readonly size: Dimension }> = {

@@ -101,9 +101,11 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
   onnx: ({ rows, columns, bits, blockSize, accuracyLevel }) => ({
     type: 'MatMulNBits',
     domain: 'com.microsoft',
-    attributes: { K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel } },
+    attributes: {
+      K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel },
+    },
   }),
-  // The weight itself is frozen. Behind the barrier it is unpacked when it is needed; else onnxruntime would do it while it loads, and keep it.
+  // The weight itself is frozen. The barrier has it unpacked when it is needed; else onnxruntime would do it while it loads, and keep it.
   gradient: ({ g, inputs: [, blocks, scales], attributes, upstream }) => [
     gemm(g, upstream, unpack(g, barrier(g, blocks!, [upstream]), scales!, attributes)),
     undefined,

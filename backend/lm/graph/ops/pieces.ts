@@ -35,11 +35,12 @@ const CONCAT: Op<{ readonly axis: number; readonly size: Dimension | undefined }
   types: (parts, { axis, size }) => {
     const [first] = parts;
     if (!first) throw new GraphError('concat needs at least one tensor.');
-    const at = normalAxis(axis, first.shape.length);
-    for (const part of parts) {
-      const fits = part.shape.length === first.shape.length && part.shape.every((length, index) => index === at || length === first.shape[index]);
-      if (part.element !== first.element || !fits) {
-        throw new GraphError(`${describeType(part)} cannot be joined to ${describeType(first)} along axis ${axis}.`);
+    const rank = first.shape.length;
+    const at = normalAxis(axis, rank);
+    for (const { element, shape } of parts) {
+      const fits = shape.length === rank && shape.every((length, index) => index === at || length === first.shape[index]);
+      if (element !== first.element || !fits) {
+        throw new GraphError(`${describeType({ element, shape })} cannot be joined to ${describeType(first)} along axis ${axis}.`);
       }
     }
     const sizes = parts.map((part) => part.shape[at] as Dimension);
@@ -49,9 +50,10 @@ const CONCAT: Op<{ readonly axis: number; readonly size: Dimension | undefined }
   onnx: ({ axis }) => ({ type: 'Concat', attributes: { axis: { int: axis } } }),
   gradient: ({ g, inputs, attributes: { axis }, upstream }) => {
     let start: Tensor | number = 0;
-    return (inputs as readonly Tensor[]).map((part) => {
-      const piece = slice(g, upstream, axis, start, part.shape[normalAxis(axis, part.shape.length)] as Dimension);
-      start = end(g, start, part.shape[normalAxis(axis, part.shape.length)] as Dimension);
+    return (inputs as readonly Tensor[]).map(({ shape }) => {
+      const length = shape.at(axis) as Dimension;
+      const piece = slice(g, upstream, axis, start, length);
+      start = end(g, start, length);
       return piece;
     });
   },
