@@ -1,4 +1,4 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadError, onDisk } from '../hub/download-error.ts';
 import { hostOf } from '../hub/guarded-get.ts';
@@ -73,7 +73,10 @@ export async function fetchCudaLibraries(request: CudaRequest, tools: CudaTools 
       staging,
       lock: `${folder}.lock`,
       isWhole: async () => (await findCudaLibraries(storage, tools)) !== undefined,
-      fill: () => fill({ request, tools, folder, staging }),
+      fill: (wasDamaged) => {
+        if (wasDamaged) request.onNotice?.('A CUDA library is missing or damaged; it is fetched again.');
+        return fill({ request, tools, staging });
+      },
       signal,
       onWait: request.onWait,
     });
@@ -97,14 +100,12 @@ export function cudaEnvironment(folder: string, gpu: Pick<Gpu, 'uuid'>, base: No
 interface Filling {
   readonly request: CudaRequest;
   readonly tools: CudaTools;
-  readonly folder: string;
   readonly staging: string;
 }
 
-async function fill(filling: Filling): Promise<void> {
-  const { request, tools, staging } = filling;
+/** A file is known by its size: the archives that they come from are checked in full, and nobody else writes here. */
+async function fill({ request, tools, staging }: Filling): Promise<void> {
   const { index, confirm, signal, onProgress } = request;
-  await keepWhatIsRight(filling);
   const wheels = await missingWheels(staging, tools);
   const downloadBytes = sum(wheels.map(({ sizeBytes }) => sizeBytes));
   const diskBytes = peakBytes(wheels);
@@ -154,17 +155,6 @@ async function fetchWheel(wheel: CudaWheel, { index, staging, tools, signal, met
   await onDisk(staging, () =>
     unzipMembers(file, members.map((member) => ({ ...member, target: path.join(staging, member.file) })), signal));
   await onDisk(staging, () => rm(file));
-}
-
-/** What is right in a damaged folder need not be fetched again. */
-async function keepWhatIsRight({ request, tools, folder, staging }: Filling): Promise<void> {
-  if (!(await stat(folder).catch(() => undefined))) return;
-  request.onNotice?.('A CUDA library is missing or damaged; it is fetched again.');
-  await onDisk(staging, async () => {
-    for (const { file, sizeBytes } of tools.wheels.flatMap(({ members }) => members)) {
-      if (await hasSize(path.join(folder, file), sizeBytes)) await rename(path.join(folder, file), path.join(staging, file));
-    }
-  });
 }
 
 async function removeOthers(staging: string, { wheels }: CudaTools): Promise<void> {

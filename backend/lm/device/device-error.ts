@@ -17,7 +17,6 @@ export type DeviceErrorKind =
   | 'download'
   /** A CUDA library is not found when it is loaded. */
   | 'library-missing'
-  | 'not-offered'
   /** Something that onnxruntime says and that is not known here. */
   | 'unknown';
 

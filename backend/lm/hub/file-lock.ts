@@ -23,12 +23,13 @@ export async function withFileLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await onDisk(path.dirname(file), () => mkdir(path.dirname(file), { recursive: true }));
-  let release = await tryLock(file);
+  const tryAgain = () => onDisk(file, () => tryLock(file));
+  let release = await tryAgain();
   if (!release) onWait?.();
   while (!release) {
     // Asked again and again, since SQLite tells nobody when a lock becomes free.
     await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    release = await tryLock(file);
+    release = await tryAgain();
   }
   try {
     signal.throwIfAborted();

@@ -110,7 +110,7 @@ async function fill({ request, tools, hub, commit, staging }: Filling): Promise<
   await onDisk(staging, () => writeFile(recordFile(staging), `${JSON.stringify(record, undefined, 2)}\n`, { flush: true }));
 }
 
-function requireNames({ repo, revision, endpoint }: PullRequest): void {
+function requireNames({ repo, revision, endpoint, token }: PullRequest): void {
   const parts = repo.split('/');
   if (parts.length > 2 || !parts.every((part) => NAME_PART.test(part)) || repo.endsWith('.git')) {
     throw new HubError('invalid-name', 'A model is named as on the hub, owner/name, such as Qwen/Qwen3-0.6B.');
@@ -120,6 +120,10 @@ function requireNames({ repo, revision, endpoint }: PullRequest): void {
   }
   if (endpoint !== undefined && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(endpoint)) {
     throw new HubError('invalid-name', 'The address of a hub begins with https:// and holds no account; the token is given apart.');
+  }
+  // The HTTP client would refuse it with an error that repeats it.
+  if (token !== undefined && !/^[\x21-\x7e]{1,500}$/.test(token)) {
+    throw new HubError('unauthorized', 'The access token holds characters that no token has: copy it again.');
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from './download-error.ts';
 import { withFileLock } from './file-lock.ts';
@@ -6,13 +6,16 @@ import { withFileLock } from './file-lock.ts';
 export interface WholeFolder {
   /** Where it will be found; there is either nothing there or all of it. Absolute. */
   readonly folder: string;
-  /** Where it is filled, on the same file system. What is left of an earlier try is still in it. */
+  /** Where it is filled, on the same file system. */
   readonly staging: string;
   readonly lock: string;
   /** Whether what lies at `folder` is complete; asked before and after waiting for the lock. */
   readonly isWhole: () => Promise<boolean>;
-  /** Puts everything into `staging`. */
-  readonly fill: () => Promise<void>;
+  /**
+   * Puts everything into `staging`, and nothing else. What an earlier try left is in it, and what is left of a `folder` that was
+   * damaged (`wasDamaged`): what of that is still right is for `fill` to see.
+   */
+  readonly fill: (wasDamaged: boolean) => Promise<void>;
   readonly signal: AbortSignal;
   /** Another process is filling it; told once. */
   readonly onWait?: (() => void) | undefined;
@@ -26,8 +29,8 @@ export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, si
   if (await isWhole()) return;
   await withFileLock(lock, { signal, onWait }, async () => {
     if (await isWhole()) return;
-    await onDisk(staging, () => mkdir(staging, { recursive: true }));
-    await fill();
+    const wasDamaged = await onDisk(staging, () => takeBack(folder, staging));
+    await fill(wasDamaged);
     signal.throwIfAborted();
     await onDisk(folder, async () => {
       await syncFolder(staging);
@@ -36,6 +39,17 @@ export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, si
       await syncFolder(path.dirname(folder));
     });
   });
+}
+
+/** Puts what is left of a damaged folder back into work. @returns whether there was one */
+async function takeBack(folder: string, staging: string): Promise<boolean> {
+  await mkdir(staging, { recursive: true });
+  const names = await readdir(folder).catch(() => undefined);
+  for (const name of names ?? []) {
+    await rm(path.join(staging, name), { recursive: true, force: true });
+    await rename(path.join(folder, name), path.join(staging, name));
+  }
+  return names !== undefined;
 }
 
 /** Names reach the disk with their folder. Windows cannot open folders and needs no such call. */

@@ -8,7 +8,8 @@ import {
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { sendFile, TestServer, type Fault } from '../hub/file-server.ts';
-import { holds, noise, quickTools, sha256, temporaryFolder } from '../hub/tools.ts';
+import { temporaryFolder } from '../hub/temporary-folder.ts';
+import { holds, noise, quickTools, sha256 } from '../hub/tools.ts';
 import { zipOf } from './zip-file.ts';
 
 const MEMBERS = [

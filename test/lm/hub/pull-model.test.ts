@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,8 @@ import { pullModel, type PullRequest } from '../../../backend/lm/hub/pull-model.
 import type { DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
 import { FakeHub, type FakeFile, type Faults } from './fake-hub.ts';
 import { TestServer } from './file-server.ts';
-import { holds, noise, quickTools, temporaryFolder } from './tools.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { holds, noise, quickTools } from './tools.ts';
 
 const SHARD = noise(2_000_000);
 const small = (name: string, text = `{"name":"${name}"}`): FakeFile => ({ name, content: Buffer.from(text) });
@@ -100,12 +101,16 @@ describe('pulling a model', () => {
     expect(it.hub.asked).toHaveLength(asked + 1);
   });
 
-  it('fetches again a model of which a file was lost', async () => {
+  it('fetches again what was lost or damaged of a model, and only that', async () => {
     await using it = await setup();
     const model = await it.pull();
     await rm(path.join(it.folder, 'config.json'));
+    await truncate(path.join(it.folder, 'model-00002-of-00002.safetensors'), 7);
     expect(await listPulledModels(it.storage)).toEqual([]);
+    const stored = it.hub.stored.length;
     expect(await it.pull({ revision: COMMIT })).toEqual(model);
+    for (const { name, content } of WANTED) expect(await holds(path.join(it.folder, name), content)).toBe(true);
+    expect(it.hub.stored.slice(stored).map(({ path: asked }) => asked.split('?')[0])).toEqual(['/model-00002-of-00002.safetensors']);
   });
 
   it('takes single-file repositories and those with other names for their weights', async () => {
@@ -161,7 +166,7 @@ describe('a pull that was cut', () => {
     await using it = await setup();
     const script = fileURLToPath(new URL('pull-in-process.ts', import.meta.url));
     const processes = [1, 2, 3].map(async () => {
-      const child = spawn(process.execPath, [script, it.hub.url, it.hub.repo, it.storage], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [script, it.hub.url, it.hub.repo, it.storage], { stdio: ['ignore', 'pipe', 'ignore'] });
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => { output += text; });
       await once(child, 'close');
@@ -171,6 +176,18 @@ describe('a pull that was cut', () => {
     expect(folders).toEqual([it.folder, it.folder, it.folder]);
     expect(it.hub.stored.filter(({ path: asked }) => asked.startsWith('/model-00001'))).toHaveLength(1);
     for (const { name, content } of WANTED) expect(await holds(path.join(it.folder, name), content)).toBe(true);
+  });
+
+  it('of a process that was killed goes on at once in another', async () => {
+    await using it = await setup({ [shard]: [{ silentAfterBytes: 1_000_000 }] });
+    const script = fileURLToPath(new URL('pull-in-process.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, it.hub.url, it.hub.repo, it.storage], { stdio: ['ignore', 'ignore', 'pipe'] });
+    for await (const text of child.stderr.setEncoding('utf8')) {
+      if (String(text).includes('model-00001')) child.kill('SIGKILL');
+    }
+    await it.pull();
+    expect(rangesOf(it.hub)).toEqual([undefined, expect.stringMatching(/^bytes=\d{4,}-$/)]);
+    expect(await holds(path.join(it.folder, 'model-00001-of-00002.safetensors'), SHARD)).toBe(true);
   });
 
   it('is waited for by a second pull in the same process, which says so and can be stopped', async () => {
@@ -239,6 +256,13 @@ describe('a hub that says no', () => {
     const error = await failure(it.pull({ endpoint }));
     expect(error.kind).toBe('offline');
     expect(error.message).toContain('check the connection');
+  });
+
+  it.each(['with space', 'line\nbreak', 'ümlaut', ''])('does not get a token that is none, and %j is not repeated', async (token) => {
+    await using it = await setup();
+    const error = await failure(it.pull({ token }));
+    expect(error).toMatchObject({ kind: 'unauthorized', message: 'The access token holds characters that no token has: copy it again.' });
+    expect(it.hub.asked).toEqual([]);
   });
 
   it('does not make the token known', async () => {

@@ -8,7 +8,8 @@ import { DownloadError } from '../../../backend/lm/hub/download-error.ts';
 import type { DownloadProgress } from '../../../backend/lm/hub/progress-meter.ts';
 import { download, type Download, type DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
 import { sendFile, TestServer, type Answer, type Fault, type Seen } from './file-server.ts';
-import { holds, noise, quickTools, sha256, temporaryFolder } from './tools.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { holds, noise, quickTools, sha256 } from './tools.ts';
 
 const CONTENT = noise(3_000_000);
 

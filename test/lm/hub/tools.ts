@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Checksum } from '../../../backend/lm/hub/checksum.ts';
 import { DOWNLOAD_TOOLS, type DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
 
@@ -10,10 +8,6 @@ export const quickTools: DownloadTools = { ...DOWNLOAD_TOOLS, retry: { failures:
 
 export function sha256(bytes: Buffer): Checksum {
   return { algorithm: 'sha256', hex: createHash('sha256').update(bytes).digest('hex') };
-}
-
-export async function temporaryFolder(): Promise<string> {
-  return mkdtemp(path.join(tmpdir(), 'conductor-hub-'));
 }
 
 /** Bytes that do not repeat, the same ones at each run: a xorshift generator. */
