@@ -1,6 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { FileRange, Graph, Operation, Tensor } from './graph.ts';
-import { bodiesOf, type Body, type OnnxAttribute, type OnnxNode, onnxOf } from './onnx-node.ts';
+import type { Body, OnnxAttribute, OnnxNode } from './onnx-node.ts';
+import { bodiesOf, onnxOf } from './onnx-of.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
 

@@ -1,5 +1,5 @@
 import type { Graph, Operation, Tensor } from './graph.ts';
-import { bodiesOf } from './onnx-node.ts';
+import { bodiesOf } from './onnx-of.ts';
 import { add } from './ops/arithmetic.ts';
 import { expand } from './ops/shape.ts';
 import { describeType, GraphError, sameShape } from './tensor-type.ts';

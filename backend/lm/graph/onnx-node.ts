@@ -1,4 +1,4 @@
-import { type Graph, NOTHING, type Operation, type Tensor } from './graph.ts';
+import type { Graph, Tensor } from './graph.ts';
 import type { ElementType } from './tensor-type.ts';
 
 export type OnnxAttribute =
@@ -28,15 +28,6 @@ export interface OnnxNode {
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
   /** Follow the operation's own inputs. */
   readonly operands?: readonly Operand[];
-}
-
-export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode {
-  return op.onnx(attributes, inputs.map((input) => input ?? NOTHING), outputs);
-}
-
-/** The graphs inside an operation: of a loop or a branch. */
-export function bodiesOf(operation: Operation): Body[] {
-  return Object.values(onnxOf(operation).attributes ?? {}).flatMap((attribute) => ('body' in attribute ? [attribute.body] : []));
 }
 
 export const int64s = (...values: readonly number[]): Operand => ({ element: 'int64', shape: [values.length], values });

@@ -1,0 +1,12 @@
+import { NOTHING, type Operation } from './graph.ts';
+import type { Body, OnnxNode } from './onnx-node.ts';
+
+/** How an operation in a graph is written. */
+export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode {
+  return op.onnx(attributes, inputs.map((input) => input ?? NOTHING), outputs);
+}
+
+/** The graphs inside an operation: of a loop or a branch. */
+export function bodiesOf(operation: Operation): Body[] {
+  return Object.values(onnxOf(operation).attributes ?? {}).flatMap((attribute) => ('body' in attribute ? [attribute.body] : []));
+}
