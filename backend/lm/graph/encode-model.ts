@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { FileRange, Graph, Operation, Tensor } from './graph.ts';
-import type { Body, OnnxAttribute, OnnxNode } from './onnx-node.ts';
+import type { Body, FileRange, Graph, Operation, Tensor } from './graph.ts';
+import type { OnnxAttribute, OnnxNode } from './onnx-node.ts';
 import { bodiesOf, onnxOf } from './onnx-of.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
@@ -169,7 +169,7 @@ class ModelWriter {
     message(writer, 1, (node) => this.#node(node, onnx, [...inputs, ...operands], operation.outputs.map((output) => this.#names.of(output))));
   }
 
-  #node(writer: BinaryWriter, { type, domain, attributes = {} }: OnnxNode, inputs: readonly string[], outputs: readonly string[]): void {
+  #node(writer: BinaryWriter, { type, domain, attributes = {} }: OnnxNode<Body>, inputs: readonly string[], outputs: readonly string[]): void {
     inputs.forEach((name) => text(writer, 1, name));
     outputs.forEach((name) => text(writer, 2, name));
     text(writer, 3, outputs[0] as string);
@@ -178,7 +178,7 @@ class ModelWriter {
     if (domain) text(writer, 7, domain);
   }
 
-  #attribute(writer: BinaryWriter, name: string, attribute: OnnxAttribute): void {
+  #attribute(writer: BinaryWriter, name: string, attribute: OnnxAttribute<Body>): void {
     text(writer, 1, name);
     const type = (code: number): BinaryWriter => writer.uint32(tag(20, WireType.Varint)).int32(code);
     if ('float' in attribute) {

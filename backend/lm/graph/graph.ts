@@ -50,9 +50,15 @@ export interface Op<Attributes> {
   readonly name: string;
   /** The types of the outputs. Throws GraphError where the inputs do not fit. */
   types(inputs: readonly TensorType[], attributes: Attributes): readonly TensorType[];
-  onnx(attributes: Attributes, inputs: readonly TensorType[], outputs: readonly TensorType[]): OnnxNode;
+  onnx(attributes: Attributes, inputs: readonly TensorType[], outputs: readonly TensorType[]): OnnxNode<Body>;
   /** The gradient with respect to each input, undefined where there is none. Absent: the operation cannot be differentiated. */
   gradient?(context: GradientContext<Attributes>): readonly (Tensor | undefined)[];
+}
+
+/** A graph inside an operation: the body of a loop, one side of a branch. Its outputs are taken in order. */
+export interface Body {
+  readonly graph: Graph;
+  readonly outputs: readonly Tensor[];
 }
 
 export interface Operation {

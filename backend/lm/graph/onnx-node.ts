@@ -1,18 +1,11 @@
-import type { Graph, Tensor } from './graph.ts';
 import type { ElementType } from './tensor-type.ts';
 
-export type OnnxAttribute =
+export type OnnxAttribute<Body> =
   | { readonly int: number }
   | { readonly float: number }
   | { readonly text: string }
   | { readonly ints: readonly number[] }
   | { readonly body: Body };
-
-/** A graph inside an attribute: the body of a loop, a branch. Its outputs are named in order. */
-export interface Body {
-  readonly graph: Graph;
-  readonly outputs: readonly Tensor[];
-}
 
 /** An input that ONNX wants as a tensor and that is known when the graph is built: axes, shapes, bounds. */
 export interface Operand {
@@ -21,11 +14,11 @@ export interface Operand {
   readonly values: readonly number[];
 }
 
-/** How one operation is written in ONNX (opset 20, and `com.microsoft` 1). */
-export interface OnnxNode {
+/** How one operation is written in ONNX (opset 20, and `com.microsoft` 1). A `Body` is a graph inside an attribute. */
+export interface OnnxNode<Body> {
   readonly type: string;
   readonly domain?: 'com.microsoft';
-  readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
+  readonly attributes?: Readonly<Record<string, OnnxAttribute<Body>>>;
   /** Follow the operation's own inputs. */
   readonly operands?: readonly Operand[];
 }

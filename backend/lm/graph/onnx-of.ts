@@ -1,8 +1,8 @@
-import { NOTHING, type Operation } from './graph.ts';
-import type { Body, OnnxNode } from './onnx-node.ts';
+import { type Body, NOTHING, type Operation } from './graph.ts';
+import type { OnnxNode } from './onnx-node.ts';
 
 /** How an operation in a graph is written. */
-export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode {
+export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode<Body> {
   return op.onnx(attributes, inputs.map((input) => input ?? NOTHING), outputs);
 }
 

@@ -1,5 +1,4 @@
-import { Graph, type Op, type Tensor } from '../graph.ts';
-import type { Body } from '../onnx-node.ts';
+import { type Body, Graph, type Op, type Tensor } from '../graph.ts';
 import { describeType, type Dimension, type ElementType, GraphError, sameShape, type Shape, type TensorType } from '../tensor-type.ts';
 
 /* Loops and branches: one `run` of onnxruntime can hold a whole generation. Neither is differentiated. */
