@@ -1,0 +1,59 @@
+import type { DecoderConfig } from './checkpoint/decoder-config.ts';
+import { linearShapes } from './checkpoint/decoder-weights.ts';
+
+/*
+ * How many tokens a chunk has. A chunk is one run of onnxruntime, which nothing can interrupt: it is as long as a cancel may take and as
+ * the waiting for the next piece of text. Between two chunks the cache goes through the host, which costs a few per cent of a chunk of
+ * some tokens on a CPU and more on a GPU. The length follows from the model and the request alone, not from how fast the last chunk was:
+ * where a chunk ends must not depend on the day, or a seed would not give the same text again.
+ */
+
+export interface ChunkLoad {
+  readonly device: 'cpu' | 'cuda';
+  /** In the device's memory. */
+  readonly weightBytes: number;
+  readonly config: DecoderConfig;
+  readonly rows: number;
+  readonly maxTokens: number;
+  /** Somebody reads along, or there is but one text: they wait for each piece of it. */
+  readonly interactive: boolean;
+}
+
+/**
+ * A slow laptop: what it reads from memory and computes in a second. A step reads all weights once and does two operations a weight and
+ * row.
+ */
+const BYTES_PER_SECOND = 10e9;
+const OPERATIONS_PER_SECOND = 50e9;
+
+/** Of a chunk on the slow laptop; on most machines it is a fraction. */
+const INTERACTIVE_SECONDS = 1;
+const BATCH_SECONDS = 2;
+
+/** A GPU does 16 tokens of a 7B model in half a second, and the cache of one text crosses the bus in some hundredths. */
+const INTERACTIVE_TOKENS = 16;
+const BATCH_TOKENS = 256;
+
+export function chunkTokens({ device, weightBytes, config, rows, maxTokens, interactive }: ChunkLoad): number {
+  // On a GPU many rows have a large cache; carrying it would cost more than cancelling saves, and killing the process remains.
+  if (device === 'cuda') return interactive ? Math.min(INTERACTIVE_TOKENS, maxTokens) : maxTokens;
+  const stepSeconds = Math.max(weightBytes / BYTES_PER_SECOND, (2 * multipliedWeights(config) * rows) / OPERATIONS_PER_SECOND);
+  const seconds = interactive ? INTERACTIVE_SECONDS : BATCH_SECONDS;
+  const most = Math.min(interactive ? INTERACTIVE_TOKENS : BATCH_TOKENS, maxTokens);
+  return Math.max(1, Math.min(most, Math.floor(seconds / stepSeconds)));
+}
+
+/**
+ * How many tokens are scored in one run; a single sequence may have more. The arithmetic units are busy from some tens of tokens on,
+ * so that little is lost by stopping for a cancel now and then.
+ */
+export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): number {
+  if (device === 'cuda') return 8_192;
+  return Math.max(256, Math.floor((BATCH_SECONDS * OPERATIONS_PER_SECOND) / (2 * multipliedWeights(config))));
+}
+
+/** Weights that a token is multiplied with: the seven projections of each layer, and the output layer. */
+function multipliedWeights(config: DecoderConfig): number {
+  const layer = Object.values(linearShapes(config)).reduce((sum, [rows, columns]) => sum + rows * columns, 0);
+  return config.layers * layer + config.vocabularySize * config.hiddenSize;
+}

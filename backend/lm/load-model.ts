@@ -1,0 +1,169 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { findNonFinite } from './checkpoint/finite.ts';
+import { inspectCheckpoint } from './checkpoint/inspect.ts';
+import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
+import { notFiniteError } from './checkpoint/read-tensor.ts';
+import type { StoredType } from './checkpoint/stored-tensor.ts';
+import { DecoderSession } from './decoder/decoder-session.ts';
+import type { ComputeType } from './decoder/weights.ts';
+import { DeviceError } from './device/device-error.ts';
+import { readPulledModel } from './hub/pulled-models.ts';
+import type { ModelDescription, ModelSettings } from './language-model.ts';
+import { RuntimeMissingError } from './load-error.ts';
+import { memoryOf } from './model-memory.ts';
+import { DEFAULT_BLOCK_SIZE } from './quantize/block-quantize.ts';
+import { openQuantized } from './quantize/quantized-store.ts';
+import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
+
+export type LoadPhase =
+  /** Every weight is looked at, once in the life of its file. */
+  | 'reading'
+  /** Weights are worked out in 8 or 4 bits, once. */
+  | 'quantizing'
+  /** onnxruntime reads the graph and the weights. */
+  | 'loading';
+
+export interface LoadProgress {
+  readonly phase: LoadPhase;
+  /** From 0 to 1; absent where nobody can say. */
+  readonly fraction?: number | undefined;
+}
+
+export interface LoadOptions {
+  readonly settings: ModelSettings;
+  /** What was chosen, and why not a better one. CUDA needs an environment that was set before the process started. */
+  readonly device: 'cpu' | 'cuda';
+  readonly deviceReasons: readonly string[];
+  /** Threads of one operation; onnxruntime's choice where absent. */
+  readonly threads?: number | undefined;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface LoadedModel {
+  readonly checkpoint: Checkpoint;
+  readonly session: DecoderSession;
+  readonly takesAdapters: boolean;
+  readonly description: ModelDescription;
+}
+
+const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
+
+/**
+ * Opens a checkpoint, checks and if need be quantises its weights, and loads it. Blocks the thread for seconds: for the model's process.
+ * @throws RuntimeMissingError, UnsupportedModelError, CheckpointError, QuantizedCacheError, DeviceError `out-of-memory`, the signal's
+ * reason, and whatever onnxruntime says
+ */
+export async function loadModel({ settings, device, deviceReasons, threads, onProgress, signal }: LoadOptions): Promise<LoadedModel> {
+  await requireRuntime();
+  onProgress?.({ phase: 'reading' });
+  const checkpoint = await openCheckpoint(settings.folder);
+  const { contextLength = checkpoint.config.maximumPositions } = settings;
+  const [storedType = 'float32'] = inspectCheckpoint(checkpoint).types;
+  const plan = memoryOf(checkpoint, { ...settings, contextLength }, device);
+  if (device === 'cpu') refuseTooLarge(plan.weightsBytes, settings);
+
+  await checkWeights(checkpoint, settings.storage, (fraction) => onProgress?.({ phase: 'reading', fraction }), signal);
+  const quantized = await quantizedWeights(checkpoint, settings, (fraction) => onProgress?.({ phase: 'quantizing', fraction }), signal);
+
+  onProgress?.({ phase: 'loading' });
+  const repack = repacking(device, settings, plan);
+  const session = await DecoderSession.open(checkpoint, {
+    device,
+    compute: device === 'cpu' ? 'float32' : cudaCompute(settings, storedType),
+    quantized,
+    adapters: settings.adapters,
+    contextLength,
+    threads,
+    repackWeights: repack.yes,
+  });
+  const description: ModelDescription = {
+    name: (await readPulledModel(settings.folder))?.repo ?? path.basename(checkpoint.folder),
+    device,
+    deviceReasons: [...deviceReasons, ...repack.reasons],
+    precision: settings.precision,
+    weightBytes: plan.weightsBytes,
+    contextLength: session.contextLength,
+  };
+  return { checkpoint, session, takesAdapters: settings.adapters, description };
+}
+
+async function requireRuntime(): Promise<void> {
+  // Before it is loaded, or its maker is told (docs/gpu.md).
+  process.env['ORT_DISABLE_TELEMETRY'] = '1';
+  try {
+    await import('onnxruntime-node');
+  } catch (cause) {
+    const said = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]?.slice(0, 300);
+    throw new RuntimeMissingError(
+      `Local models do not run on this machine: onnxruntime has no working build for ${process.platform} ${process.arch} here (${said}); ` +
+        'use a model behind an endpoint.',
+      { cause },
+    );
+  }
+}
+
+/** Quantised weights go with 16-bit arithmetic, others with that of their own type. */
+function cudaCompute({ precision }: ModelSettings, storedType: StoredType): ComputeType {
+  return precision === 'full' ? storedType : 'float16';
+}
+
+/**
+ * Every weight is looked at when a model is loaded for the first time: a NaN would spread to everything it says. That they are sound is
+ * noted by the fingerprint, which changes with the files.
+ */
+async function checkWeights(
+  checkpoint: Checkpoint, storage: string, onProgress: (fraction: number) => void, signal: AbortSignal | undefined,
+): Promise<void> {
+  const note = path.join(storage, 'checked', checkpoint.fingerprint);
+  if (await stat(note).then(() => true, () => false)) return;
+  const found = await findNonFinite(checkpoint, { signal, onProgress: (doneBytes, totalBytes) => onProgress(doneBytes / totalBytes) });
+  if (found) throw notFiniteError(found.tensor, found.index);
+  try {
+    await mkdir(path.dirname(note), { recursive: true });
+    await writeFile(note, '');
+  } catch {
+    // Without the note they are looked at again next time.
+  }
+}
+
+async function quantizedWeights(
+  checkpoint: Checkpoint, { precision, storage }: ModelSettings, onProgress: (fraction: number) => void, signal = new AbortController().signal,
+): Promise<ReadonlyMap<string, QuantizedTensor> | undefined> {
+  if (precision === 'full') return undefined;
+  const { tensors } = await openQuantized(checkpoint, {
+    bits: BLOCK_BITS[precision],
+    blockSize: DEFAULT_BLOCK_SIZE,
+    storage,
+    signal,
+    onProgress: (doneWeights, totalWeights) => onProgress(doneWeights / totalWeights),
+  });
+  return tensors;
+}
+
+/** @throws DeviceError where the weights alone are more than the machine, or the container, has. */
+function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void {
+  const total = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  if (weightBytes <= total) return;
+  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+  throw new DeviceError(
+    'out-of-memory',
+    `The model's weights take ${gigabytes(weightBytes)} and this machine has ${gigabytes(total)} of memory: choose a smaller model` +
+      `${precision === '4-bit' ? '' : ' or 4-bit weights'}.`,
+  );
+}
+
+/**
+ * On a CPU onnxruntime may copy weights into the layout its kernels like best. Quantised ones are all but unusable without
+ * (docs/decisions/0006); others are twice as fast with it and take their memory once more.
+ */
+function repacking(
+  device: 'cpu' | 'cuda', { precision }: ModelSettings, { totalBytes, weightsBytes }: { readonly totalBytes: number; readonly weightsBytes: number },
+): { readonly yes: boolean; readonly reasons: readonly string[] } {
+  if (device === 'cuda') return { yes: false, reasons: [] };
+  if (precision !== 'full' || totalBytes + weightsBytes <= process.availableMemory()) return { yes: true, reasons: [] };
+  const reason = 'Little memory is free, so the weights were not repacked and the model writes at half its speed; close programs or choose 4-bit weights.';
+  return { yes: false, reasons: [reason] };
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
+import type { ByteAutomaton } from './automaton/byte-automaton.ts';
+import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
+import { chunkTokens, scoredTokens } from './chunk-tokens.ts';
+import type { GenerationRequest } from './decoder/generation-run.ts';
+import { ModelRequestError } from './decoder/request-error.ts';
+import type {
+  GeneratedTokens, LanguageModel, ModelDescription, ScoreRequest, TextRequest, TokensRequest, WrittenText,
+} from './language-model.ts';
+import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
+import { RecentlyUsed } from './recently-used.ts';
+import { SerialQueue } from './serial-queue.ts';
+import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
+import { SampleTexts } from './written-texts.ts';
+
+/** An adapter of rank 16 on a 7B model takes 160 MB. */
+const ADAPTERS_KEPT = 2;
+/** Grammars differ with the size of the pool. */
+const AUTOMATA_KEPT = 4;
+
+/** A model in this process. Its runs block the thread: everything but the model's own process takes a `ModelClient`. */
+export class LocalModel implements LanguageModel {
+  readonly #loaded: LoadedModel;
+  readonly #queue = new SerialQueue();
+  readonly #adapters = new RecentlyUsed<Adapter>(ADAPTERS_KEPT);
+  readonly #automata = new RecentlyUsed<TokenAutomaton>(AUTOMATA_KEPT);
+  #tokenizer: Tokenizer | undefined;
+
+  private constructor(loaded: LoadedModel) {
+    this.#loaded = loaded;
+  }
+
+  /** @throws as `loadModel` */
+  static async open(options: LoadOptions): Promise<LocalModel> {
+    return new LocalModel(await loadModel(options));
+  }
+
+  async describe(): Promise<ModelDescription> {
+    return this.#loaded.description;
+  }
+
+  /** @throws TokenizerMissingError, TokenizerError, ModelRequestError, UnusableVocabularyError, and what is wrong with an adapter */
+  write(request: TextRequest): Promise<WrittenText[]> {
+    return this.#queue.run(() => this.#write(request), request.signal);
+  }
+
+  /** @throws ModelRequestError, and what is wrong with an adapter */
+  generate(request: TokensRequest): Promise<GeneratedTokens[]> {
+    return this.#queue.run(async () => {
+      const { prompts, samples, onTokens } = request;
+      return this.#loaded.session.generate({
+        ...(await this.#sampling(request, request.maxTokens, onTokens !== undefined)),
+        prompts,
+        samples,
+        stopTokenIds: this.#loaded.checkpoint.config.stopTokenIds,
+        onTokens,
+      });
+    }, request.signal);
+  }
+
+  /** @throws ModelRequestError, and what is wrong with an adapter */
+  score({ sequences, promptLengths, adapter, signal }: ScoreRequest): Promise<number[][]> {
+    return this.#queue.run(async () => {
+      if (sequences.length !== promptLengths.length) {
+        throw new ModelRequestError(`There are ${sequences.length} sequences and ${promptLengths.length} prompt lengths.`);
+      }
+      const read = await this.#adapter(adapter);
+      const scores: number[][] = [];
+      for (const { from, to } of batches(sequences.map(({ length }) => length), scoredTokens(this.#load))) {
+        signal?.throwIfAborted();
+        const batch = { sequences: sequences.slice(from, to), promptLengths: promptLengths.slice(from, to), adapter: read };
+        scores.push(...(await this.#loaded.session.score(batch)));
+      }
+      return scores;
+    }, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.run(() => this.#loaded.session.close());
+  }
+
+  get #load() {
+    const { checkpoint: { config }, description: { device, weightBytes } } = this.#loaded;
+    return { config, device, weightBytes };
+  }
+
+  async #write(request: TextRequest): Promise<WrittenText[]> {
+    const { messages, prefill = '', samples, seeds, grammar, onText } = request;
+    if (samples !== seeds.length) throw new ModelRequestError(`${samples} samples need as many seeds, not ${seeds.length}.`);
+    const tokenizer = (this.#tokenizer ??= await openTokenizer(this.#loaded.checkpoint.folder));
+    const prompt = tokenizer.chat(messages, { prefill });
+    const maxTokens = Math.min(request.maxTokens, this.#room(prompt.length));
+    const stopTokenIds = this.#stopTokens(tokenizer);
+    const texts = new SampleTexts({ samples, prefill, stopTokenIds, open: () => tokenizer.textStream({ skipSpecial: true }), onText });
+    const rows = await this.#loaded.session.generate({
+      ...(await this.#sampling(request, maxTokens, onText !== undefined)),
+      prompts: [prompt],
+      samples,
+      stopTokenIds,
+      automaton: grammar && this.#automaton(grammar, tokenizer, stopTokenIds, maxTokens),
+      onTokens: (row, tokens) => texts.add(row, tokens),
+    });
+    return rows.map(({ tokens, logprobs, finishReason }, sample) => ({
+      text: texts.finish(sample), finishReason, promptTokenIds: prompt, tokenIds: tokens, logprobs,
+    }));
+  }
+
+  async #sampling(
+    { temperature, topP = 1, topK = 0, seeds, adapter, signal }: TextRequest | TokensRequest, maxTokens: number, streamed: boolean,
+  ): Promise<Pick<GenerationRequest, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'seeds' | 'adapter' | 'chunkTokens' | 'signal'>> {
+    const rows = seeds.length;
+    const length = chunkTokens({ ...this.#load, rows, maxTokens, interactive: streamed || rows === 1 });
+    return { maxTokens, temperature, topP, topK, seeds, adapter: await this.#adapter(adapter), chunkTokens: length, signal };
+  }
+
+  /** Tokens that may come after a prompt. */
+  #room(promptTokens: number): number {
+    const { contextLength } = this.#loaded.description;
+    if (promptTokens < contextLength) return contextLength - promptTokens;
+    throw new ModelRequestError(
+      `The messages have ${promptTokens} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`,
+    );
+  }
+
+  /** Those of the model and those of its tokenizer; one of them may know more. */
+  #stopTokens(tokenizer: Tokenizer): number[] {
+    const { stopTokenIds, vocabularySize } = this.#loaded.checkpoint.config;
+    return [...new Set([...stopTokenIds, ...tokenizer.stopTokenIds])].filter((id) => id < vocabularySize);
+  }
+
+  #automaton(grammar: ByteAutomaton, tokenizer: Tokenizer, stopTokenIds: readonly number[], maxTokens: number): TokenAutomaton {
+    const key = keyOf(grammar);
+    let automaton = this.#automata.get(key);
+    if (!automaton) {
+      const { vocabularySize } = this.#loaded.checkpoint.config;
+      automaton = compileTokenAutomaton(grammar, { tokenBytes: tokenizer.tokenBytes(), stopTokenIds, vocabularySize });
+      this.#automata.set(key, automaton);
+    }
+    const fewest = automaton.distance[automaton.start] as number;
+    if (fewest <= maxTokens) return automaton;
+    throw new ModelRequestError(
+      `The answer must have a form that takes at least ${fewest} tokens, and there is room for ${maxTokens}: allow more, or give less to read.`,
+    );
+  }
+
+  async #adapter(folder: string | undefined): Promise<Adapter | undefined> {
+    if (folder === undefined) return undefined;
+    if (!this.#loaded.takesAdapters) throw new ModelRequestError(`The model was loaded without adapters, and ${folder} was asked for.`);
+    const key = await versionKey(folder);
+    const known = this.#adapters.get(key);
+    if (known) return known;
+    const adapter = await readAdapter(folder, this.#loaded.checkpoint.config);
+    this.#adapters.set(key, adapter);
+    return adapter;
+  }
+}
+
+/** Parts of a list of rows, one after another, of which each has at most `tokens` when padded, or is a single row. */
+function batches(lengths: readonly number[], tokens: number): { from: number; to: number }[] {
+  const parts: { from: number; to: number }[] = [];
+  let from = 0;
+  let width = 0;
+  lengths.forEach((length, row) => {
+    if (row > from && Math.max(width, length) * (row + 1 - from) > tokens) {
+      parts.push({ from, to: row });
+      from = row;
+      width = 0;
+    }
+    width = Math.max(width, length);
+  });
+  if (lengths.length > from) parts.push({ from, to: lengths.length });
+  return parts;
+}
+
+function keyOf({ start, accepting, next, reserve }: ByteAutomaton): string {
+  const hash = createHash('sha256').update(`${start} ${accepting.length} `);
+  for (const table of [accepting, next, reserve]) hash.update(new Uint8Array(table.buffer, table.byteOffset, table.byteLength));
+  return hash.digest('base64');
+}
+
+/** Another one when the adapter in a folder is replaced. What is missing is explained by who reads it. */
+async function versionKey(folder: string): Promise<string> {
+  const files = await Promise.all(['adapter_config.json', 'adapter_model.safetensors'].map(async (name) => {
+    const found = await stat(path.join(folder, name), { bigint: true }).catch(() => undefined);
+    return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : 'missing';
+  }));
+  return [await realpath(folder).catch(() => folder), ...files].join('\n');
+}

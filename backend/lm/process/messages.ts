@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { ByteAutomaton } from '../automaton/byte-automaton.ts';
+import type { ModelDescription, ModelSettings } from '../language-model.ts';
+import type { LoadProgress } from '../load-model.ts';
+import type { ChatMessage } from '../tokenizer/tokenizer.ts';
+import { wireErrorSchema } from './wire-error.ts';
+
+/*
+ * What the backend and the model's process say to each other, over the IPC channel of the child process, serialised as structured
+ * clones: so lists of numbers travel as typed arrays. Each side looks at what arrives before it is used. The process has one model.
+ */
+
+const id = z.int().min(1);
+const numbers = z.instanceof(Float64Array);
+const count = z.int().min(0);
+
+const settings = z.object({
+  folder: z.string().min(1),
+  device: z.enum(['auto', 'cuda', 'cpu', 'webgpu']),
+  precision: z.enum(['full', '8-bit', '4-bit']),
+  contextLength: z.int().min(1).optional(),
+  adapters: z.boolean(),
+  storage: z.string().min(1),
+}) satisfies z.ZodType<ModelSettings>;
+
+const device = z.enum(['cpu', 'cuda']);
+const sentences = z.array(z.string().max(2_000)).max(20).readonly();
+
+const description = z.object({
+  name: z.string(),
+  device,
+  deviceReasons: sentences,
+  precision: z.enum(['full', '8-bit', '4-bit']),
+  weightBytes: z.number().min(0),
+  contextLength: count,
+}) satisfies z.ZodType<ModelDescription>;
+
+const sampling = {
+  maxTokens: z.number(),
+  temperature: z.number(),
+  topP: z.number().optional(),
+  topK: z.number().optional(),
+  seeds: numbers,
+  samples: z.int().min(1).max(100_000),
+  adapter: z.string().optional(),
+  /** Whether somebody wants what is written while it is written. */
+  streamed: z.boolean(),
+};
+
+const chatMessage = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }) satisfies z.ZodType<ChatMessage>;
+
+const table = z.custom<Int32Array>((value) => value instanceof Int32Array);
+
+/** Whether its tables fit its number of states. */
+const grammar = z.object({
+  states: z.int().min(1),
+  start: count,
+  accepting: z.custom<Uint8Array>((value) => value instanceof Uint8Array),
+  next: table,
+  reserve: table,
+}).refine(
+  ({ states, start, accepting, next, reserve }) =>
+    start < states && accepting.length === states && next.length === states * 256 && reserve.length === states
+    && next.every((state) => state >= -1 && state < states),
+  'is no automaton',
+) satisfies z.ZodType<ByteAutomaton>;
+
+export const requestSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('open'), id, settings, device, deviceReasons: sentences, threads: z.int().min(1).optional() }),
+  z.object({
+    type: z.literal('write'), id, ...sampling, messages: z.array(chatMessage), prefill: z.string().optional(), grammar: grammar.optional(),
+  }),
+  z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
+  z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, adapter: z.string().optional() }),
+  z.object({ type: z.literal('memory'), id }),
+]);
+
+/** What may be said to the model's process; every request is answered by one `result` or one `error` of its id. */
+export type ModelRequest = z.output<typeof requestSchema>;
+
+export const noticeSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('cancel'), id }),
+  z.object({ type: z.literal('close') }),
+]);
+
+export type ModelNotice = z.output<typeof noticeSchema>;
+
+const finishReason = z.enum(['stop', 'length']);
+const row = z.object({ tokens: numbers, logprobs: numbers, finishReason });
+
+/** Of each request, what it is answered with. */
+export const RESULTS = {
+  open: description,
+  write: z.object({ promptTokenIds: numbers, texts: z.array(row.extend({ text: z.string() })) }),
+  generate: z.array(row),
+  score: z.array(numbers),
+  memory: z.object({ residentBytes: z.number().min(0) }),
+} as const satisfies Record<ModelRequest['type'], z.ZodType>;
+
+export type ResultOf<Type extends ModelRequest['type']> = z.output<(typeof RESULTS)[Type]>;
+
+const progress = z.object({
+  phase: z.enum(['reading', 'quantizing', 'loading']),
+  fraction: z.number().min(0).max(1).optional(),
+}) satisfies z.ZodType<LoadProgress>;
+
+export const replySchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('result'), id, value: z.unknown() }),
+  z.object({ type: z.literal('error'), id, error: wireErrorSchema }),
+  z.object({ type: z.literal('progress'), id, progress }),
+  z.object({ type: z.literal('text'), id, sample: count, text: z.string() }),
+  z.object({ type: z.literal('tokens'), id, row: count, tokens: numbers }),
+]);
+
+export type ModelReply = z.output<typeof replySchema>;
+
+/** What comes before a request is answered. */
+export type ModelEvent = Extract<ModelReply, { readonly type: 'progress' | 'text' | 'tokens' }>;

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { ModelDiedError, type ProcessEnd } from './errors.ts';
+import { type ModelEvent, type ModelNotice, type ModelRequest, replySchema, RESULTS, type ResultOf } from './messages.ts';
+import { OutputTail } from './output-tail.ts';
+import { fromWireError } from './wire-error.ts';
+
+export interface ModelChildOptions {
+  /** backend/model-process.ts, or the bundle of it. */
+  readonly script: string;
+  /** The Node that runs it. */
+  readonly nodePath: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** A request without its number, which the child's side of the channel gives it. */
+export type Unnumbered<Request> = Request extends { readonly id: number } ? Omit<Request, 'id'> : never;
+
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** How long the process has after an abort to end what it does; then it is killed. */
+  readonly graceMs: number;
+  readonly onEvent?: ((event: ModelEvent) => void) | undefined;
+}
+
+interface Pending {
+  readonly type: ModelRequest['type'];
+  readonly onEvent: AskOptions['onEvent'];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const LAST_OUTPUT_CHARACTERS = 4_000;
+
+/** One process with one model, and what it was asked and has not answered. */
+export class ModelChild {
+  /** Resolves when the process has ended and all it said has been read. */
+  readonly ended: Promise<ProcessEnd>;
+  readonly #process: ChildProcess;
+  readonly #pending = new Map<number, Pending>();
+  readonly #stderr = new OutputTail(LAST_OUTPUT_CHARACTERS);
+  #lastId = 0;
+  #hasEnded = false;
+
+  constructor({ script, nodePath, environment }: ModelChildOptions) {
+    this.#process = spawn(nodePath, [script], {
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      serialization: 'advanced',
+      windowsHide: true,
+    });
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => this.#stderr.add(text));
+    this.#process.on('message', (message) => this.#receive(message));
+    this.ended = new Promise((resolve) => {
+      const end = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
+        this.#hasEnded = true;
+        const how = { exitCode, signal, lastOutput: this.#stderr.toString().trim() };
+        for (const { reject } of this.#pending.values()) reject(diedAt(how));
+        this.#pending.clear();
+        resolve(how);
+      };
+      this.#process.on('error', (error) => {
+        this.#stderr.add(error.message);
+        // Also raised where a message could not be sent, which the end of the process explains better.
+        if (this.#process.pid === undefined) end(null, null);
+      });
+      this.#process.once('close', end);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get lastOutput(): string {
+    return this.#stderr.toString().trim();
+  }
+
+  /**
+   * Asks and waits for the answer.
+   * @throws what the process answered, as it was there; ModelDiedError when it ended before
+   */
+  async ask<Type extends ModelRequest['type']>(
+    request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, { signal, graceMs, onEvent }: AskOptions,
+  ): Promise<ResultOf<Type>> {
+    if (this.#hasEnded) throw diedAt(await this.ended);
+    const id = (this.#lastId += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.set(id, { type: request.type, resolve, reject, onEvent });
+    let timer: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      this.#tell({ type: 'cancel', id });
+      timer = setTimeout(() => this.kill(), graceMs);
+    };
+    this.#send({ ...request, id });
+    if (signal?.aborted) cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      // Looked at where it arrived, by the schema of the request's type.
+      return (await promise) as ResultOf<Type>;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Lets the process end by itself, and kills it where it does not. */
+  async end(graceMs: number): Promise<void> {
+    this.#tell({ type: 'close' });
+    const timer = setTimeout(() => this.kill(), graceMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  #tell(notice: ModelNotice): void {
+    this.#send(notice);
+  }
+
+  #send(message: ModelNotice | { readonly id: number }): void {
+    // Where the channel is closed, the end of the process says the rest.
+    if (this.#process.connected) this.#process.send(message, undefined, undefined, () => {});
+  }
+
+  #receive(message: unknown): void {
+    const reply = replySchema.safeParse(message);
+    // What cannot be understood could be anybody's answer: nothing this process says can be relied on any more.
+    if (!reply.success) return this.#distrust(reply.error.message);
+    const pending = this.#pending.get(reply.data.id);
+    if (!pending) return;
+    switch (reply.data.type) {
+      case 'progress': case 'text': case 'tokens':
+        return pending.onEvent?.(reply.data);
+      case 'error':
+        this.#pending.delete(reply.data.id);
+        return pending.reject(fromWireError(reply.data.error));
+      case 'result': {
+        const value = RESULTS[pending.type].safeParse(reply.data.value);
+        if (!value.success) return this.#distrust(value.error.message);
+        this.#pending.delete(reply.data.id);
+        return pending.resolve(value.data);
+      }
+    }
+  }
+
+  #distrust(problem: string): void {
+    this.#stderr.add(`\nThe process sent what nobody understands: ${problem.slice(0, 500)}`);
+    this.kill();
+  }
+}
+
+function diedAt(end: ProcessEnd): ModelDiedError {
+  const how = end.signal ? `ended by ${end.signal}` : end.exitCode === null ? 'not started' : `ended with exit code ${end.exitCode}`;
+  const hint = end.signal === 'SIGKILL' ? ' (systems do this when memory runs out)' : '';
+  return new ModelDiedError({
+    ...end,
+    retryable: true,
+    message: `The model's process was ${how}${hint} while it worked on this; it is started again for the next request.`,
+  });
+}

@@ -1,0 +1,275 @@
+import { cudaEnvironment } from '../device/cuda-libraries.ts';
+import type { DeviceChoice } from '../device/choose-device.ts';
+import { DeviceError } from '../device/device-error.ts';
+import { explainCudaFailure } from '../device/explain-cuda-failure.ts';
+import type {
+  GeneratedTokens, LanguageModel, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, WrittenText,
+} from '../language-model.ts';
+import { RuntimeMissingError } from '../load-error.ts';
+import type { LoadProgress } from '../load-model.ts';
+import { SerialQueue } from '../serial-queue.ts';
+import { ModelClosedError, ModelDiedError, ModelFailedError } from './errors.ts';
+import type { ModelEvent } from './messages.ts';
+import { ModelChild } from './model-child.ts';
+import { processEnvironment } from './process-environment.ts';
+
+export type ModelStatus =
+  | { readonly state: 'unloaded' }
+  /** The device is being chosen, where no progress of loading is there yet. */
+  | { readonly state: 'loading'; readonly progress?: LoadProgress | undefined }
+  | { readonly state: 'ready'; readonly description: ModelDescription };
+
+export interface ModelClientOptions {
+  readonly settings: ModelSettings;
+  /** backend/model-process.ts, or the bundle of it. */
+  readonly script: string;
+  /** Asked each time the model is loaded: what is free on a GPU changes. See `planDevice`. */
+  readonly chooseDevice: (settings: ModelSettings) => Promise<DeviceChoice>;
+  /** How long a model that nobody asks stays in memory. */
+  readonly idleMs: number;
+  readonly onStatus?: ((status: ModelStatus) => void) | undefined;
+  /** How long a process has to end a chunk that nobody waits for any more; then it is killed. */
+  readonly graceMs?: number | undefined;
+  /** Threads of one operation; onnxruntime's choice where absent. */
+  readonly threads?: number | undefined;
+  /** The environment to take what the process needs from; this process's own where absent. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+}
+
+/** Several times a chunk on a slow machine (chunk-tokens.ts), and still a time that a user waits who wants the machine back. */
+const GRACE_MS = 5_000;
+
+/** A process that dies so often while it loads will do it again. */
+const DEATHS_TO_STOP = 3;
+const DEATHS_WITHIN_MS = 60_000;
+
+interface Running {
+  readonly child: ModelChild;
+  readonly description: ModelDescription;
+}
+
+/**
+ * A model in a process of its own, which is started by the first request, ends when nobody has asked for a while, and is started again
+ * when it died. Requests are sent one after another, so those behind the one that a death has hit are not affected.
+ */
+export class ModelClient implements LanguageModel {
+  readonly #options: ModelClientOptions;
+  readonly #graceMs: number;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #queue = new SerialQueue();
+  readonly #closing = new AbortController();
+  /** When processes died while they loaded, by `performance.now()`. */
+  #deaths: readonly number[] = [];
+  #child: ModelChild | undefined;
+  #running: Running | undefined;
+  #status: ModelStatus = { state: 'unloaded' };
+  #idleMs: number;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ModelClientOptions) {
+    this.#options = options;
+    this.#graceMs = options.graceMs ?? GRACE_MS;
+    this.#environment = processEnvironment(options.environment ?? process.env);
+    this.#idleMs = options.idleMs;
+  }
+
+  get status(): ModelStatus {
+    return this.#status;
+  }
+
+  /** The model's process, while there is one. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** How long a model that nobody asks stays in memory, from now on. */
+  unloadAfter(idleMs: number): void {
+    this.#idleMs = idleMs;
+    this.#waitForIdle();
+  }
+
+  /** Loads the model if it is not. @throws as the process does when it loads; ModelDiedError; ModelClosedError */
+  describe(): Promise<ModelDescription> {
+    return this.#enqueue(undefined, async ({ description }) => description);
+  }
+
+  write({ signal, onText, seeds, grammar, ...request }: TextRequest): Promise<WrittenText[]> {
+    return this.#enqueue(signal, async ({ child }) => {
+      const onEvent = (event: ModelEvent): void => { if (event.type === 'text') onText?.(event.sample, event.text); };
+      const { messages, prefill, ...sampling } = request;
+      const { promptTokenIds, texts } = await child.ask(
+        {
+          type: 'write', ...sampling, prefill, grammar,
+          messages: messages.map(({ role, content }) => ({ role, content })), seeds: Float64Array.from(seeds), streamed: onText !== undefined,
+        },
+        { signal, graceMs: this.#graceMs, onEvent: unlessAborted(signal, onEvent) },
+      );
+      const prompt = [...promptTokenIds];
+      return texts.map(({ text, tokens, logprobs, finishReason }) =>
+        ({ text, finishReason, promptTokenIds: prompt, tokenIds: [...tokens], logprobs: [...logprobs] }));
+    });
+  }
+
+  generate({ signal, onTokens, seeds, prompts, ...request }: TokensRequest): Promise<GeneratedTokens[]> {
+    return this.#enqueue(signal, async ({ child }) => {
+      const onEvent = (event: ModelEvent): void => { if (event.type === 'tokens') onTokens?.(event.row, [...event.tokens]); };
+      const rows = await child.ask(
+        {
+          type: 'generate', ...request, prompts: prompts.map((prompt) => Float64Array.from(prompt)), seeds: Float64Array.from(seeds),
+          streamed: onTokens !== undefined,
+        },
+        { signal, graceMs: this.#graceMs, onEvent: unlessAborted(signal, onEvent) },
+      );
+      return rows.map(({ tokens, logprobs, finishReason }) => ({ tokens: [...tokens], logprobs: [...logprobs], finishReason }));
+    });
+  }
+
+  score({ signal, sequences, promptLengths, adapter }: ScoreRequest): Promise<number[][]> {
+    return this.#enqueue(signal, async ({ child }) => {
+      const scores = await child.ask(
+        {
+          type: 'score', adapter, sequences: sequences.map((sequence) => Float64Array.from(sequence)),
+          promptLengths: Float64Array.from(promptLengths),
+        },
+        { signal, graceMs: this.#graceMs },
+      );
+      return scores.map((row) => [...row]);
+    });
+  }
+
+  /** What the process takes of the machine's memory; nothing is loaded for it. It answers between two chunks. */
+  async memory(): Promise<{ readonly residentBytes: number } | undefined> {
+    return this.#running?.child.ask({ type: 'memory' }, { graceMs: this.#graceMs });
+  }
+
+  /** Ends the process now and refuses what waits or comes, with a ModelClosedError. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ModelClosedError('The model was closed; open it again.'));
+    clearTimeout(this.#idleTimer);
+    this.#child?.kill();
+    await this.#child?.ended;
+  }
+
+  #enqueue<T>(signal: AbortSignal | undefined, work: (running: Running) => Promise<T>): Promise<T> {
+    clearTimeout(this.#idleTimer);
+    const ended = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+    const answer = this.#queue.run(async () => {
+      const running = await this.#load();
+      ended.throwIfAborted();
+      try {
+        return await work(running);
+      } catch (error) {
+        // So that the next request does not find what has died.
+        if (error instanceof ModelDiedError) await running.child.ended;
+        throw explained(error, running);
+      }
+    }, ended);
+    void answer.then(() => this.#waitForIdle(), () => this.#waitForIdle());
+    return answer;
+  }
+
+  async #load(): Promise<Running> {
+    while (!this.#running) {
+      this.#closing.signal.throwIfAborted();
+      this.#refuseWhereItKeepsDying();
+      this.#report({ state: 'loading' });
+      try {
+        this.#running = await this.#openAnywhere();
+        this.#deaths = [];
+      } catch (error) {
+        this.#report({ state: 'unloaded' });
+        if (!(error instanceof ModelDiedError)) throw error;
+        this.#deaths = [...this.#deaths, performance.now()].slice(-DEATHS_TO_STOP);
+        if (this.#deaths.length === DEATHS_TO_STOP) this.#refuseWhereItKeepsDying(error);
+      }
+    }
+    return this.#running;
+  }
+
+  /** @throws ModelDiedError */
+  #refuseWhereItKeepsDying(cause?: ModelDiedError): void {
+    const [first] = this.#deaths;
+    if (this.#deaths.length < DEATHS_TO_STOP || first === undefined || performance.now() - first > DEATHS_WITHIN_MS) return;
+    const end = cause && { signal: cause.signal, exitCode: cause.exitCode, lastOutput: cause.lastOutput };
+    throw new ModelDiedError({
+      ...end,
+      retryable: false,
+      message: `The model's process died ${DEATHS_TO_STOP} times within a minute while it loaded${causeOfDeath(cause)}; choose a smaller model ` +
+        'or 4-bit weights, or try again in a minute.',
+      cause,
+    });
+  }
+
+  /** On the device that was chosen, or, where CUDA fails, on the CPU with its reason. */
+  async #openAnywhere(): Promise<Running> {
+    const choice = await this.#options.chooseDevice(this.#options.settings);
+    if (choice.device === 'cpu') return this.#open('cpu', choice.reasons, this.#environment);
+    try {
+      return await this.#open('cuda', choice.reasons, cudaEnvironment(choice.libraries, choice.gpu, this.#environment));
+    } catch (error) {
+      if (!maybeOfTheDevice(error) || this.#closing.signal.aborted) throw error;
+      const output = error instanceof ModelDiedError ? error.lastOutput : '';
+      const reason = explainCudaFailure([output, error.message].join('\n')).message;
+      return this.#open('cpu', [...choice.reasons, reason], this.#environment);
+    }
+  }
+
+  async #open(device: 'cpu' | 'cuda', deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<Running> {
+    this.#closing.signal.throwIfAborted();
+    const { settings, script, threads } = this.#options;
+    const child = new ModelChild({ script, nodePath: process.execPath, environment });
+    this.#child = child;
+    void child.ended.then(() => {
+      if (this.#child !== child) return;
+      this.#child = undefined;
+      if (this.#running?.child !== child) return;
+      this.#running = undefined;
+      this.#report({ state: 'unloaded' });
+    });
+    try {
+      const description = await child.ask({ type: 'open', settings, device, deviceReasons: [...deviceReasons], threads }, {
+        graceMs: this.#graceMs,
+        onEvent: (event) => { if (event.type === 'progress') this.#report({ state: 'loading', progress: event.progress }); },
+      });
+      this.#report({ state: 'ready', description });
+      return { child, description };
+    } catch (error) {
+      child.kill();
+      await child.ended;
+      throw error;
+    }
+  }
+
+  #waitForIdle(): void {
+    clearTimeout(this.#idleTimer);
+    if (!this.#queue.isIdle || this.#closing.signal.aborted) return;
+    this.#idleTimer = setTimeout(() => void this.#queue.run(async () => { await this.#running?.child.end(this.#graceMs); }), this.#idleMs);
+  }
+
+  #report(status: ModelStatus): void {
+    this.#status = status;
+    this.#options.onStatus?.(status);
+  }
+}
+
+/** What happens to a request after its abort is nobody's business. */
+function unlessAborted(signal: AbortSignal | undefined, onEvent: (event: ModelEvent) => void): (event: ModelEvent) => void {
+  return (event) => { if (!signal?.aborted) onEvent(event); };
+}
+
+/** Whether another device could help; a checkpoint that is damaged is damaged everywhere. */
+function maybeOfTheDevice(error: unknown): error is Error {
+  return [ModelDiedError, ModelFailedError, RuntimeMissingError, DeviceError].some((kind) => error instanceof kind);
+}
+
+/** What onnxruntime says of a GPU, where it is known what it means. */
+function explained(error: unknown, { child, description }: Running): unknown {
+  if (description.device !== 'cuda' || !(error instanceof ModelFailedError)) return error;
+  const meant = explainCudaFailure([child.lastOutput, error.message].join('\n'));
+  return meant.kind === 'unknown' ? error : meant;
+}
+
+function causeOfDeath(error: ModelDiedError | undefined): string {
+  if (!error) return '';
+  return error.signal ? ` (${error.signal})` : error.exitCode === null ? '' : ` (exit code ${error.exitCode})`;
+}

@@ -1,0 +1,17 @@
+/** The end of what a process writes, for the report of its death: nobody reads the rest. */
+export class OutputTail {
+  readonly #characters: number;
+  #text = '';
+
+  constructor(characters: number) {
+    this.#characters = characters;
+  }
+
+  add(text: string): void {
+    this.#text = (this.#text + text).slice(-this.#characters);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}

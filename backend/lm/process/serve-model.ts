@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { ModelRequestError } from '../decoder/request-error.ts';
+import type { GeneratedTokens } from '../language-model.ts';
+import { LocalModel } from '../local-model.ts';
+import { type ModelReply, type ModelRequest, noticeSchema, type ResultOf, requestSchema } from './messages.ts';
+import { toWireError } from './wire-error.ts';
+
+/** The model's end of the channel to the backend. */
+export interface ModelChannel {
+  send(reply: ModelReply): void;
+  onMessage(listener: (message: unknown) => void): void;
+}
+
+/**
+ * Answers the backend with one model, which `open` brings. Requests are answered one after another; a cancel is heard between two chunks.
+ * @param end called when the backend has no more use for this process.
+ */
+export function serveModel(channel: ModelChannel, end: () => void): void {
+  const server = new ModelServer(channel, end);
+  channel.onMessage((message) => server.receive(message));
+}
+
+const addressed = z.object({ id: z.int().min(1) });
+
+class ModelServer {
+  readonly #channel: ModelChannel;
+  readonly #end: () => void;
+  readonly #running = new Map<number, AbortController>();
+  #model: Promise<LocalModel> | undefined;
+
+  constructor(channel: ModelChannel, end: () => void) {
+    this.#channel = channel;
+    this.#end = end;
+  }
+
+  receive(message: unknown): void {
+    const notice = noticeSchema.safeParse(message);
+    if (notice.success) {
+      if (notice.data.type === 'close') this.#end();
+      else this.#running.get(notice.data.id)?.abort();
+      return;
+    }
+    const request = requestSchema.safeParse(message);
+    if (request.success) return void this.#answer(request.data);
+    const { id } = addressed.parse(message);
+    const [issue] = request.error.issues;
+    const problem = new ModelRequestError(`The request is not as it must be at ${issue?.path.join('.') || 'its type'}: ${issue?.message}.`);
+    this.#channel.send({ type: 'error', id, error: toWireError(problem) });
+  }
+
+  async #answer(request: ModelRequest): Promise<void> {
+    const { id } = request;
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    try {
+      const value = await this.#run(request, controller.signal);
+      this.#channel.send({ type: 'result', id, value });
+    } catch (error) {
+      this.#channel.send({ type: 'error', id, error: toWireError(error) });
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  async #run(request: ModelRequest, signal: AbortSignal): Promise<ResultOf<ModelRequest['type']>> {
+    switch (request.type) {
+      case 'open': return this.#open(request, signal);
+      case 'memory': return { residentBytes: process.memoryUsage.rss() };
+      case 'write': return this.#write(request, signal);
+      case 'generate': return this.#generate(request, signal);
+      case 'score': return this.#score(request, signal);
+    }
+  }
+
+  async #open({ id, ...options }: Extract<ModelRequest, { type: 'open' }>, signal: AbortSignal): Promise<ResultOf<'open'>> {
+    if (this.#model) throw new ModelRequestError('This process has a model already.');
+    const onProgress = throttled(({ phase, fraction }) => this.#channel.send({ type: 'progress', id, progress: { phase, fraction } }));
+    this.#model = LocalModel.open({ ...options, onProgress, signal });
+    return (await this.#model).describe();
+  }
+
+  async #opened(): Promise<LocalModel> {
+    if (!this.#model) throw new ModelRequestError('No model has been opened in this process.');
+    return this.#model;
+  }
+
+  async #write(request: Extract<ModelRequest, { type: 'write' }>, signal: AbortSignal): Promise<ResultOf<'write'>> {
+    const { id, streamed, seeds, ...rest } = request;
+    const onText = (sample: number, text: string): void => this.#channel.send({ type: 'text', id, sample, text });
+    const written = await (await this.#opened()).write({ ...rest, seeds: [...seeds], signal, onText: streamed ? onText : undefined });
+    return {
+      promptTokenIds: Float64Array.from(written[0]?.promptTokenIds ?? []),
+      texts: written.map(({ text, tokenIds, logprobs, finishReason }) => ({ text, ...packed({ tokens: tokenIds, logprobs, finishReason }) })),
+    };
+  }
+
+  async #generate(request: Extract<ModelRequest, { type: 'generate' }>, signal: AbortSignal): Promise<ResultOf<'generate'>> {
+    const { id, streamed, seeds, prompts, ...rest } = request;
+    const onTokens = (row: number, tokens: readonly number[]): void =>
+      this.#channel.send({ type: 'tokens', id, row, tokens: Float64Array.from(tokens) });
+    const generated = await (await this.#opened()).generate({
+      ...rest, seeds: [...seeds], prompts: prompts.map((prompt) => [...prompt]), signal, onTokens: streamed ? onTokens : undefined,
+    });
+    return generated.map(packed);
+  }
+
+  async #score({ sequences, promptLengths, adapter }: Extract<ModelRequest, { type: 'score' }>, signal: AbortSignal): Promise<ResultOf<'score'>> {
+    const scores = await (await this.#opened()).score({
+      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], adapter, signal,
+    });
+    return scores.map((row) => Float64Array.from(row));
+  }
+}
+
+function packed({ tokens, logprobs, finishReason }: GeneratedTokens) {
+  return { tokens: Float64Array.from(tokens), logprobs: Float64Array.from(logprobs), finishReason };
+}
+
+const PROGRESS_STEP = 0.01;
+
+/** Progress that somebody would see: another phase, or a hundredth more. */
+function throttled(
+  report: (progress: { phase: 'reading' | 'quantizing' | 'loading'; fraction?: number | undefined }) => void,
+): typeof report {
+  let last: { phase: string; fraction: number } | undefined;
+  return (progress) => {
+    const fraction = progress.fraction ?? -1;
+    if (last?.phase === progress.phase && fraction - last.fraction < PROGRESS_STEP) return;
+    last = { phase: progress.phase, fraction };
+    report(progress);
+  };
+}

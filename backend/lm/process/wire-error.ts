@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { AdapterError } from '../adapter/errors.ts';
+import { UnusableVocabularyError } from '../automaton/token-effects.ts';
+import { CheckpointError, type CheckpointErrorKind, UnsupportedModelError } from '../checkpoint/errors.ts';
+import { ModelRequestError } from '../decoder/request-error.ts';
+import { DeviceError, type DeviceErrorKind } from '../device/device-error.ts';
+import { RuntimeMissingError } from '../load-error.ts';
+import { QuantizedCacheError, type QuantizedCacheErrorKind } from '../quantize/errors.ts';
+import { TokenizerError, type TokenizerErrorKind, TokenizerMissingError } from '../tokenizer/errors.ts';
+import { ModelFailedError } from './errors.ts';
+
+/*
+ * Errors on their way from the model's process: the name of the class, the sentence, and the data. They come out as errors of the same
+ * class, for whoever decides by it.
+ */
+
+export const wireErrorSchema = z.object({
+  name: z.string().max(100),
+  message: z.string().max(4_000),
+  data: z.record(z.string().max(100), z.union([z.string().max(4_000), z.number()])),
+});
+
+export type WireError = z.output<typeof wireErrorSchema>;
+type Data = WireError['data'];
+
+const text = (value: Data[string] | undefined): string => (typeof value === 'string' ? value : '');
+const optionalText = (value: Data[string] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const optionalNumber = (value: Data[string] | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+
+/** By the name of its class: what of an error travels beside its message, and how it is made again. */
+const CLASSES: Readonly<Record<string, { readonly fields: readonly string[]; readonly make: (message: string, data: Data) => Error }>> = {
+  ModelRequestError: { fields: [], make: (message) => new ModelRequestError(message) },
+  RuntimeMissingError: { fields: [], make: (message) => new RuntimeMissingError(message) },
+  ModelFailedError: { fields: [], make: (message) => new ModelFailedError(message) },
+  UnusableVocabularyError: { fields: [], make: (message) => worded(new UnusableVocabularyError(''), message) },
+  UnsupportedModelError: {
+    fields: ['file', 'field'],
+    make: (message, { file, field }) => worded(new UnsupportedModelError(text(file), text(field), ''), message),
+  },
+  CheckpointError: {
+    fields: ['kind', 'file', 'tensor'],
+    make: (message, { kind, file, tensor }) =>
+      new CheckpointError({ kind: text(kind) as CheckpointErrorKind, file: text(file), tensor: optionalText(tensor), message }),
+  },
+  AdapterError: {
+    fields: ['folder', 'field', 'tensor'],
+    make: (message, { folder, field, tensor }) =>
+      new AdapterError({ folder: text(folder), field: optionalText(field), tensor: optionalText(tensor), message }),
+  },
+  TokenizerError: {
+    fields: ['kind', 'file'],
+    make: (message, { kind, file }) => new TokenizerError({ kind: text(kind) as TokenizerErrorKind, file: text(file), message }),
+  },
+  TokenizerMissingError: { fields: ['file'], make: (message, { file }) => worded(new TokenizerMissingError(text(file)), message) },
+  QuantizedCacheError: {
+    fields: ['kind', 'folder', 'neededBytes', 'freeBytes'],
+    make: (message, { kind, folder, neededBytes, freeBytes }) => new QuantizedCacheError({
+      kind: text(kind) as QuantizedCacheErrorKind, folder: text(folder), message,
+      neededBytes: optionalNumber(neededBytes), freeBytes: optionalNumber(freeBytes),
+    }),
+  },
+  DeviceError: { fields: ['kind'], make: (message, { kind }) => new DeviceError(text(kind) as DeviceErrorKind, message) },
+};
+
+/** An error that words its own message, with the message it had. */
+function worded<E extends Error>(error: E, message: string): E {
+  error.message = message;
+  return error;
+}
+
+export function toWireError(error: unknown): WireError {
+  const known = error instanceof Error ? CLASSES[error.name] : undefined;
+  if (!(error instanceof Error) || !known) {
+    const said = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim();
+    return { name: 'ModelFailedError', message: `The model could not answer: ${said.slice(0, 1_000)}`, data: {} };
+  }
+  const values = Object.entries(error).filter(
+    ([field, value]) => known.fields.includes(field) && (typeof value === 'string' || typeof value === 'number'),
+  );
+  const data = values.map(([field, value]) => [field, typeof value === 'string' ? value.slice(0, 4_000) : value]);
+  return { name: error.name, message: error.message.slice(0, 4_000), data: Object.fromEntries(data) as Data };
+}
+
+export function fromWireError({ name, message, data }: WireError): Error {
+  return CLASSES[name]?.make(message, data) ?? new ModelFailedError(message);
+}
