@@ -1,31 +1,66 @@
-import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { add, cast, lessOrEqual, multiply, where } from '../graph/ops/arithmetic.ts';
+import { add, cast, less, lessOrEqual, multiply, where } from '../graph/ops/arithmetic.ts';
 import { range } from '../graph/ops/indexing.ts';
 import { matmul, swapLast } from '../graph/ops/linear.ts';
-import { softmax } from '../graph/ops/neural.ts';
+import { groupedQueryAttention, rotary, softmax } from '../graph/ops/neural.ts';
 import { concat, slice, transpose } from '../graph/ops/pieces.ts';
-import { reshape } from '../graph/ops/shape.ts';
+import { expand, reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
-import type { Heads } from './decoder.ts';
+import type { Decoder, Projected } from './decoder.ts';
+import type { ComputeType } from './weights.ts';
 
 /*
- * Attention made of plain operations, which every device has and which have gradients. Query heads that share a key are handled as more
- * queries of that key, so that no key or value is repeated.
+ * Three ways for tokens to see others. Query heads that share a key are handled as more queries of that key, so that no key or value is
+ * repeated. Rows of a batch are padded on the right: no token sees what comes after it.
  */
 
 /** Added to the score of what may not be seen: its weight becomes exactly 0. */
 const HIDDEN = -1e30;
 
-/** Every token sees itself and those before it in its row. Rows shorter than `length` are padded on the right. */
-export function causalAttention(g: Graph, config: DecoderConfig, { query, key, value }: Heads, batch: Dimension, length: Dimension): Tensor {
+/** What was computed of a layer's tokens, rotated: [batch, keyValueHeads, length, headSize] each. */
+export interface KeyValue {
+  readonly key: Tensor;
+  readonly value: Tensor;
+}
+
+/** Rows of tokens that begin at position 0. */
+export interface Rows {
+  readonly batch: Dimension;
+  readonly length: Dimension;
+}
+
+/** Causal attention by onnxruntime's kernel, which holds no [length, length] of scores. Not differentiable; on CUDA not in float32. */
+export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length }: Rows) {
+  const { attentionHeads: heads, keyValueHeads, headSize } = config;
+  const side = (x: Tensor, count: number): Tensor => reshape(g, x, [batch, length, count * headSize]);
+  const size = g.once(`int32 ${length}`, () => cast(g, reshape(g, g.size(String(length)), []), 'int32'));
+  const last = g.once(`last of ${batch} ${length}`, () => expand(g, add(g, size, g.scalar('int32', -1)), [batch]));
+  const { output, ...cache } = groupedQueryAttention(
+    g,
+    { query: side(query, heads), key: side(key, keyValueHeads), value: side(value, keyValueHeads) },
+    undefined,
+    { lastIndex: last, total: size, ...rotation },
+    { heads, keyValueHeads, batch, length },
+  );
+  return { output, cache: cache satisfies KeyValue };
+}
+
+/** The same made of plain operations, which every device has and which have gradients. */
+export function causalAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, { batch, length }: Rows): Tensor {
   const { attentionHeads, keyValueHeads, headSize } = config;
   const group = attentionHeads / keyValueHeads;
-  const grouped = reshape(g, scaled(g, query, headSize), [batch, keyValueHeads, `${group}*${length}`, headSize]);
-  const scores = reshape(g, matmul(g, grouped, swapLast(g, key)), [batch, keyValueHeads, group, length, length]);
+  const positions = g.once(`positions ${batch} ${length}`, () => expand(g, reshape(g, range(g, length), [1, length]), [batch, length]));
+  const heads = (x: Tensor, count: number): Tensor => transpose(g, reshape(g, x, [batch, length, count, headSize]), [0, 2, 1, 3]);
+  const rotated = (x: Tensor): Tensor => rotary(g, x, positions, rotation.cosine, rotation.sine);
+  const query = scaled(g, rotated(heads(projected.query, attentionHeads)), headSize);
+  const key = rotated(heads(projected.key, keyValueHeads));
+  const value = heads(projected.value, keyValueHeads);
+
+  const queries = reshape(g, query, [batch, keyValueHeads, `${group}*${length}`, headSize]);
+  const scores = reshape(g, matmul(g, queries, swapLast(g, key)), [batch, keyValueHeads, group, length, length]);
   const weights = softmax(g, add(g, scores, causalMask(g, length, scores)));
   const attended = matmul(g, reshape(g, weights, [batch, keyValueHeads, `${group}*${length}`, length]), value);
-  return reshape(g, attended, [batch, attentionHeads, length, headSize]);
+  return transpose(g, reshape(g, attended, [batch, attentionHeads, length, headSize]), [0, 2, 1, 3]);
 }
 
 /** 0 where a column is not after its row, else HIDDEN: [length, length], built once a graph. */
@@ -39,67 +74,58 @@ function causalMask(g: Graph, length: Dimension, like: Tensor): Tensor {
 
 const scaled = (g: Graph, query: Tensor, headSize: number): Tensor => multiply(g, query, g.scalar(query.element, 1 / Math.sqrt(headSize)));
 
-/** What was computed of a layer's tokens: key and value [batch, keyValueHeads, length, headSize] each. */
-export interface KeyValue {
-  readonly key: Tensor;
-  readonly value: Tensor;
-}
-
-export interface SharedPrefix {
+/** One new token a row. */
+export interface Step {
   /** Sizes: how many prompts, samples of each, and rows (their product). */
   readonly prompts: Dimension;
   readonly samples: Dimension;
   readonly rows: Dimension;
-  /** The longest prompt, and the places for new tokens. */
-  readonly length: Dimension;
-  readonly places: Dimension;
-  /** 0 or HIDDEN: [rows, 1, 1, length] for the prompt's tokens, [places] for the new ones. */
+  /** The longest prompt, and the tokens that came after, this one included. */
+  readonly length: string;
+  readonly seen: Dimension;
+  /** 0 or HIDDEN: [rows, 1, 1, length]. */
   readonly prefixMask: Tensor;
-  readonly tailMask: Tensor;
+  /** int64[rows, 1]. */
+  readonly positions: Tensor;
 }
 
 /**
- * One new token a row attends to its prompt, of which all samples of it share one cache that no step changes, and to the tokens that
- * came after, `tail`, each row its own. So a step copies only the tail, and a prompt's cache is read once for all its samples.
+ * Each row attends to its prompt, of which all samples share one cache that no step changes, and to the tokens that came after, `tail`,
+ * each row its own. So a step copies only the tail, and a prompt's cache is read once for all its samples. Returns the tail with the new token.
  */
-export function sharedPrefixAttention(g: Graph, config: DecoderConfig, query: Tensor, prefix: KeyValue, tail: KeyValue, shape: SharedPrefix): Tensor {
+export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue, tail: KeyValue, step: Step) {
   const { attentionHeads, keyValueHeads, headSize } = config;
-  const { prompts, samples, rows, length, places, prefixMask, tailMask } = shape;
+  const { prompts, samples, rows, length, seen, prefixMask, positions } = step;
   const group = attentionHeads / keyValueHeads;
   const queries = `${samples}*${group}`;
-  const own = reshape(g, scaled(g, query, headSize), [rows, keyValueHeads, group, headSize]);
-  const shared = reshape(g, swapSamples(g, own, [prompts, samples, keyValueHeads, group, headSize]), [prompts, keyValueHeads, queries, headSize]);
+  const heads = (x: Tensor, count: number): Tensor => reshape(g, x, [rows, count, 1, headSize]);
+  const rotated = (x: Tensor): Tensor => rotary(g, x, positions, rotation.cosine, rotation.sine);
+  const cache: KeyValue = {
+    key: concat(g, [tail.key, rotated(heads(projected.key, keyValueHeads))], 2, seen),
+    value: concat(g, [tail.value, heads(projected.value, keyValueHeads)], 2, seen),
+  };
 
+  const query = scaled(g, rotated(heads(projected.query, attentionHeads)), headSize);
+  const own = reshape(g, query, [rows, keyValueHeads, group, headSize]);
+  const shared = reshape(g, swapSamples(g, own, [prompts, samples, keyValueHeads, group, headSize]), [prompts, keyValueHeads, queries, headSize]);
   const prefixScores = matmul(g, shared, swapLast(g, prefix.key));
   const byRow = reshape(g, swapSamples(g, prefixScores, [prompts, keyValueHeads, samples, group, length]), [rows, keyValueHeads, group, length]);
-  const tailScores = matmul(g, own, swapLast(g, tail.key));
-  const scores = concat(g, [add(g, byRow, prefixMask), add(g, tailScores, tailMask)], -1, 'seen');
-  const weights = softmax(g, scores);
+  const tailScores = matmul(g, own, swapLast(g, cache.key));
+  const weights = softmax(g, concat(g, [add(g, byRow, prefixMask), tailScores], -1, `${length}+${seen}`));
 
-  const prefixWeights = slice(g, weights, -1, 0, length);
-  const tailWeights = slice(g, weights, -1, g.size(String(length)), places);
-  const together = reshape(g, swapSamples(g, prefixWeights, [prompts, samples, keyValueHeads, group, length]), [prompts, keyValueHeads, queries, length]);
-  const fromPrefix = matmul(g, together, prefix.value);
+  const prefixWeights = swapSamples(g, slice(g, weights, -1, 0, length), [prompts, samples, keyValueHeads, group, length]);
+  const fromPrefix = matmul(g, reshape(g, prefixWeights, [prompts, keyValueHeads, queries, length]), prefix.value);
   const split = reshape(g, swapSamples(g, fromPrefix, [prompts, keyValueHeads, samples, group, headSize]), [rows, keyValueHeads, group, headSize]);
-  return reshape(g, add(g, split, matmul(g, tailWeights, tail.value)), [rows, attentionHeads, 1, headSize]);
+  const fromTail = matmul(g, slice(g, weights, -1, g.size(length), seen), cache.value);
+  return { output: add(g, split, fromTail), cache };
 }
 
 /** Views `x` in a shape of five axes and swaps the second and the third. */
 const swapSamples = (g: Graph, x: Tensor, shape: readonly Dimension[]): Tensor => transpose(g, reshape(g, x, shape), [0, 2, 1, 3, 4]);
 
-/** `old` with the one new key or value of each row, [rows, keyValueHeads, 1, headSize], at a place (bool[places, 1]). */
-export const written = (g: Graph, old: Tensor, added: Tensor, place: Tensor): Tensor => where(g, place, added, old);
-
 /** int64 lengths[batch] to 0 for the first so many places of a row, HIDDEN behind: [batch, 1, 1, length]. */
-export function lengthMask(g: Graph, lengths: Tensor, batch: Dimension, length: Dimension, element: 'float32' | 'float16' | 'bfloat16'): Tensor {
-  const last = reshape(g, lengths, [batch, 1]);
-  const seen = lessOrEqual(g, add(g, reshape(g, range(g, length), [1, length]), g.scalar('int64', 1)), last);
+export function lengthMask(g: Graph, lengths: Tensor, { batch, length }: Rows, compute: ComputeType): Tensor {
+  const seen = less(g, reshape(g, range(g, length), [1, length]), reshape(g, lengths, [batch, 1]));
   const mask = where(g, seen, g.scalar('float32', 0), g.scalar('float32', HIDDEN));
-  return reshape(g, cast(g, mask, element), [batch, 1, 1, length]);
-}
-
-/** 0 up to and with a place (int64[]), HIDDEN behind: [places]. */
-export function upToMask(g: Graph, place: Tensor, places: Dimension, element: 'float32' | 'float16' | 'bfloat16'): Tensor {
-  const seen = lessOrEqual(g, range(g, places), place);
-  return cast(g, where(g, seen, g.scalar('float32', 0), g.scalar('float32', HIDDEN)), element);
+  return reshape(g, cast(g, mask, compute), [batch, 1, 1, length]);
 }

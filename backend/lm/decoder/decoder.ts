@@ -1,47 +1,42 @@
+import type { Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, multiply, silu } from '../graph/ops/arithmetic.ts';
-import { rmsNorm, rotary } from '../graph/ops/neural.ts';
-import { transpose } from '../graph/ops/pieces.ts';
+import { rmsNorm } from '../graph/ops/neural.ts';
 import { reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
-import type { DecoderWeights, ProductForm } from './weights.ts';
+import type { ComputeType, DecoderWeights, ProductForm } from './weights.ts';
 
 /*
  * Qwen2 and Qwen3, dense: the layers as the papers draw them (arXiv 2407.10671, 2505.09388). Activations are [tokens, features], all rows
- * of the batch one after another; only attention looks at them as [batch, heads, length, size].
+ * of the batch one after another; only attention knows which of them belong together.
  */
 
-/** Queries, keys and values of one layer: [batch, heads or keyValueHeads, length, headSize], rotated to their positions. */
-export interface Heads {
+/** Queries, keys and values of one layer before the rotation: [tokens, heads or keyValueHeads, headSize]. */
+export interface Projected {
   readonly query: Tensor;
   readonly key: Tensor;
   readonly value: Tensor;
 }
 
-/** How the tokens of a pass see each other and those before them. */
+/** How the tokens of a pass see each other and those before them: to [tokens, heads, headSize]. */
+export type Attend = (g: Graph, projected: Projected, layer: number) => Tensor;
+
 export interface Pass {
-  /** Rows of the batch, and tokens of each in this pass. */
-  readonly batch: Dimension;
-  readonly length: Dimension;
-  /** batch · length. */
   readonly tokens: Dimension;
-  /** int64[batch, length]. */
-  readonly positions: Tensor;
-  /** What each query attends to: [batch, heads, length, headSize]. */
-  readonly attend: (g: Graph, heads: Heads, layer: number) => Tensor;
+  readonly attend: Attend;
   readonly form: ProductForm;
 }
 
 export class Decoder {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;
-  readonly #rotation: RotaryTables;
+  readonly rotation: RotaryTables;
 
   constructor(config: DecoderConfig, weights: DecoderWeights, rotation: RotaryTables) {
     this.config = config;
     this.weights = weights;
-    this.#rotation = rotation;
+    this.rotation = rotation;
   }
 
   /** ids[tokens] to hidden states [tokens, hiddenSize], before the last norm. */
@@ -63,19 +58,20 @@ export class Decoder {
     return add(g, residual, this.#mlp(g, this.#norm(g, residual, `${path}.post_attention_layernorm.weight`), layer, pass));
   }
 
-  #attention(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
+  #attention(g: Graph, x: Tensor, layer: number, { tokens, attend, form }: Pass): Tensor {
     const { attentionHeads, keyValueHeads, headSize } = this.config;
-    const query = this.#heads(g, this.weights.project(g, x, layer, 'q_proj', pass.form), attentionHeads, pass);
-    const key = this.#heads(g, this.weights.project(g, x, layer, 'k_proj', pass.form), keyValueHeads, pass);
-    const value = this.#heads(g, this.weights.project(g, x, layer, 'v_proj', pass.form), keyValueHeads, pass);
-    const heads: Heads = {
-      query: this.#rotate(g, this.#headNorm(g, query, layer, 'q_norm'), pass),
-      key: this.#rotate(g, this.#headNorm(g, key, layer, 'k_norm'), pass),
-      value,
-    };
-    const attended = pass.attend(g, heads, layer);
-    const together = pass.length === 1 ? attended : transpose(g, attended, [0, 2, 1, 3]);
-    return this.weights.project(g, reshape(g, together, [pass.tokens, attentionHeads * headSize]), layer, 'o_proj', pass.form);
+    const heads = (projection: Projection, count: number): Tensor =>
+      reshape(g, this.weights.project(g, x, layer, projection, form), [tokens, count, headSize]);
+    const attended = attend(
+      g,
+      {
+        query: this.#headNorm(g, heads('q_proj', attentionHeads), layer, 'q_norm'),
+        key: this.#headNorm(g, heads('k_proj', keyValueHeads), layer, 'k_norm'),
+        value: heads('v_proj', keyValueHeads),
+      },
+      layer,
+    );
+    return this.weights.project(g, reshape(g, attended, [tokens, attentionHeads * headSize]), layer, 'o_proj', form);
   }
 
   #mlp(g: Graph, x: Tensor, layer: number, { form }: Pass): Tensor {
@@ -88,20 +84,9 @@ export class Decoder {
     return rmsNorm(g, x, this.weights.tensor(weight), this.config.rmsNormEpsilon);
   }
 
-  /** [tokens, heads · headSize] to [batch, heads, length, headSize]. */
-  #heads(g: Graph, x: Tensor, heads: number, { batch, length }: Pass): Tensor {
-    const { headSize } = this.config;
-    if (length === 1) return reshape(g, x, [batch, heads, 1, headSize]);
-    return transpose(g, reshape(g, x, [batch, length, heads, headSize]), [0, 2, 1, 3]);
-  }
-
   /** Qwen3 only. */
   #headNorm(g: Graph, x: Tensor, layer: number, name: 'q_norm' | 'k_norm'): Tensor {
     return this.config.queryKeyNorm ? this.#norm(g, x, `model.layers.${layer}.self_attn.${name}.weight`) : x;
-  }
-
-  #rotate(g: Graph, x: Tensor, { positions }: Pass): Tensor {
-    return rotary(g, x, positions, this.#rotation.cosine, this.#rotation.sine);
   }
 }
 
@@ -111,7 +96,7 @@ export interface RotaryTables {
   readonly sine: Tensor;
 }
 
-export function rotaryTables(root: Graph, { headSize, ropeTheta }: DecoderConfig, positions: number, compute: 'float32' | 'float16' | 'bfloat16'): RotaryTables {
+export function rotaryTables(root: Graph, { headSize, ropeTheta }: DecoderConfig, positions: number, compute: ComputeType): RotaryTables {
   const half = headSize / 2;
   const cosine = new Float32Array(positions * half);
   const sine = new Float32Array(positions * half);

@@ -41,7 +41,7 @@ export interface GeneratedRow {
  * Prefixes are padded to a multiple of this: vectorised sums then add up in the same order whatever else is in the batch, and the same seed
  * gives the same tokens.
  */
-const PREFIX_STEP = 32;
+const PREFIX_STEP = 64;
 
 /** @throws ModelRequestError; the signal's reason once it is aborted, at the end of a chunk. */
 export async function generateRows(

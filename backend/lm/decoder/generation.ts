@@ -1,13 +1,11 @@
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { add, and, cast, equal, less, lessOrEqual, not, or, subtract, where } from '../graph/ops/arithmetic.ts';
+import { add, and, cast, less, lessOrEqual, not, or, subtract, where } from '../graph/ops/arithmetic.ts';
 import { branch, loop } from '../graph/ops/control.ts';
-import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
-import { concat } from '../graph/ops/pieces.ts';
+import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
-import { causalAttention, type KeyValue, lengthMask, type SharedPrefix, sharedPrefixAttention, upToMask, written } from './attention.ts';
+import { fusedCausalAttention, type KeyValue, lengthMask, sharedPrefixAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 import { sampleToken } from './sampling.ts';
-import type { ProductForm } from './weights.ts';
 
 /*
  * A chunk of a generation is one run: the prompts are read (or their cache is handed in, where an earlier chunk read them), then a Loop
@@ -15,11 +13,8 @@ import type { ProductForm } from './weights.ts';
  * is the first that the loop feeds, so that reading a prompt needs no output layer.
  */
 
-/** Sizes: prompts · samples = rows; length of the longest prefix; tokens generated before this chunk; steps of this chunk. */
-const SIZES = { prompts: 'prompts', samples: 'samples', rows: 'rows', length: 'length', before: 'before', places: 'places' } as const;
-
-/** From how many rows on the weights are better left operands on a CPU (docs/decisions/0006). */
-const MANY_ROWS = 12;
+/** Sizes: prompts · samples = rows; the longest prefix; tokens fed before this chunk, before this step, and with it. */
+const SIZES = { prompts: 'prompts', samples: 'samples', rows: 'rows', length: 'length', before: 'before', fed: 'fed', seen: 'fed+1' } as const;
 
 export interface GenerationInputs {
   /** int64[prompts, length], padded on the right; read only where `fresh`, but always of this shape. */
@@ -99,7 +94,7 @@ export interface GenerationOutputs {
 }
 
 export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInputs): GenerationOutputs {
-  const { prompts, rows, length, before, places } = SIZES;
+  const { prompts, samples, rows, length, before, fed, seen } = SIZES;
   const { config, weights: { compute } } = decoder;
   const { keyValueHeads, headSize } = config;
   const prefix = pairs(branch(
@@ -108,76 +103,72 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
     (b) => flat(readPrompts(b, decoder, inputs)),
     (b) => flat(inputs.prefix).map((tensor) => reshape(b, cast(b, tensor, compute), [prompts, keyValueHeads, length, headSize])),
   ));
-  const room = expand(g, g.scalar(compute, 0), [rows, keyValueHeads, 'steps', headSize]);
-  const tail = flat(inputs.tail).map((tensor) => concat(g, [cast(g, tensor, compute), room], 2, places));
-  const rowLengths = reshape(g, expand(g, reshape(g, inputs.lengths, [prompts, 1]), [prompts, SIZES.samples]), [rows]);
-  const prefixMask = lengthMask(g, rowLengths, rows, length, compute);
+  const tail = flat(inputs.tail).map((tensor) => cast(g, tensor, compute));
+  const rowLengths = reshape(g, expand(g, reshape(g, inputs.lengths, [prompts, 1]), [prompts, samples]), [rows]);
+  const prefixMask = lengthMask(g, rowLengths, { batch: rows, length }, compute);
   const start = reshape(g, g.size(before), []);
 
-  const generate = (b: Graph, form: ProductForm): readonly Tensor[] => {
-    const { state, kept } = loop(
-      b,
-      { limit: reshape(b, b.size('steps'), []), state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken' },
-      (body, iteration, [pending, done, automaton, ...tails]) => {
-        const place = add(body, start, iteration);
-        const shape: SharedPrefix = { ...SIZES, prefixMask, tailMask: upToMask(body, place, places, compute) };
-        const isPlace = reshape(body, equal(body, range(body, places), place), [places, 1]);
-        const newTail: KeyValue[] = [];
-        const hidden = decoder.layers(body, pending!, {
-          batch: rows,
-          length: 1,
-          tokens: rows,
-          positions: reshape(body, add(body, rowLengths, place), [rows, 1]),
-          form,
-          attend: (inner, { query, key, value }, layer) => {
-            const own = {
-              key: written(inner, tails[2 * layer]!, key, isPlace),
-              value: written(inner, tails[2 * layer + 1]!, value, isPlace),
-            };
-            newTail.push(own);
-            return sharedPrefixAttention(inner, config, query, prefix[layer]!, own, shape);
-          },
-        });
-        const logits = decoder.logits(body, hidden, form);
-        const count = add(body, place, body.scalar('int64', 1));
-        const moves = movesFrom(body, inputs, automaton!, count);
-        const draw = reshape(body, gather(body, inputs.draws, iteration), [rows, 1]);
-        const drawn = sampleToken(body, logits, rows, config.vocabularySize, { ...inputs, draw, allowed: moves.allowed });
+  const tailShapes = Object.fromEntries(tail.map((_, index) => [index + OWN_STATES, [rows, keyValueHeads, fed, headSize]]));
+  const { state, kept } = loop(
+    g,
+    { limit: reshape(g, g.size('steps'), []), state: [inputs.pending, inputs.done, inputs.state, ...tail], steps: 'taken', shapes: tailShapes },
+    (body, iteration, [pending, done, automaton, ...tails]) => {
+      const place = add(body, start, iteration);
+      const newTail: KeyValue[] = [];
+      const positions = reshape(body, add(body, rowLengths, place), [rows, 1]);
+      const hidden = decoder.layers(body, pending!, {
+        tokens: rows,
+        form: 'repacked',
+        attend: (b, projected, layer) => {
+          const fed = { key: tails[2 * layer]!, value: tails[2 * layer + 1]! };
+          const step = { prompts, samples, rows, length, seen, prefixMask, positions };
+          const { output, cache } = sharedPrefixAttention(b, decoder, projected, prefix[layer]!, fed, step);
+          newTail.push(cache);
+          return output;
+        },
+      });
+      const logits = decoder.logits(body, hidden, 'repacked');
+      const count = add(body, place, body.scalar('int64', 1));
+      const moves = movesFrom(body, inputs, automaton!, count);
+      const draw = reshape(body, gather(body, inputs.draws, iteration), [rows, 1]);
+      const drawn = sampleToken(body, logits, rows, config.vocabularySize, { ...inputs, draw, allowed: moves.allowed });
 
-        const token = where(body, done!, body.scalar('int64', 0), reshape(body, drawn.token, [rows]));
-        const logprob = where(body, done!, body.scalar('float32', 0), reshape(body, drawn.logprob, [rows]));
-        const ended = or(body, gather(body, inputs.stops, token), lessOrEqual(body, inputs.limits, count));
-        const doneNow = or(body, done!, ended);
-        const open = sum(body, cast(body, not(body, doneNow), 'int64'), [0]);
-        return {
-          goOn: less(body, body.scalar('int64', 0), open),
-          state: [token, doneNow, moves.after(token), ...flat(newTail)],
-          kept: [token, logprob],
-        };
-      },
-    );
-    return [...kept, ...state];
-  };
-  const many = lessOrEqual(g, g.scalar('int64', MANY_ROWS), reshape(g, g.size(rows), []));
-  const [tokens, logprobs, pending, done, state, ...tails] = branch(g, many, (b) => generate(b, 'columns'), (b) => generate(b, 'rows'));
+      const token = where(body, done!, body.scalar('int64', 0), reshape(body, drawn.token, [rows]));
+      const logprob = where(body, done!, body.scalar('float32', 0), reshape(body, drawn.logprob, [rows]));
+      const ended = or(body, gather(body, inputs.stops, token), lessOrEqual(body, inputs.limits, count));
+      const doneNow = or(body, done!, ended);
+      const open = sum(body, cast(body, not(body, doneNow), 'int64'), [0]);
+      return {
+        goOn: less(body, body.scalar('int64', 0), open),
+        state: [token, doneNow, moves.after(token), ...flat(newTail)],
+        kept: [token, logprob],
+      };
+    },
+  );
+  const [tokens, logprobs] = kept;
+  const [pending, done, automaton, ...tails] = state;
   const toCarry = (cache: readonly KeyValue[]): KeyValue[] =>
     cache.map(({ key, value }) => ({ key: cast(g, key, carried(compute)), value: cast(g, value, carried(compute)) }));
-  return { tokens: tokens!, logprobs: logprobs!, pending: pending!, done: done!, state: state!, prefix: toCarry(prefix), tail: toCarry(pairs(tails)) };
+  return {
+    tokens: tokens!, logprobs: logprobs!, pending: pending!, done: done!, state: automaton!,
+    prefix: toCarry(prefix), tail: toCarry(pairs(tails)),
+  };
 }
+
+/** States of the loop before the caches: the token to feed, whether a row is done, its state in the automaton. */
+const OWN_STATES = 3;
 
 /** Keys and values of all tokens of the prefixes. */
 function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): KeyValue[] {
   const { prompts, length } = SIZES;
   const caches: KeyValue[] = [];
   decoder.layers(g, reshape(g, ids, ['prompt tokens']), {
-    batch: prompts,
-    length,
     tokens: 'prompt tokens',
-    positions: expand(g, reshape(g, range(g, length), [1, length]), [prompts, length]),
-    form: 'columns',
-    attend: (b, heads) => {
-      caches.push({ key: heads.key, value: heads.value });
-      return causalAttention(b, decoder.config, heads, prompts, length);
+    form: 'stored',
+    attend: (b, projected) => {
+      const { output, cache } = fusedCausalAttention(b, decoder, projected, { batch: prompts, length });
+      caches.push(cache);
+      return output;
     },
   });
   return caches;

@@ -1,11 +1,12 @@
 import type { Graph, Tensor } from '../graph/graph.ts';
 import {
-  add, and, cast, divide, equal, exponential, less, lessOrEqual, logarithm, minimum, multiply, or, subtract, where,
+  add, and, cast, divide, equal, exponential, less, lessOrEqual, minimum, multiply, or, subtract, where,
 } from '../graph/ops/arithmetic.ts';
 import { branch } from '../graph/ops/control.ts';
 import { gatherElements, range } from '../graph/ops/indexing.ts';
+import { logSoftmax } from '../graph/ops/neural.ts';
 import { concat, slice } from '../graph/ops/pieces.ts';
-import { argmax, cumulativeSum, largest, top } from '../graph/ops/reduction.ts';
+import { argmax, cumulativeSum, top } from '../graph/ops/reduction.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 
@@ -44,10 +45,9 @@ export function sampleToken(
 ): { readonly token: Tensor; readonly logprob: Tensor } {
   const greedy = equal(g, temperature, g.scalar('float32', 0));
   const scaled = divide(g, logits, where(g, greedy, g.scalar('float32', 1), temperature));
-  const most = largest(g, scaled, [-1], { keep: true });
-  const shares = exponential(g, subtract(g, scaled, most));
-  const total = sum(g, shares, [-1], { keep: true });
-  const open = where(g, allowed, shares, g.scalar('float32', 0));
+  // Of a whole row at once: a sum by ReduceSum would come out differently in a batch of one row.
+  const logprobs = logSoftmax(g, scaled);
+  const open = where(g, allowed, exponential(g, logprobs), g.scalar('float32', 0));
 
   const [drawn] = branch(
     g,
@@ -57,8 +57,7 @@ export function sampleToken(
   );
   const likeliest = argmax(g, where(g, allowed, logits, g.scalar('float32', -1e30)), -1);
   const token = where(g, greedy, likeliest, drawn!);
-  const logprob = subtract(g, subtract(g, gatherElements(g, scaled, token, 1), most), logarithm(g, total));
-  return { token, logprob };
+  return { token, logprob: gatherElements(g, logprobs, token, 1) };
 }
 
 /** A draw just below the total, so that rounding never passes the last token with a share. */

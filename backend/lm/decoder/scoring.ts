@@ -1,10 +1,10 @@
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { divide, less, add, subtract } from '../graph/ops/arithmetic.ts';
+import { divide, less, subtract } from '../graph/ops/arithmetic.ts';
 import { loop } from '../graph/ops/control.ts';
-import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
+import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
-import { expand, reshape } from '../graph/ops/shape.ts';
-import { causalAttention } from './attention.ts';
+import { reshape } from '../graph/ops/shape.ts';
+import { fusedCausalAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 
 /*
@@ -38,20 +38,17 @@ export function scoringInputs(root: Graph): ScoringInputs {
 /** float32[blocks, PLACES_AT_ONCE] of softmax(logits / temperature). */
 export function scoreTokens(g: Graph, decoder: Decoder, { sequences, from, targets, scoringTemperature }: ScoringInputs): Tensor {
   const hidden = decoder.layers(g, reshape(g, sequences, ['sequence tokens']), {
-    batch: 'sequences',
-    length: 'width',
     tokens: 'sequence tokens',
-    positions: expand(g, reshape(g, range(g, 'width'), [1, 'width']), ['sequences', 'width']),
-    form: 'columns',
-    attend: (b, heads) => causalAttention(b, decoder.config, heads, 'sequences', 'width'),
+    form: 'stored',
+    attend: (b, projected) => fusedCausalAttention(b, decoder, projected, { batch: 'sequences', length: 'width' }).output,
   });
   const blocks = reshape(g, g.size('blocks'), []);
   const { kept } = loop(g, { limit: blocks, state: [], steps: 'blocks' }, (body, block) => {
     const wanted = gather(body, hidden, gather(body, from, block));
-    const logits = divide(body, decoder.logits(body, wanted, 'columns'), scoringTemperature);
+    const logits = divide(body, decoder.logits(body, wanted, 'stored'), scoringTemperature);
     const logprobs = gatherElements(body, logSoftmax(body, logits), reshape(body, gather(body, targets, block), [PLACES_AT_ONCE, 1]), 1);
     const last = subtract(body, blocks, body.scalar('int64', 1));
-    return { goOn: less(body, add(body, block, body.scalar('int64', 0)), last), state: [], kept: [reshape(body, logprobs, [PLACES_AT_ONCE])] };
+    return { goOn: less(body, block, last), state: [], kept: [reshape(body, logprobs, [PLACES_AT_ONCE])] };
   });
   return kept[0]!;
 }

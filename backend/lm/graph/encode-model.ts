@@ -84,11 +84,11 @@ class Names {
 
 /** The name that someone outside the model knows: of a weight, or of an input that is fed. */
 function ownName({ origin, scope }: Tensor): string | undefined {
-  return origin.kind === 'weight' || (origin.kind === 'input' && !scope.parent) ? origin.name : undefined;
+  return origin.kind === 'input' && !scope.parent ? origin.name : undefined;
 }
 
 const stem = ({ origin }: Tensor): string =>
-  origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'input' ? origin.name : 'constant';
+  origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'constant' ? 'constant' : origin.name;
 
 /** What of a model is needed for its outputs: operations and leaves (constants, weights) by the graph they belong to. */
 class Live {

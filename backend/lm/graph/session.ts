@@ -49,7 +49,8 @@ export class Session {
           disable_prepacking: repackWeights ? '0' : '1',
           // Weights are named by absolute paths; see encode-model.ts.
           model_external_initializers_file_folder_path: '/',
-          use_device_allocator_for_initializers: '1',
+          // Outside the arena, which only grows. On a CPU weights are mapped from their files and need no allocator.
+          ...(device === 'cuda' && { use_device_allocator_for_initializers: '1' }),
         },
       },
     });

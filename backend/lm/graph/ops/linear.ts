@@ -71,6 +71,33 @@ const MATMUL: Op<void> = {
 /** A[…, M, K] · B[…, K, N], the leading axes stretched to each other. */
 export const matmul = Object.assign((g: Graph, a: Tensor, b: Tensor): Tensor => single(g.apply(MATMUL, [a, b], undefined)), { op: MATMUL });
 
+const LINEAR_STORED: Op<void> = {
+  name: 'linearStored',
+  types: ([x, weight]) => {
+    requireFloat('linearStored', x!);
+    if (x!.shape.length !== 2 || weight!.shape.length !== 3 || weight!.shape[0] !== 1 || weight!.shape[2] !== x!.shape[1]) {
+      throw new GraphError(`${describeType(weight!)} is no weight [1, out, in] for ${describeType(x!)}.`);
+    }
+    return [{ element: x!.element, shape: [1, x!.shape[0] as Dimension, weight!.shape[1] as Dimension] }];
+  },
+  onnx: () => ({ type: 'FusedMatMul', domain: 'com.microsoft', attributes: { transB: { int: 1 } } }),
+  // The weight is frozen.
+  gradient: ({ g, inputs: [x, weight], upstream }) => [
+    reshape(g, matmul(g, upstream, weight!), x!.shape),
+    undefined,
+  ],
+};
+
+/**
+ * x[M, in] · weightᵀ with a weight [1, out, in], whose third axis keeps onnxruntime on a CPU from making a repacked copy of it: that is
+ * done to matrices only. For a weight that many rows use at a time. Differentiated with respect to `x` alone.
+ */
+export const linearStored = Object.assign(
+  (g: Graph, x: Tensor, weight: Tensor): Tensor =>
+    reshape(g, single(g.apply(LINEAR_STORED, [x, weight], undefined)), [x.shape[0] as Dimension, weight.shape[1] as Dimension]),
+  { op: LINEAR_STORED },
+);
+
 /** Swaps the last two axes. */
 export function swapLast(g: Graph, x: Tensor): Tensor {
   const rank = x.shape.length;
