@@ -1,4 +1,4 @@
-import type { ByteAutomaton } from './automaton/byte-automaton.ts';
+import type { Pattern } from './automaton/pattern.ts';
 import type { ChatMessage } from './tokenizer/tokenizer.ts';
 
 /*
@@ -56,7 +56,7 @@ export interface TextRequest extends Sampling {
   readonly prefill?: string | undefined;
   readonly samples: number;
   /** What the text after the prefill must be. */
-  readonly grammar?: ByteAutomaton | undefined;
+  readonly grammar?: Pattern | undefined;
   readonly onText?: ((sample: number, text: string) => void) | undefined;
 }
 
