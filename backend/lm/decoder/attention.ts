@@ -29,8 +29,18 @@ export interface Rows {
   readonly length: Dimension;
 }
 
+/** What the tokens saw, [.., heads, headSize] in the order of the tokens, and what later tokens may see of them. */
+export interface Attended {
+  readonly output: Tensor;
+  readonly cache: KeyValue;
+}
+
+/** Whole rows at once, by the fastest kernel that the device has. */
+export const promptAttention = (g: Graph, decoder: Decoder, projected: Projected, rows: Rows): Attended =>
+  (decoder.weights.hasFusedAttention ? fusedCausalAttention : causalAttention)(g, decoder, projected, rows);
+
 /** Causal attention by onnxruntime's kernel, which holds no [length, length] of scores. Not differentiable; on CUDA not in float32. */
-export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length }: Rows) {
+export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length }: Rows): Attended {
   const { attentionHeads: heads, keyValueHeads, headSize } = config;
   const side = (x: Tensor, count: number): Tensor => reshape(g, x, [batch, length, count * headSize]);
   const size = g.once(`int32 ${length}`, () => cast(g, reshape(g, g.size(String(length)), []), 'int32'));
@@ -42,11 +52,11 @@ export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { 
     { lastIndex: last, total: size, ...rotation },
     { heads, keyValueHeads, batch, length },
   );
-  return { output, cache: cache satisfies KeyValue };
+  return { output, cache };
 }
 
 /** The same made of plain operations, which every device has and which have gradients. */
-export function causalAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, { batch, length }: Rows): Tensor {
+export function causalAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, { batch, length }: Rows): Attended {
   const { attentionHeads, keyValueHeads, headSize } = config;
   const group = attentionHeads / keyValueHeads;
   const positions = g.once(`positions ${batch} ${length}`, () => expand(g, reshape(g, range(g, length), [1, length]), [batch, length]));
@@ -60,7 +70,8 @@ export function causalAttention(g: Graph, { config, rotation }: Decoder, project
   const scores = reshape(g, matmul(g, queries, swapLast(g, key)), [batch, keyValueHeads, group, length, length]);
   const weights = softmax(g, add(g, scores, causalMask(g, length, scores)));
   const attended = matmul(g, reshape(g, weights, [batch, keyValueHeads, `${group}*${length}`, length]), value);
-  return transpose(g, reshape(g, attended, [batch, attentionHeads, length, headSize]), [0, 2, 1, 3]);
+  const output = transpose(g, reshape(g, attended, [batch, attentionHeads, length, headSize]), [0, 2, 1, 3]);
+  return { output, cache: { key, value } };
 }
 
 /** 0 where a column is not after its row, else HIDDEN: [length, length], built once a graph. */
@@ -93,7 +104,7 @@ export interface Step {
  * Each row attends to its prompt, of which all samples share one cache that no step changes, and to the tokens that came after, `tail`,
  * each row its own. So a step copies only the tail, and a prompt's cache is read once for all its samples. Returns the tail with the new token.
  */
-export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue, tail: KeyValue, step: Step) {
+export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue, tail: KeyValue, step: Step): Attended {
   const { attentionHeads, keyValueHeads, headSize } = config;
   const { prompts, samples, rows, length, seen, prefixMask, positions } = step;
   const group = attentionHeads / keyValueHeads;

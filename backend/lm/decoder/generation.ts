@@ -3,7 +3,7 @@ import { add, and, cast, less, lessOrEqual, not, or, subtract, where } from '../
 import { branch, loop } from '../graph/ops/control.ts';
 import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
-import { fusedCausalAttention, type KeyValue, lengthMask, sharedPrefixAttention } from './attention.ts';
+import { promptAttention, type KeyValue, lengthMask, sharedPrefixAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 import { sampleToken } from './sampling.ts';
 
@@ -166,7 +166,7 @@ function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): Key
     tokens: 'prompt tokens',
     form: 'stored',
     attend: (b, projected) => {
-      const { output, cache } = fusedCausalAttention(b, decoder, projected, { batch: prompts, length });
+      const { output, cache } = promptAttention(b, decoder, projected, { batch: prompts, length });
       caches.push(cache);
       return output;
     },

@@ -4,7 +4,7 @@ import { loop } from '../graph/ops/control.ts';
 import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
 import { reshape } from '../graph/ops/shape.ts';
-import { fusedCausalAttention } from './attention.ts';
+import { promptAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 
 /*
@@ -40,7 +40,7 @@ export function scoreTokens(g: Graph, decoder: Decoder, { sequences, from, targe
   const hidden = decoder.layers(g, reshape(g, sequences, ['sequence tokens']), {
     tokens: 'sequence tokens',
     form: 'stored',
-    attend: (b, projected) => fusedCausalAttention(b, decoder, projected, { batch: 'sequences', length: 'width' }).output,
+    attend: (b, projected) => promptAttention(b, decoder, projected, { batch: 'sequences', length: 'width' }).output,
   });
   const blocks = reshape(g, g.size('blocks'), []);
   const { kept } = loop(g, { limit: blocks, state: [], steps: 'blocks' }, (body, block) => {

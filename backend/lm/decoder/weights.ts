@@ -51,6 +51,11 @@ export class DecoderWeights {
     return this.#options.compute;
   }
 
+  /** onnxruntime has no kernel of fused attention for float32 on CUDA. */
+  get hasFusedAttention(): boolean {
+    return this.#options.device === 'cpu' || this.compute !== 'float32';
+  }
+
   /** A tensor of the checkpoint in the type of computation. */
   tensor(name: string): Tensor {
     return this.#trained(name) ?? this.#loaded(this.#root, name);
