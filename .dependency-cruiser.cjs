@@ -30,9 +30,38 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   },
 }));
 
+// Inside the model runtime the same: which part may import which.
+const LM_PARTS = {
+  graph: [],
+  checkpoint: [],
+  tokenizer: [],
+  automaton: [],
+  adapter: ['checkpoint'],
+  quantize: ['checkpoint'],
+  hub: ['checkpoint', 'quantize'],
+  device: ['hub', 'quantize'],
+  decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
+};
+
+const lmRules = Object.entries(LM_PARTS).map(([part, allowed]) => ({
+  name: `lm-${part}-imports`,
+  comment: `backend/lm/${part}/ may import ${allowed.length ? allowed.join(', ') : 'no other part of the runtime'}.`,
+  severity: 'error',
+  from: { path: `^backend/lm/${part}/` },
+  to: { path: '^backend/lm/', pathNot: [part, ...allowed].map((name) => `^backend/lm/${name}/`) },
+}));
+
 module.exports = {
   forbidden: [
     ...roomRules,
+    ...lmRules,
+    {
+      name: 'onnxruntime-in-the-models-process',
+      comment: 'Its runs block the thread they are on, so only what runs in the model\'s process may load it.',
+      severity: 'error',
+      from: { path: '^(extension|webview|backend)/', pathNot: '^backend/lm/(graph/session|load-model)\\.ts$' },
+      to: { path: 'onnxruntime-node' },
+    },
     {
       name: 'only-the-extension-sees-vscode',
       comment: 'The backend and the webview run without VS Code.',
