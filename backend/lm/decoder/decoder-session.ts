@@ -6,7 +6,8 @@ import { bools, type Feeds, Session } from '../graph/session.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
 import { AdapterFeeds } from './adapter-feeds.ts';
 import { Decoder, rotaryTables } from './decoder.ts';
-import { type GeneratedRow, generateRows, type GenerationRequest, idleGeneration } from './generation-run.ts';
+import { idleGeneration, paddedLength } from './generation-feeds.ts';
+import { type GeneratedRow, generateRows, type GenerationRequest } from './generation-run.ts';
 import { generateChunk, type GenerationOutputs, generationInputs } from './generation.ts';
 import { PLACES_AT_ONCE, scoreTokens, scoringInputs } from './scoring.ts';
 import { idleScoring, scoringFeeds, scoresOf, type ScoringRequest } from './scoring-run.ts';
@@ -82,7 +83,8 @@ export class DecoderSession {
 function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLength: number) {
   const graph = new Graph();
   const { config } = checkpoint;
-  const decoder = new Decoder(config, new DecoderWeights(graph, checkpoint, options), rotaryTables(graph, config, contextLength, options.compute));
+  const rotation = rotaryTables(graph, config, paddedLength(contextLength), options.compute);
+  const decoder = new Decoder(config, new DecoderWeights(graph, checkpoint, options), rotation);
   const generating = graph.input('generating', 'bool', []);
   const toGenerate = generationInputs(graph, decoder);
   const toScore = scoringInputs(graph);

@@ -2,9 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Adapter } from '../adapter/read-adapter.ts';
 import type { TokenAutomaton } from '../automaton/token-automaton.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
-import { bools, type Feeds, float32s, int64s, type Session, type Values } from '../graph/session.ts';
-import { uniform } from './noise.ts';
-import { checkTokens, ModelRequestError } from './request-error.ts';
+import { bools, type Feeds, type Session, type Values } from '../graph/session.ts';
+import {
+  carriedFeeds, carriedOutputs, drawFeeds, paddedLength, prefixInputs, prefixOutputs, promptFeeds, samplingFeeds, startFeeds,
+} from './generation-feeds.ts';
+import { checkTemperature, checkTokens, ModelRequestError } from './request-error.ts';
 
 export interface GenerationRequest {
   readonly prompts: readonly (readonly number[])[];
@@ -37,38 +39,31 @@ export interface GeneratedRow {
   readonly finishReason: 'stop' | 'length';
 }
 
-/**
- * Prefixes are padded to a multiple of this: vectorised sums then add up in the same order whatever else is in the batch, and the same seed
- * gives the same tokens.
- */
-const PREFIX_STEP = 64;
+/** Prompts are read in groups of about so many tokens, padding included: what a pass holds besides weights and caches grows with them. */
+const TOKENS_AT_ONCE = 4096;
 
-/** @throws ModelRequestError; the signal's reason once it is aborted, at the end of a chunk. */
+/** @throws ModelRequestError; the signal's reason once it is aborted, at the end of a run. */
 export async function generateRows(
   session: Session, config: DecoderConfig, contextLength: number, request: GenerationRequest, shared: Feeds,
 ): Promise<GeneratedRow[]> {
   check(request, config, contextLength);
-  const { prompts, samples, maxTokens, seeds, chunkTokens, signal, onTokens } = request;
-  const rows = seeds.length;
-  if (rows === 0) return [];
+  const { prompts, maxTokens, seeds, chunkTokens, signal, onTokens } = request;
+  if (seeds.length === 0) return [];
+  const length = paddedLength(Math.max(...prompts.map((prompt) => prompt.length - 1)));
+  const constants: Feeds = { ...shared, ...samplingFeeds(request, config), ...promptFeeds(prompts, length) };
+  let carried: Feeds = { ...startFeeds(request, config), ...(await readAhead(session, config, request, length, shared)) };
   const results = seeds.map(() => ({ tokens: [] as number[], logprobs: [] as number[], stopped: false }));
   const stops = new Set(request.stopTokenIds);
-  const constants: Feeds = { ...shared, ...requestFeeds(request, config) };
-  let carried: Feeds = firstFeeds(request, config);
 
   for (let before = 0; before < maxTokens;) {
     signal?.throwIfAborted();
     const steps = Math.min(chunkTokens, maxTokens - before);
-    const draws = new Float32Array(steps * rows);
-    for (let step = 0; step < steps; step += 1) seeds.forEach((seed, row) => { draws[step * rows + row] = uniform(seed, before + step); });
     const last = before + steps === maxTokens;
-    const chunk = await session.run(
-      { ...constants, ...carried, draws: float32s([steps, prompts.length, samples], draws) },
-      ['tokens', 'logprobs', ...(last ? [] : carriedOutputs(config, before === 0))],
-    );
-    takeTokens(chunk.tokens as Values, chunk.logprobs as Values, results, { stops, maxTokens, onTokens });
+    const outputs = ['tokens', 'logprobs', ...(last ? [] : carriedOutputs(config, { prefixes: before === 0 }))];
+    const chunk = await session.run({ ...constants, ...carried, ...drawFeeds(request, before, steps) }, outputs);
+    takeTokens(chunk.tokens as Values, chunk.logprobs as Values, results, { stops, onTokens });
     if (last || results.every(({ stopped }) => stopped)) break;
-    carried = { ...carried, ...nextFeeds(chunk), fresh: bools([], [0]) };
+    carried = { ...carried, ...carriedFeeds(chunk) };
     before += steps;
     // Lets a cancel be heard.
     await nextTurn();
@@ -76,18 +71,56 @@ export async function generateRows(
   return results.map(({ tokens, logprobs, stopped }) => ({ tokens, logprobs, finishReason: stopped ? 'stop' : 'length' }));
 }
 
-function check({ prompts, samples, maxTokens, temperature, topP, topK, seeds, stopTokenIds, chunkTokens }: GenerationRequest, config: DecoderConfig, contextLength: number): void {
+/** The prompts' caches, read group by group in runs that draw no token. Nothing where the first chunk can read all prompts at once. */
+async function readAhead(
+  session: Session, config: DecoderConfig, { prompts, signal, ...request }: GenerationRequest, length: number, shared: Feeds,
+): Promise<Feeds> {
+  const together = Math.max(1, Math.floor(TOKENS_AT_ONCE / length));
+  if (prompts.length <= together) return {};
+  const groups: Feeds[] = [];
+  for (let first = 0; first < prompts.length; first += together) {
+    signal?.throwIfAborted();
+    const some = prompts.slice(first, first + together);
+    const group = { ...request, prompts: some, samples: 1, seeds: some.map(() => 0) };
+    const feeds = { ...shared, ...samplingFeeds(group, config), ...promptFeeds(some, length), ...startFeeds(group, config), ...drawFeeds(group, 0, 0) };
+    groups.push(carriedFeeds(await session.run(feeds, prefixOutputs(config))));
+    await nextTurn();
+  }
+  const caches = prefixInputs(config).map((name) => [name, stacked(groups.map((group) => group[name] as Values))] as const);
+  return { ...Object.fromEntries(caches), fresh: bools([], [0]) };
+}
+
+/** Joins tensors along their first axis. */
+function stacked(parts: readonly Values[]): Values {
+  const [first] = parts as readonly [Values];
+  const arrays = parts.map(({ data }) => data as Float32Array);
+  const data = new Float32Array(arrays.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of arrays) {
+    data.set(part, offset);
+    offset += part.length;
+  }
+  const rows = parts.reduce((count, { shape }) => count + (shape[0] as number), 0);
+  return { ...first, shape: [rows, ...first.shape.slice(1)], data };
+}
+
+function check(request: GenerationRequest, config: DecoderConfig, contextLength: number): void {
+  const { prompts, samples, maxTokens, temperature, topP, topK, seeds, stopTokenIds, automaton, chunkTokens } = request;
   const demand = (holds: boolean, message: string): void => {
     if (!holds) throw new ModelRequestError(message);
   };
   demand(Number.isInteger(samples) && samples >= 1, `The number of samples must be a whole number from 1, not ${samples}.`);
   demand(Number.isInteger(maxTokens) && maxTokens >= 1, `The number of new tokens must be a whole number from 1, not ${maxTokens}.`);
   demand(Number.isInteger(chunkTokens) && chunkTokens >= 1, `A chunk must have a whole number of tokens from 1, not ${chunkTokens}.`);
-  demand(temperature >= 0 && Number.isFinite(temperature), `The temperature must be 0 or more, not ${temperature}.`);
+  if (temperature !== 0) checkTemperature(temperature);
   demand(topP > 0 && topP <= 1, `top-p must be above 0 and at most 1, not ${topP}.`);
-  demand(Number.isInteger(topK) && topK >= 0, `top-k must be a whole number from 0, not ${topK}.`);
+  demand(Number.isSafeInteger(topK) && topK >= 0, `top-k must be a whole number from 0, not ${topK}.`);
   demand(seeds.length === prompts.length * samples, `${prompts.length * samples} rows need as many seeds, not ${seeds.length}.`);
+  const seed = seeds.find((number) => !Number.isInteger(number));
+  demand(seed === undefined, `A seed must be a whole number, not ${seed}.`);
   checkTokens(stopTokenIds, config.vocabularySize, 'The list of stop tokens');
+  const fewest = automaton?.distance[automaton.start] ?? 0;
+  demand(fewest <= maxTokens, `The answer must have a form that takes at least ${fewest} tokens, and ${maxTokens} are allowed.`);
   prompts.forEach((prompt, index) => {
     demand(prompt.length > 0, `Prompt ${index} is empty; it needs at least one token.`);
     checkTokens(prompt, config.vocabularySize, `Prompt ${index}`);
@@ -96,72 +129,8 @@ function check({ prompts, samples, maxTokens, temperature, topP, topK, seeds, st
   });
 }
 
-/** What stays the same in every chunk of a request. */
-function requestFeeds({ prompts, seeds, temperature, topP, topK, maxTokens, stopTokenIds, automaton }: GenerationRequest, config: DecoderConfig): Feeds {
-  const rows = seeds.length;
-  const prefixes = prompts.map((prompt) => prompt.slice(0, -1));
-  const length = Math.ceil(Math.max(1, ...prefixes.map((prefix) => prefix.length)) / PREFIX_STEP) * PREFIX_STEP;
-  const stops = new Uint8Array(config.vocabularySize);
-  for (const id of stopTokenIds) stops[id] = 1;
-  return {
-    ids: int64s([prompts.length, length], prefixes.flatMap((prefix) => [...prefix, ...new Array<number>(length - prefix.length).fill(0)])),
-    lengths: int64s([prompts.length], prefixes.map((prefix) => prefix.length)),
-    temperature: float32s([rows, 1], seeds.map(() => temperature)),
-    topP: float32s([rows, 1], seeds.map(() => topP)),
-    topK: int64s([rows, 1], seeds.map(() => topK)),
-    restricted: bools([], [topP < 1 || topK > 0 ? 1 : 0]),
-    limits: int64s([rows], seeds.map(() => maxTokens)),
-    stops: bools([config.vocabularySize], stops),
-    ...automatonFeeds(automaton, config.vocabularySize),
-  };
-}
-
-function automatonFeeds(automaton: TokenAutomaton | undefined, vocabularySize: number): Feeds {
-  const { states, classes, allow, next, classOf, distance } = automaton ?? anything(vocabularySize);
-  return {
-    allow: bools([states, classes], allow),
-    next: int64s([states, classes], next),
-    classOf: int64s([vocabularySize], classOf),
-    distance: int64s([states], distance),
-  };
-}
-
-/** One state in which every token is allowed. */
-const anything = (vocabularySize: number) =>
-  ({ states: 1, classes: 1, allow: [1], next: [0], classOf: new Int32Array(vocabularySize), distance: [0] });
-
-function firstFeeds({ prompts, samples, seeds, automaton }: GenerationRequest, config: DecoderConfig): Feeds {
-  const rows = seeds.length;
-  return {
-    fresh: bools([], [1]),
-    pending: int64s([rows], prompts.flatMap((prompt) => new Array<number>(samples).fill(prompt.at(-1) as number))),
-    done: bools([rows], new Uint8Array(rows)),
-    state: int64s([rows], new Array<number>(rows).fill(automaton?.start ?? 0)),
-    ...emptyCaches(config, rows),
-  };
-}
-
-function emptyCaches({ layers, keyValueHeads, headSize }: DecoderConfig, rows: number): Feeds {
-  const prefix = float32s([0, keyValueHeads, 0, headSize], []);
-  const tail = float32s([rows, keyValueHeads, 0, headSize], []);
-  return Object.fromEntries(cacheNames(layers, 'prefix').map((name) => [name, prefix]).concat(cacheNames(layers, 'tail').map((name) => [name, tail])));
-}
-
-const cacheNames = (layers: number, cache: 'prefix' | 'tail'): string[] =>
-  Array.from({ length: layers }, (_, layer) => [`${cache}.${layer}.key`, `${cache}.${layer}.value`]).flat();
-
-/** The prefixes come out once; they do not change. */
-function carriedOutputs({ layers }: DecoderConfig, first: boolean): string[] {
-  return ['pending', 'done', 'state', ...cacheNames(layers, 'tail'), ...(first ? cacheNames(layers, 'prefix') : [])].map((name) => `next.${name}`);
-}
-
-function nextFeeds(chunk: Readonly<Record<string, Values>>): Feeds {
-  return Object.fromEntries(Object.entries(chunk).flatMap(([name, values]) => (name.startsWith('next.') ? [[name.slice(5), values]] : [])));
-}
-
 interface Taking {
   readonly stops: ReadonlySet<number>;
-  readonly maxTokens: number;
   readonly onTokens: GenerationRequest['onTokens'];
 }
 
@@ -180,14 +149,4 @@ function takeTokens(
     result.tokens.push(...fresh);
     if (fresh.length > 0) onTokens?.(row, fresh);
   });
-}
-
-/** What the generating side is fed while the graph scores. */
-export function idleGeneration(config: DecoderConfig): Feeds {
-  return {
-    ids: int64s([0, 0], []), lengths: int64s([0], []), fresh: bools([], [0]), pending: int64s([0], []), done: bools([0], []),
-    draws: float32s([0, 0, 0], []), temperature: float32s([0, 1], []), topP: float32s([0, 1], []), topK: int64s([0, 1], []),
-    restricted: bools([], [0]), limits: int64s([0], []), stops: bools([config.vocabularySize], new Uint8Array(config.vocabularySize)),
-    state: int64s([0], []), ...automatonFeeds(undefined, config.vocabularySize), ...emptyCaches(config, 0),
-  };
 }

@@ -8,3 +8,12 @@ export function checkTokens(tokens: readonly number[], vocabularySize: number, w
   const wrong = tokens.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabularySize);
   if (wrong !== undefined) throw new ModelRequestError(`${what} holds the token id ${wrong}, and the model has ids from 0 to ${vocabularySize - 1}.`);
 }
+
+/** Logits divided by less could leave the range of float32. */
+const LEAST_TEMPERATURE = 1e-6;
+
+/** Of a softmax; 0 is for the caller. @throws ModelRequestError */
+export function checkTemperature(temperature: number): void {
+  if (temperature >= LEAST_TEMPERATURE && Number.isFinite(temperature)) return;
+  throw new ModelRequestError(`The temperature must be 0, for the likeliest text, or at least ${LEAST_TEMPERATURE}, not ${temperature}.`);
+}

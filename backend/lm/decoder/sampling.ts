@@ -1,17 +1,18 @@
 import type { Graph, Tensor } from '../graph/graph.ts';
 import {
-  add, and, cast, divide, equal, exponential, less, lessOrEqual, minimum, multiply, or, subtract, where,
+  add, and, cast, divide, equal, less, lessOrEqual, minimum, multiply, or, subtract, where,
 } from '../graph/ops/arithmetic.ts';
 import { branch } from '../graph/ops/control.ts';
 import { gatherElements, range } from '../graph/ops/indexing.ts';
-import { logSoftmax } from '../graph/ops/neural.ts';
+import { logSoftmax, softmax } from '../graph/ops/neural.ts';
 import { concat, slice } from '../graph/ops/pieces.ts';
-import { argmax, cumulativeSum, top } from '../graph/ops/reduction.ts';
+import { argmax, cumulativeSum, largest, top } from '../graph/ops/reduction.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 
 /*
  * One token a row, drawn in the graph from one uniform number a row: the same numbers give the same tokens, whatever the other rows do.
+ * So a row is added up as it is cumulated or in blocks: ReduceSum over a whole row takes another order where there is but one.
  */
 
 export interface SamplingInputs {
@@ -45,20 +46,24 @@ export function sampleToken(
 ): { readonly token: Tensor; readonly logprob: Tensor } {
   const greedy = equal(g, temperature, g.scalar('float32', 0));
   const scaled = divide(g, logits, where(g, greedy, g.scalar('float32', 1), temperature));
-  // Of a whole row at once: a sum by ReduceSum would come out differently in a batch of one row.
   const logprobs = logSoftmax(g, scaled);
-  const open = where(g, allowed, exponential(g, logprobs), g.scalar('float32', 0));
+  const hidden = g.scalar('float32', HIDDEN);
+  // Not exp(logprobs): where all that is allowed is very unlikely, that is 0 for every token.
+  const shares = softmax(g, where(g, allowed, scaled, hidden));
 
   const [drawn] = branch(
     g,
     restricted,
-    (b) => [drawFromLikeliest(b, open, rows, vocabulary, { topP, topK, draw })],
-    (b) => [drawFromAll(b, open, rows, vocabulary, draw)],
+    (b) => [drawFromLikeliest(b, shares, rows, vocabulary, { topP, topK, draw })],
+    (b) => [drawFromAll(b, shares, rows, vocabulary, draw)],
   );
-  const likeliest = argmax(g, where(g, allowed, logits, g.scalar('float32', -1e30)), -1);
+  const likeliest = argmax(g, where(g, allowed, logits, hidden), -1);
   const token = where(g, greedy, likeliest, drawn!);
   return { token, logprob: gatherElements(g, logprobs, token, 1) };
 }
+
+/** In place of the logit of what is not allowed: its share becomes exactly 0. */
+const HIDDEN = -1e30;
 
 /** A draw just below the total, so that rounding never passes the last token with a share. */
 const BELOW_ONE = 1 - 2e-7;
@@ -92,11 +97,12 @@ function invert(g: Graph, shares: Tensor, size: number, threshold: (total: Tenso
   const wanted = minimum(g, threshold(total), multiply(g, total, g.scalar('float32', BELOW_ONE)));
   const passed = lessOrEqual(g, cumulated, wanted);
   const index = sum(g, cast(g, passed, 'int64'), [1], { keep: true });
-  const before = sum(g, where(g, passed, shares, g.scalar('float32', 0)), [1], { keep: true });
+  // As they were cumulated: with another sum the rest could be below 0, and a first token with no share would be taken.
+  const before = largest(g, where(g, passed, cumulated, g.scalar('float32', 0)), [1], { keep: true });
   return { index: minimum(g, index, g.scalar('int64', size - 1)), rest: subtract(g, wanted, before) };
 }
 
-/** In the order of transformers: first top-k, then top-p of what is left. */
+/** Of shares[rows, vocabulary] that add up to 1, in the order of transformers: first top-k, then top-p of what is left. */
 function drawFromLikeliest(
   g: Graph,
   shares: Tensor,
@@ -110,8 +116,9 @@ function drawFromLikeliest(
   const everything = equal(g, topK, g.scalar('int64', 0));
   const rank = reshape(g, range(g, count), [1, count]);
   const withinK = where(g, or(g, everything, less(g, rank, topK)), values, zero);
-  const total = where(g, everything, sum(g, shares, [1], { keep: true }), sum(g, withinK, [1], { keep: true }));
-  const better = subtract(g, cumulativeSum(g, withinK, 1), withinK);
+  const cumulated = cumulativeSum(g, withinK, 1);
+  const total = where(g, everything, g.scalar('float32', 1), slice(g, cumulated, 1, count - 1, 1));
+  const better = subtract(g, cumulated, withinK);
   // The likeliest stays whatever topP says.
   const within = or(g, less(g, better, multiply(g, topP, total)), equal(g, expand(g, rank, [rows, count]), g.scalar('int64', 0)));
   const kept = where(g, and(g, within, less(g, zero, withinK)), withinK, zero);

@@ -1,7 +1,7 @@
 import type { Adapter } from '../adapter/read-adapter.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
-import { checkTokens, ModelRequestError } from './request-error.ts';
+import { checkTemperature, checkTokens, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 
 export interface ScoringRequest {
@@ -17,7 +17,7 @@ export function scoringFeeds({ sequences, promptLengths, temperature = 1 }: Scor
   if (sequences.length !== promptLengths.length) {
     throw new ModelRequestError(`There are ${sequences.length} sequences and ${promptLengths.length} prompt lengths.`);
   }
-  if (!(temperature > 0)) throw new ModelRequestError(`Log-probabilities need a temperature above 0, not ${temperature}.`);
+  checkTemperature(temperature);
   const width = Math.max(0, ...sequences.map((sequence) => sequence.length));
   if (width > contextLength) throw new ModelRequestError(`A sequence has ${width} tokens, and the model's context ends at ${contextLength}.`);
   const from: number[] = [];
