@@ -83,11 +83,17 @@ function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: numb
   return add(g, multiply(g, outer.index, g.scalar('int64', size)), inner.index);
 }
 
-/** Near the square root of the vocabulary, and where possible a divisor of it, so that nothing is padded. */
+/** Numbers that a processor may add up at once: how a sum is begun depends on where in such a group it begins. */
+const LANES = 16;
+
+/**
+ * Near the square root of the vocabulary, and a divisor of it if that leaves every row at the same place in its group of numbers, so that
+ * nothing is padded; else the blocks are groups themselves.
+ */
 function blockSize(vocabulary: number): number {
   const root = Math.ceil(Math.sqrt(vocabulary));
-  for (let size = root; size <= 4 * root; size += 1) if (vocabulary % size === 0) return size;
-  return root;
+  for (let size = root; vocabulary % LANES === 0 && size <= 4 * root; size += 1) if (vocabulary % size === 0) return size;
+  return Math.ceil(root / LANES) * LANES;
 }
 
 /** The first index whose cumulated shares[rows, size] exceed a threshold, int64[rows, 1], and what of the threshold is left for it. */
