@@ -5,7 +5,7 @@ import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
 import type { ByteAutomaton } from './automaton/byte-automaton.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
 import { chunkTokens, scoredTokens } from './chunk-tokens.ts';
-import type { GenerationRequest } from './decoder/generation-run.ts';
+import type { GenerationRequest } from './decoder/generation-request.ts';
 import { ModelRequestError } from './decoder/request-error.ts';
 import type {
   GeneratedTokens, LanguageModel, ModelDescription, ScoreRequest, TextRequest, TokensRequest, WrittenText,

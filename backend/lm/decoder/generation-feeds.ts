@@ -1,7 +1,7 @@
 import type { TokenAutomaton } from '../automaton/token-automaton.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { bools, type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
-import type { GenerationRequest } from './generation-run.ts';
+import type { GenerationRequest } from './generation-request.ts';
 import { uniform } from './noise.ts';
 
 /* The inputs of generation.ts, made of a request; and what of its outputs goes into the next chunk. */
