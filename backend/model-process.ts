@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { serveModel } from './lm/process/serve-model.ts';
 
 /*
@@ -7,6 +8,10 @@ import { serveModel } from './lm/process/serve-model.ts';
 
 // onnxruntime reports its use to its maker unless this is set before it is loaded (docs/gpu.md).
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
+
+// It keeps every core busy for seconds; what people wait for meanwhile, the backend among it, comes first. Threads made from now on
+// inherit this.
+os.setPriority(Math.max(os.getPriority(), os.constants.priority.PRIORITY_BELOW_NORMAL));
 
 if (!process.send) {
   process.stderr.write('This program is started by Conductor\'s backend; there is nothing to see here.\n');

@@ -1,14 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
 import type { ModelSettings } from '../../../backend/lm/language-model.ts';
 import { ModelClient, type ModelClientOptions, type ModelStatus } from '../../../backend/lm/process/model-client.ts';
 import { type GoldenModel, modelFolder } from '../../golden/golden.ts';
-
-/** The model's process as the backend starts it, from its source. */
-export const MODEL_PROCESS = fileURLToPath(new URL('../../../backend/model-process.ts', import.meta.url));
+import { MODEL_PROCESS } from './model-process-script.ts';
 
 export interface TestClient {
   readonly client: ModelClient;
