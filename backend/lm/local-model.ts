@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
-import type { ByteAutomaton } from './automaton/byte-automaton.ts';
+import { compilePattern } from './automaton/compile-pattern.ts';
+import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
 import { chunkTokens, scoredTokens } from './chunk-tokens.ts';
 import type { GenerationRequest } from './decoder/generation-request.ts';
-import { ModelRequestError } from './decoder/request-error.ts';
+import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
   GeneratedTokens, LanguageModel, ModelDescription, ScoreRequest, TextRequest, TokensRequest, WrittenText,
 } from './language-model.ts';
@@ -42,7 +42,7 @@ export class LocalModel implements LanguageModel {
     return this.#loaded.description;
   }
 
-  /** @throws TokenizerMissingError, TokenizerError, ModelRequestError, UnusableVocabularyError, and what is wrong with an adapter */
+  /** @throws TokenizerMissingError, TokenizerError, ModelRequestError, and what is wrong with a grammar or an adapter */
   write(request: TextRequest): Promise<WrittenText[]> {
     return this.#queue.run(() => this.#write(request), request.signal);
   }
@@ -120,7 +120,7 @@ export class LocalModel implements LanguageModel {
   #room(promptTokens: number): number {
     const { contextLength } = this.#loaded.description;
     if (promptTokens < contextLength) return contextLength - promptTokens;
-    throw new ModelRequestError(
+    throw new PromptTooLongError(
       `The messages have ${promptTokens} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`,
     );
   }
@@ -131,17 +131,17 @@ export class LocalModel implements LanguageModel {
     return [...new Set([...stopTokenIds, ...tokenizer.stopTokenIds])].filter((id) => id < vocabularySize);
   }
 
-  #automaton(grammar: ByteAutomaton, tokenizer: Tokenizer, stopTokenIds: readonly number[], maxTokens: number): TokenAutomaton {
-    const key = keyOf(grammar);
+  #automaton(grammar: Pattern, tokenizer: Tokenizer, stopTokenIds: readonly number[], maxTokens: number): TokenAutomaton {
+    const key = JSON.stringify(grammar);
     let automaton = this.#automata.get(key);
     if (!automaton) {
       const { vocabularySize } = this.#loaded.checkpoint.config;
-      automaton = compileTokenAutomaton(grammar, { tokenBytes: tokenizer.tokenBytes(), stopTokenIds, vocabularySize });
+      automaton = compileTokenAutomaton(compilePattern(grammar), { tokenBytes: tokenizer.tokenBytes(), stopTokenIds, vocabularySize });
       this.#automata.set(key, automaton);
     }
     const fewest = automaton.distance[automaton.start] as number;
     if (fewest <= maxTokens) return automaton;
-    throw new ModelRequestError(
+    throw new PromptTooLongError(
       `The answer must have a form that takes at least ${fewest} tokens, and there is room for ${maxTokens}: allow more, or give less to read.`,
     );
   }
@@ -173,12 +173,6 @@ function batches(lengths: readonly number[], tokens: number): { from: number; to
   });
   if (lengths.length > from) parts.push({ from, to: lengths.length });
   return parts;
-}
-
-function keyOf({ start, accepting, next, reserve }: ByteAutomaton): string {
-  const hash = createHash('sha256').update(`${start} ${accepting.length} `);
-  for (const table of [accepting, next, reserve]) hash.update(new Uint8Array(table.buffer, table.byteOffset, table.byteLength));
-  return hash.digest('base64');
 }
 
 /** Another one when the adapter in a folder is replaced. What is missing is explained by who reads it. */

@@ -2,7 +2,6 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compilePattern } from '../../backend/lm/automaton/compile-pattern.ts';
 import { choice, literal, oneOf, repeat, sequence } from '../../backend/lm/automaton/pattern.ts';
 import { AdapterError } from '../../backend/lm/adapter/errors.ts';
 import { ModelRequestError } from '../../backend/lm/decoder/request-error.ts';
@@ -66,7 +65,7 @@ describe('a model in this process', () => {
   });
 
   it('holds the text after the prefill to a grammar, to its end', async () => {
-    const colours = compilePattern(sequence(choice(literal('red'), literal('blue')), literal(', '), repeat(oneOf('0123456789'), 1, 40)));
+    const colours = sequence(choice(literal('red'), literal('blue')), literal(', '), repeat(oneOf('0123456789'), 1, 40));
     const written = await qwen2.write({ ...QUESTION, prefill: 'Colour: ', grammar: colours });
     for (const { text, finishReason } of written) {
       expect(text).toMatch(/^Colour: (red|blue), \d{1,40}$/);
@@ -76,7 +75,7 @@ describe('a model in this process', () => {
   });
 
   it('refuses a grammar whose shortest text does not fit', async () => {
-    const grammar = compilePattern(literal('x'.repeat(200)));
+    const grammar = literal('x'.repeat(200));
     await expect(qwen2.write({ ...QUESTION, grammar })).rejects.toThrow(/takes at least \d+ tokens, and there is room for 24/);
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ByteAutomaton } from '../automaton/byte-automaton.ts';
+import type { Pattern } from '../automaton/pattern.ts';
 import type { ModelDescription, ModelSettings } from '../language-model.ts';
 import type { LoadProgress } from '../load-model.ts';
 import type { ChatMessage } from '../tokenizer/tokenizer.ts';
@@ -13,6 +13,7 @@ import { wireErrorSchema } from './wire-error.ts';
 const id = z.int().min(1);
 const numbers = z.instanceof(Float64Array);
 const count = z.int().min(0);
+const byte = z.int().min(0).max(255);
 
 const settings = z.object({
   folder: z.string().min(1),
@@ -49,26 +50,20 @@ const sampling = {
 
 const chatMessage = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }) satisfies z.ZodType<ChatMessage>;
 
-const table = z.custom<Int32Array>((value) => value instanceof Int32Array);
-
-/** Whether its tables fit its number of states. */
-const grammar = z.object({
-  states: z.int().min(1),
-  start: count,
-  accepting: z.custom<Uint8Array>((value) => value instanceof Uint8Array),
-  next: table,
-  reserve: table,
-}).refine(
-  ({ states, start, accepting, next, reserve }) =>
-    start < states && accepting.length === states && next.length === states * 256 && reserve.length === states
-    && next.every((state) => state >= -1 && state < states),
-  'is no automaton',
-) satisfies z.ZodType<ByteAutomaton>;
+const pattern: z.ZodType<Pattern> = z.lazy(() => z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('byte'), ranges: z.array(z.tuple([byte, byte])) }),
+  z.object({ kind: z.literal('sequence'), parts: z.array(pattern) }),
+  z.object({ kind: z.literal('choice'), alternatives: z.array(pattern) }),
+  z.object({ kind: z.literal('repeat'), part: pattern, minimum: count, maximum: count.exactOptional() }),
+  z.object({ kind: z.literal('except'), part: pattern, excluded: pattern }),
+  z.object({ kind: z.literal('following'), part: pattern, prefix: z.string() }),
+  z.object({ kind: z.literal('reserving'), part: pattern, tokens: count }),
+]));
 
 export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), id, settings, device, deviceReasons: sentences, threads: z.int().min(1).optional() }),
   z.object({
-    type: z.literal('write'), id, ...sampling, messages: z.array(chatMessage), prefill: z.string().optional(), grammar: grammar.optional(),
+    type: z.literal('write'), id, ...sampling, messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
   }),
   z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
   z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, adapter: z.string().optional() }),

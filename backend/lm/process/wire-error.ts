@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { AdapterError } from '../adapter/errors.ts';
+import { ImpossiblePrefixError } from '../automaton/continuing.ts';
+import { AutomatonTooLargeError } from '../automaton/growing-automaton.ts';
 import { UnusableVocabularyError } from '../automaton/token-effects.ts';
 import { CheckpointError, type CheckpointErrorKind, UnsupportedModelError } from '../checkpoint/errors.ts';
-import { ModelRequestError } from '../decoder/request-error.ts';
+import { ModelRequestError, PromptTooLongError } from '../decoder/request-error.ts';
 import { DeviceError, type DeviceErrorKind } from '../device/device-error.ts';
 import { RuntimeMissingError } from '../load-error.ts';
 import { QuantizedCacheError, type QuantizedCacheErrorKind } from '../quantize/errors.ts';
@@ -30,9 +32,12 @@ const optionalNumber = (value: Data[string] | undefined): number | undefined => 
 /** By the name of its class: what of an error travels beside its message, and how it is made again. */
 const CLASSES: Readonly<Record<string, { readonly fields: readonly string[]; readonly make: (message: string, data: Data) => Error }>> = {
   ModelRequestError: { fields: [], make: (message) => new ModelRequestError(message) },
+  PromptTooLongError: { fields: [], make: (message) => new PromptTooLongError(message) },
   RuntimeMissingError: { fields: [], make: (message) => new RuntimeMissingError(message) },
   ModelFailedError: { fields: [], make: (message) => new ModelFailedError(message) },
   UnusableVocabularyError: { fields: [], make: (message) => worded(new UnusableVocabularyError(''), message) },
+  AutomatonTooLargeError: { fields: ['limit'], make: (message, { limit }) => worded(new AutomatonTooLargeError(optionalNumber(limit) ?? 0), message) },
+  ImpossiblePrefixError: { fields: ['prefix'], make: (message, { prefix }) => worded(new ImpossiblePrefixError(text(prefix)), message) },
   UnsupportedModelError: {
     fields: ['file', 'field'],
     make: (message, { file, field }) => worded(new UnsupportedModelError(text(file), text(field), ''), message),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CheckpointError } from '../../../backend/lm/checkpoint/errors.ts';
 import { ModelRequestError } from '../../../backend/lm/decoder/request-error.ts';
-import { compilePattern } from '../../../backend/lm/automaton/compile-pattern.ts';
 import { literal, oneOf, repeat, sequence } from '../../../backend/lm/automaton/pattern.ts';
 import { ModelClosedError } from '../../../backend/lm/process/errors.ts';
 import { TokenizerMissingError } from '../../../backend/lm/tokenizer/errors.ts';
@@ -46,7 +45,7 @@ describe('the client of a model', () => {
   it('writes, streams what it writes, and holds it to a grammar', async () => {
     const { client } = open();
     const pieces = ['', '', ''];
-    const grammar = compilePattern(sequence(literal('No. '), repeat(oneOf('0123456789'), 1, 9)));
+    const grammar = sequence(literal('No. '), repeat(oneOf('0123456789'), 1, 9));
     const written = await client.write({
       messages: MESSAGES, prefill: 'Answer: ', samples: 3, seeds: seeds(3), maxTokens: 40, temperature: 1, grammar,
       onText: (sample, text) => { pieces[sample] += text; },
