@@ -100,7 +100,9 @@ export class DecoderWeights {
     const rank = `rank.${layer}.${projection}`;
     const a = this.#fed(adapterInput(layer, projection, 'a'), [rank, columns]);
     const b = this.#fed(adapterInput(layer, projection, 'b'), [rows, rank]);
-    return gemm(g, linear(g, x, a), b, { transposeB: true, bias: product });
+    // Doubled and halved, which changes no bit. An unscaled product of a single row has a kernel of its own, which adds up in another order
+    // than that of many rows.
+    return gemm(g, gemm(g, x, a, { transposeB: true, scale: 2 }), b, { transposeB: true, scale: 0.5, bias: product });
   }
 
   #quantizedProduct(g: Graph, x: Tensor, name: string, { blocks, scales, bits, blockSize, rows, columns }: QuantizedTensor): Tensor {

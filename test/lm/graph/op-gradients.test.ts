@@ -100,7 +100,7 @@ function product(draft: Draft, transposeA: boolean, transposeB: boolean): Tensor
   const a = draft.variable(transposeA ? [inner, rows] : [rows, inner]);
   const b = draft.variable(transposeB ? [columns, inner] : [inner, columns]);
   const bias = draft.variable(shrunk(draft, [rows, columns]));
-  return gemm(draft.g, a, b, { transposeA, transposeB, ...(draft.random() < 0.7 && { bias }) });
+  return gemm(draft.g, a, b, { transposeA, transposeB, scale: 2 * draft.random(), ...(draft.random() < 0.7 && { bias }) });
 }
 
 function quantized(draft: Draft, bits: 4 | 8, columns: number): Tensor {

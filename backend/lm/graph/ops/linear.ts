@@ -11,6 +11,8 @@ import { reshape, sumTo } from './shape.ts';
 interface Gemm {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
+  /** A factor of the product, not of the bias. */
+  readonly scale: number;
 }
 
 const GEMM: Op<Gemm> = {
@@ -28,21 +30,29 @@ const GEMM: Op<Gemm> = {
     }
     return [{ element: a!.element, shape }];
   },
-  onnx: ({ transposeA, transposeB }) => ({
+  onnx: ({ transposeA, transposeB, scale }) => ({
     type: 'Gemm',
-    attributes: { ...(transposeA && { transA: { int: 1 } }), ...(transposeB && { transB: { int: 1 } }) },
+    attributes: { ...(transposeA && { transA: { int: 1 } }), ...(transposeB && { transB: { int: 1 } }), ...(scale !== 1 && { alpha: { float: scale } }) },
   }),
-  gradient: ({ g, inputs: [a, b, bias], attributes: { transposeA, transposeB }, upstream }) => [
-    transposeA ? gemm(g, b!, upstream, { transposeA: transposeB, transposeB: true }) : gemm(g, upstream, b!, { transposeB: !transposeB }),
-    transposeB ? gemm(g, upstream, a!, { transposeA: true, transposeB: transposeA }) : gemm(g, a!, upstream, { transposeA: !transposeA }),
+  gradient: ({ g, inputs: [a, b, bias], attributes: { transposeA, transposeB, scale }, upstream }) => [
+    transposeA
+      ? gemm(g, b!, upstream, { transposeA: transposeB, transposeB: true, scale })
+      : gemm(g, upstream, b!, { transposeB: !transposeB, scale }),
+    transposeB
+      ? gemm(g, upstream, a!, { transposeA: true, transposeB: transposeA, scale })
+      : gemm(g, a!, upstream, { transposeA: !transposeA, scale }),
     bias && sumTo(g, upstream, bias.shape),
   ],
 };
 
-/** A[M, K] · B[K, N] + bias, either matrix transposed first. The one form of a product that every device has, and that copies no weight. */
+/**
+ * scale · A[M, K] · B[K, N] + bias, either matrix transposed first. The one form of a product that every device has, and that copies no
+ * weight.
+ */
 export const gemm = Object.assign(
-  (g: Graph, a: Tensor, b: Tensor, { transposeA = false, transposeB = false, bias }: Partial<Gemm> & { readonly bias?: Tensor } = {}): Tensor =>
-    single(g.apply(GEMM, bias ? [a, b, bias] : [a, b], { transposeA, transposeB })),
+  (
+    g: Graph, a: Tensor, b: Tensor, { transposeA = false, transposeB = false, scale = 1, bias }: Partial<Gemm> & { readonly bias?: Tensor } = {},
+  ): Tensor => single(g.apply(GEMM, bias ? [a, b, bias] : [a, b], { transposeA, transposeB, scale })),
   { op: GEMM },
 );
 
