@@ -1,7 +1,7 @@
-// Bundles the four programs into dist/ and puts the files beside them that they need at run time.
+// Bundles the five programs into dist/ and puts the files beside them that they need at run time.
 //   node build.mjs [--minify] [--watch]
-// The programs: the extension (in VS Code's extension host), the backend, the command line, the panel's page.
-import { chmod, copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+// The programs: the extension (in VS Code's extension host), the backend, the model's process, the command line, the panel's page.
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +102,13 @@ function bundles({ minify }) {
       banner: { js: REQUIRE_BANNER },
       plugins: [ripgrepBesideTheBundle, writeOutputs],
     },
+    'model process': {
+      ...esm,
+      entryPoints: ['backend/model-process.ts'],
+      outfile: 'dist/model-process.mjs',
+      banner: { js: REQUIRE_BANNER },
+      plugins: [writeOutputs],
+    },
     'command line': {
       ...esm,
       entryPoints: ['backend/cli.ts'],
@@ -152,6 +159,48 @@ async function copyFiles(platform) {
   for (const [helper, mode] of helpers) {
     await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(dist, 'vendor', helper), mode);
   }
+  await copyOnnxruntime(system, arch);
+}
+
+/**
+ * What onnxruntime-node loads to run on a CPU, and nothing else of its package (the file names are those of 1.30). Left out:
+ * DirectML.dll, dxcompiler.dll and dxil.dll, which are loaded only when DirectML or WebGPU is asked for; the second name of the
+ * library for macOS, a copy of the first; the libraries that the package's install script needs. There is no build for darwin x64:
+ * there the model's process says so.
+ */
+const ONNXRUNTIME_BINDING = 'onnxruntime_binding.node';
+const ONNXRUNTIME_LIBRARIES = { linux: 'libonnxruntime.so.1', darwin: 'libonnxruntime.1.dylib', win32: 'onnxruntime.dll' };
+
+/**
+ * Puts onnxruntime where `import 'onnxruntime-node'` in a bundle finds it. Its libraries are some 45 MB, and Windows cannot replace
+ * one that is in use: files that are there already stay.
+ */
+async function copyOnnxruntime(system, arch) {
+  const binaries = `bin/napi-v6/${system}/${arch}`;
+  const hasBuild = `${system}-${arch}` !== 'darwin-x64';
+  const native = hasBuild ? [ONNXRUNTIME_BINDING, ONNXRUNTIME_LIBRARIES[system]].map((name) => `${binaries}/${name}`) : [];
+  const scripts = async (name, folder) =>
+    (await readdir(packageFile(name, folder))).filter((file) => file.endsWith('.js')).map((file) => `${folder}/${file}`);
+  const wanted = [
+    ...['package.json', ...(await scripts('onnxruntime-node', 'dist')), ...native].map((file) => ['onnxruntime-node', file]),
+    ...['package.json', 'dist/cjs/package.json', ...(await scripts('onnxruntime-common', 'dist/cjs'))].map((file) => ['onnxruntime-common', file]),
+  ];
+  const target = path.join(dist, 'node_modules');
+  const kept = new Set(wanted.map(([name, file]) => path.join(target, name, file)));
+  for (const entry of await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    const found = path.join(entry.parentPath, entry.name);
+    if (!entry.isDirectory() && !kept.has(found)) await rm(found);
+  }
+  for (const [name, file] of wanted) {
+    const from = packageFile(name, file);
+    const to = path.join(target, name, file);
+    if (!(await isCopyOf(to, from))) await copyWhole(from, to, 0o644);
+  }
+}
+
+async function isCopyOf(copy, original) {
+  const [made, source] = await Promise.all([copy, original].map((file) => stat(file).catch(() => undefined)));
+  return made !== undefined && made.size === source?.size && made.mtimeMs >= source.mtimeMs;
 }
 
 /** A file of an installed package, whether or not the package exports it. */

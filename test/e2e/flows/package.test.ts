@@ -3,6 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ModelClient } from '../../../backend/lm/process/model-client.ts';
+import { modelFolder, readFigures } from '../../golden/golden.ts';
 import { packedVsix } from '../harness/workbench.ts';
 import { VsCodeServer } from '../harness/vscode-server.ts';
 
@@ -26,12 +28,15 @@ describe('the VSIX, once installed', () => {
     const expected = [
       /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
       /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
-      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
+      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
+      /^dist\/node_modules\/onnxruntime-(node|common)\/package\.json$/,
+      /^dist\/node_modules\/onnxruntime-(node\/dist|common\/dist\/cjs)\/([\w-]+\.js|package\.json)$/,
+      /^dist\/node_modules\/onnxruntime-node\/bin\/napi-v6\/linux\/x64\/(onnxruntime_binding\.node|libonnxruntime\.so\.1)$/,
     ];
     expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
     const needed = [
-      'extension.cjs', 'backend.mjs', 'cli.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp',
+      'extension.cjs', 'backend.mjs', 'cli.mjs', 'model-process.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp',
     ];
     for (const file of needed) {
       expect(files).toContain(`dist/${file}`);
@@ -47,5 +52,21 @@ describe('the VSIX, once installed', () => {
   it('brings a command line that answers without the repository', async () => {
     const { stdout } = await run(process.execPath, [path.join(extension, 'dist', 'cli.mjs'), '--help'], { cwd: server.folder });
     expect(stdout).toContain('conductor solve');
+  });
+
+  it('brings what the local model needs: its process runs one without the repository', async () => {
+    const { prompts, newTokens, base } = await readFigures('qwen2-tiny');
+    const client = new ModelClient({
+      settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, storage: path.join(server.folder, 'model') },
+      script: path.join(extension, 'dist', 'model-process.mjs'),
+      chooseDevice: async () => ({ device: 'cpu', reasons: [] }),
+      idleMs: 600_000,
+    });
+    try {
+      const rows = await client.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds: prompts.map(() => 0) });
+      expect(rows.map(({ tokens }) => tokens)).toEqual(base.greedy.tokens);
+    } finally {
+      await client.close();
+    }
   });
 });
