@@ -1,16 +1,23 @@
 import './cli/require-node.ts';
+import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { backendCommand } from './cli/backend-command.ts';
 import type { Command, CommandContext } from './cli/command.ts';
 import { demoCommand } from './cli/demo-command.ts';
 import { EXIT } from './cli/exit-codes.ts';
+import { generateCommand } from './cli/generate-command.ts';
+import { logprobsCommand } from './cli/logprobs-command.ts';
+import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
+import { StatusLine } from './cli/status-line.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { workerCommand } from './cli/worker-command.ts';
+import { findDriver, listGpus } from './lm/device/nvidia.ts';
+import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
@@ -19,11 +26,21 @@ import { VERSION } from './protocol/product-version.ts';
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
+  model: modelCommand, generate: generateCommand, logprobs: logprobsCommand,
 }));
 
+const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
+
+function writeTo(stream: NodeJS.WriteStream, text: string): void {
+  statusLine?.clear();
+  stream.write(text);
+}
+
 const terminal: Terminal = {
-  result: (text) => void process.stdout.write(`${text}\n`),
-  say: (text) => void process.stderr.write(`${text}\n`),
+  result: (text) => writeTo(process.stdout, `${text}\n`),
+  write: (text) => writeTo(process.stdout, text),
+  say: (text) => writeTo(process.stderr, `${text}\n`),
+  status: statusLine && ((text) => statusLine.show(text)),
   style: styleFor(process.stderr),
   resultStyle: styleFor(process.stdout),
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
@@ -35,6 +52,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
+  statusLine?.clear();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // While a line is read, Ctrl+C comes from here and not as a signal.
   lines.on('SIGINT', () => process.emit('SIGINT'));
@@ -65,11 +83,24 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
+/** Beside this file in the sources and among the bundles, with its ending. */
+const modelScript = fileURLToPath(new URL(`./model-process${path.extname(import.meta.url)}`, import.meta.url));
+/** A command asks one thing after another and closes its model; this only has to be longer. */
+const MODEL_IDLE_MS = 3_600_000;
+
 const context: CommandContext = {
   terminal,
   environment: process.env,
   currentFolder: process.cwd(),
   interrupted: interruption(),
+  standardInput: () => process.stdin,
+  deviceProbe: {
+    platform: process.platform,
+    arch: process.arch,
+    findDriver: () => findDriver({ env: process.env }),
+    listGpus: () => listGpus({ env: process.env }),
+  },
+  openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
   stopBackend: (home) => stopBackend(home ?? conductorHome()),
   connect: ({ home, confirm } = {}) => connectBackend({
     home: home ?? conductorHome(),
@@ -93,6 +124,7 @@ try {
   else if (command) process.exitCode = await command(args, context);
   else throw new UsageError(name === undefined ? `Say what to do:\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
 } catch (error) {
-  terminal.say(printable(error instanceof Error ? error.message : String(error)));
-  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  const wasCancelled = context.interrupted.aborted && error === context.interrupted.reason;
+  if (!wasCancelled) terminal.say(printable(error instanceof Error ? error.message : String(error)));
+  process.exitCode = wasCancelled ? EXIT.cancelled : error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }

@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import type { DeviceProbe } from '../lm/device/choose-device.ts';
+import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,7 +25,11 @@ export interface CommandContext {
   readonly connect: (choices?: ConnectChoices) => Promise<BackendClient>;
   /** @returns false when no backend ran. */
   readonly stopBackend: (home?: string) => Promise<boolean>;
-  /** Aborts at the first Ctrl+C. */
+  readonly standardInput: () => Readable;
+  /** Starts nothing yet. Whoever opens a model closes it. */
+  readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
+  readonly deviceProbe: DeviceProbe;
+  /** Aborts at the first Ctrl+C; a command that it ends throws its reason. */
   readonly interrupted: AbortSignal;
 }
 

@@ -3,7 +3,11 @@ import { styleText } from 'node:util';
 /** Where the command line writes. Results go to standard output, everything said on the way to standard error. */
 export interface Terminal {
   result(text: string): void;
+  /** A piece of a result, as it comes. */
+  write(text: string): void;
   say(text: string): void;
+  /** What is true for the moment, in place of what was before; nothing, where the text is empty. Absent where nobody watches. */
+  status?: ((text: string) => void) | undefined;
   /** For what is said. */
   readonly style: Style;
   /** For results, which may go to a file while the rest goes to a terminal. */

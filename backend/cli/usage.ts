@@ -1,3 +1,14 @@
+/** What the commands that run a model have in common. */
+const MODEL_OPTIONS = `  -m, --model DIR|OWNER/NAME
+                         a folder as Hugging Face has it, or a model that was pulled
+      --adapter DIR      a LoRA adapter as PEFT has it
+      --device DEVICE    auto, cuda or cpu; auto without it, the best one that works
+      --precision PRECISION
+                         full, 8-bit or 4-bit; full without it, as the files have it
+      --storage DIR      the folder that models and what is worked out for them are kept in; Conductor's own without it
+      --cuda-index URL   the Python package index that the CUDA libraries are fetched from; $PIP_INDEX_URL without it
+  -y, --yes              fetch the CUDA libraries without being asked, where a GPU could use them`;
+
 /** What `--help` prints, by command. docs/command-line.md says the same at more length. */
 const COMMANDS = {
   solve: `conductor solve "question" [OPTION]...
@@ -49,6 +60,35 @@ conductor backend stop   end it; runs under way go on when it starts again`,
   demo: `conductor demo [OPTION]...
       --seed N           another bug, from 0
       --keep             keep the sample project and the run`,
+  model: `conductor model [list] [--json] [--storage DIR]
+                         the models that were pulled, and those that are known to plan well
+conductor model inspect DIR|OWNER/NAME [OPTION]...
+                         what a model is, what it takes in memory, and which adapters fit it
+      --adapter DIR      an adapter, or a folder of them, to look at with it; may be given again
+      --json             print one JSON object
+conductor model pull [OWNER/NAME] [OPTION]...
+                         fetch a model, going on where an earlier try stopped, and print its folder;
+                         without a name, the one that suits this machine
+      --revision NAME    a branch, tag or commit; main without it
+      --storage DIR      the folder that models are kept in; Conductor's own without it
+  -y, --yes              fetch the one that suits without being asked
+      --json             print one JSON object, and ask nothing`,
+  generate: `conductor generate --model DIR|OWNER/NAME (--prompt TEXT | --input FILE.json) [OPTION]...
+  -p, --prompt TEXT      answer this, and print the text as it comes
+  -i, --input FILE.json  continue each sequence from its prompt's length on, and print {"tokens": [[id, ...], ...]};
+                         the file holds {"sequences": [[id, ...], ...], "prompt_lengths": [n, ...]}; - is standard input
+      --max-tokens N     at most so many new tokens; 256 without it
+      --temperature T    0, as without it, takes the likeliest token each time; 1 is the model's own mind
+      --top-p P          draw from the likeliest tokens that have this share together; 1 without it
+      --top-k N          draw from the N likeliest tokens; 0, as without it, from all
+      --seed S           the same seed draws the same again; row i has S + i; 0 without it
+      --json             with --prompt, print one JSON object with text, tokens and finish_reason
+${MODEL_OPTIONS}`,
+  logprobs: `conductor logprobs --model DIR|OWNER/NAME --input FILE.json [OPTION]...
+                         how likely a model finds the tokens after each prompt:
+                         {"completion_logprobs": [[number, ...], ...]}
+  -i, --input FILE.json  {"sequences": [[id, ...], ...], "prompt_lengths": [n, ...]}; - is standard input
+${MODEL_OPTIONS}`,
 } as const;
 
 const EVERYWHERE = `Keys are read from the environment, under the names that the workers give them; they are never stored.

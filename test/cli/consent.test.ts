@@ -4,7 +4,7 @@ import type { Terminal } from '../../backend/cli/terminal.ts';
 import { RequestError } from '../../backend/protocol/request-error.ts';
 
 const plain = (_format: unknown, text: string): string => text;
-const terminal = (ask?: Terminal['ask']): Terminal => ({ result: () => {}, say: () => {}, style: plain, resultStyle: plain, ask });
+const terminal = (ask?: Terminal['ask']): Terminal => ({ result: () => {}, write: () => {}, say: () => {}, style: plain, resultStyle: plain, ask });
 const { signal } = new AbortController();
 
 function consentFor(runId: string | undefined, { ask, ...given }: { yes?: boolean; json?: boolean; ask?: Terminal['ask'] }): Consent {

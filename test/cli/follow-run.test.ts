@@ -27,7 +27,8 @@ class LostClient implements BackendClient {
 function follow(connect: () => Promise<BackendClient>, client = new LostClient()) {
   const said: string[] = [];
   const terminal: Terminal = {
-    result: () => undefined, say: (text) => void said.push(text), style: (_format, text) => text, resultStyle: (_format, text) => text,
+    result: () => undefined, write: () => undefined, say: (text) => void said.push(text),
+    style: (_format, text) => text, resultStyle: (_format, text) => text,
   };
   return { said, run: followRun({ runId: 'r1', client, connect, terminal, interrupted: new AbortController().signal }) };
 }

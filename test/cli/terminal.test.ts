@@ -25,7 +25,7 @@ it('writes JSON that says the same and commands no terminal', () => {
 it('tells nothing of a run that could command a terminal, whoever wrote it', () => {
   const said: string[] = [];
   const style = (_format: unknown, text: string): string => text;
-  const printer = new RunPrinter({ result: (text) => said.push(text), say: (text) => said.push(text), style, resultStyle: style });
+  const printer = new RunPrinter({ result: (text) => said.push(text), write: (text) => said.push(text), say: (text) => said.push(text), style, resultStyle: style });
   const worker = { id: 'one', provider: 'openai', model: EVIL } as const;
   const spent = { usage: NO_USAGE, cost: { estimated: false }, durationMs: 1 };
   const failure = { kind: 'server', message: EVIL, retryable: true };

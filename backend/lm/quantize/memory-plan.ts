@@ -159,7 +159,7 @@ function adapterOf(load: MemoryLoad): number {
 }
 
 /** Memory is sold in powers of two, and called MB and GB. */
-function memorySize(bytes: number): string {
+export function memorySize(bytes: number): string {
   return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`;
 }
 

@@ -1,0 +1,14 @@
+import type { DownloadProgress } from '../lm/hub/progress-meter.ts';
+import { gigabytes } from '../lm/hub/size-text.ts';
+import { formatElapsed } from '../protocol/figures.ts';
+import type { Progress } from './progress-printer.ts';
+
+/** How far a download is: its share, its bytes, how fast they come, and for how long they will. */
+export function downloadProgress(label: string, { receivedBytes, totalBytes, bytesPerSecond }: DownloadProgress): Progress {
+  const figures = [`${gigabytes(receivedBytes)} of ${gigabytes(totalBytes)}`];
+  if (bytesPerSecond > 0) {
+    figures.push(`${gigabytes(bytesPerSecond)}/s`);
+    if (receivedBytes < totalBytes) figures.push(`${formatElapsed(((totalBytes - receivedBytes) / bytesPerSecond) * 1_000)} left`);
+  }
+  return { label, fraction: totalBytes > 0 ? receivedBytes / totalBytes : 1, detail: figures.join(', ') };
+}

@@ -1,0 +1,21 @@
+import type { readArguments } from './arguments.ts';
+import type { CommandContext } from './command.ts';
+
+/** Of all that `conductor model` does. */
+export const MODEL_ACTION_OPTIONS = {
+  json: { type: 'boolean' },
+  storage: { type: 'string' },
+  adapter: { type: 'string', multiple: true },
+  revision: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof MODEL_ACTION_OPTIONS>>['values'];
+
+/** One thing that `conductor model` does. */
+export interface ModelAction {
+  /** Those of the options that mean something to it. */
+  readonly options: readonly (keyof typeof MODEL_ACTION_OPTIONS)[];
+  /** @returns the exit code */
+  readonly run: (name: string | undefined, values: Values, context: CommandContext) => Promise<number>;
+}

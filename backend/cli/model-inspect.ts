@@ -1,0 +1,114 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type AdapterSummary, inspectAdapter, inspectAdapters } from '../lm/adapter/inspect-adapters.ts';
+import type { DecoderConfig } from '../lm/checkpoint/decoder-config.ts';
+import { inspectCheckpoint, type ModelSummary } from '../lm/checkpoint/inspect.ts';
+import { type Checkpoint, openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
+import { gigabytes } from '../lm/hub/size-text.ts';
+import { memoryOf } from '../lm/model-memory.ts';
+import { memorySize } from '../lm/quantize/memory-plan.ts';
+import { TokenizerError } from '../lm/tokenizer/errors.ts';
+import { readTokenizerFiles } from '../lm/tokenizer/tokenizer-files.ts';
+import { plural } from '../protocol/figures.ts';
+import { EXIT } from './exit-codes.ts';
+import type { ModelAction } from './model-action.ts';
+import { findModelFolder } from './model-folder.ts';
+import { PRECISIONS } from './model-options.ts';
+import { storageFolder } from './storage.ts';
+import { allPrintable, jsonText } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+interface TokenizerSummary {
+  /** Whether prompts can be given as text. */
+  readonly usable: boolean;
+  /** Why they cannot. */
+  readonly problem: string | null;
+}
+
+interface MemorySummary {
+  readonly precision: (typeof PRECISIONS)[number];
+  readonly device: 'cpu' | 'cuda';
+  readonly weightsBytes: number;
+  readonly cacheBytes: number;
+  readonly workspaceBytes: number;
+  readonly adapterBytes: number;
+  readonly totalBytes: number;
+}
+
+interface Inspection extends ModelSummary {
+  readonly tokenizer: TokenizerSummary;
+  /** For one text of 4,096 tokens, or of as many as the model reads. */
+  readonly memory: readonly MemorySummary[];
+  readonly adapters: readonly AdapterSummary[];
+}
+
+/** `conductor model inspect DIR`: what a model is and takes, from the headers of its files; nothing is loaded. */
+export const inspectModel: ModelAction = {
+  options: ['json', 'storage', 'adapter'],
+  run: async (name, { json, storage, adapter = [] }, context) => {
+    const { terminal, currentFolder } = context;
+    if (!name) throw new UsageError('Name one model: conductor model inspect DIR');
+    const folder = await findModelFolder(name, { currentFolder, storage: storageFolder(storage, context) });
+    const checkpoint = await openCheckpoint(folder);
+    const folders = adapter.map((place) => path.resolve(currentFolder, place));
+    const adapters = await Promise.all(folders.map((place) => summariesOf(place, checkpoint.config)));
+    const inspection: Inspection = {
+      ...inspectCheckpoint(checkpoint),
+      tokenizer: await tokenizerOf(folder),
+      memory: memoryTable(checkpoint, adapter.length > 0),
+      adapters: adapters.flat(),
+    };
+    if (json) terminal.result(jsonText(inspection, 2));
+    else for (const line of allPrintable(linesOf(inspection))) terminal.result(line);
+    return EXIT.ok;
+  },
+};
+
+/** An adapter, or each adapter in a folder of them. */
+async function summariesOf(folder: string, config: DecoderConfig): Promise<AdapterSummary[]> {
+  const isAdapter = await stat(path.join(folder, 'adapter_config.json')).then(() => true, () => false);
+  return isAdapter ? [await inspectAdapter(folder, config)] : inspectAdapters(folder, config);
+}
+
+async function tokenizerOf(folder: string): Promise<TokenizerSummary> {
+  try {
+    const { chatTemplate } = await readTokenizerFiles(folder);
+    const problem = chatTemplate === undefined ? 'There is no chat template, so the model was not made to answer prompts.' : null;
+    return { usable: problem === null, problem };
+  } catch (error) {
+    if (error instanceof TokenizerError) return { usable: false, problem: error.message };
+    throw error;
+  }
+}
+
+function memoryTable(checkpoint: Checkpoint, adapters: boolean): MemorySummary[] {
+  return PRECISIONS.flatMap((precision) => (['cpu', 'cuda'] as const).map((device) => {
+    const { lines: _lines, ...plan } = memoryOf(checkpoint, { precision, adapters }, device);
+    return { precision, device, ...plan };
+  }));
+}
+
+function linesOf({ tokenizer, memory, adapters, ...model }: Inspection): string[] {
+  const stored = `${model.types.join(' and ')}, ${gigabytes(model.weightBytes)} in ${plural(model.shards, 'file')}`;
+  const heads = `${model.attentionHeads} query and ${model.keyValueHeads} key-value heads of ${model.headSize}`;
+  return [
+    model.folder,
+    `Model:     ${model.architecture}, ${model.parameters.toLocaleString('en')} parameters`,
+    `Weights:   ${stored}, embeddings ${model.tiedEmbeddings ? 'tied' : 'not tied'}`,
+    `Geometry:  ${plural(model.layers, 'layer')} of ${model.hiddenSize}, ${heads}, ${model.vocabularySize.toLocaleString('en')} token ids`,
+    `Context:   ${model.contextLength.toLocaleString('en')} tokens; ends at ${model.stopTokenIds.join(' or ') || 'no token'}`,
+    `Tokenizer: ${tokenizer.usable ? 'with a chat template' : tokenizer.problem}`,
+    'Memory:    precision  on the CPU  on a GPU',
+    ...PRECISIONS.map((precision) => {
+      const [cpu = '', cuda = ''] = memory.filter((row) => row.precision === precision).map(({ totalBytes }) => memorySize(totalBytes));
+      return `           ${precision.padEnd(9)}${cpu.padStart(12)}${cuda.padStart(10)}`;
+    }),
+    ...adapters.map((adapter) => `Adapter:   ${adapter.name}: ${adapterText(adapter)}`),
+  ];
+}
+
+function adapterText(adapter: AdapterSummary): string {
+  if (!adapter.compatible) return adapter.problem;
+  const { rank, scaling, targets, parameters } = adapter;
+  return `fits; rank ${rank}, scaling ${Number(scaling.toFixed(3))}, ${targets.join(' ')}, ${parameters.toLocaleString('en')} parameters`;
+}

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import type { ModelSettings } from '../lm/language-model.ts';
+import type { CommandContext } from './command.ts';
+import { findModelFolder } from './model-folder.ts';
+import { writableStorage } from './storage.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Which model runs, and how: what `logprobs` and `generate` have in common. */
+export const MODEL_OPTIONS = {
+  model: { type: 'string', short: 'm' },
+  adapter: { type: 'string' },
+  device: { type: 'string' },
+  precision: { type: 'string' },
+  storage: { type: 'string' },
+  'cuda-index': { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+
+type Values = { readonly [Name in keyof typeof MODEL_OPTIONS]?: (Name extends 'yes' ? boolean : string) | undefined };
+
+export const DEVICES = ['auto', 'cuda', 'cpu'] as const satisfies readonly ModelSettings['device'][];
+export const PRECISIONS = ['full', '8-bit', '4-bit'] as const satisfies readonly ModelSettings['precision'][];
+
+/** Options as they were given, looked at as far as they can be without the disk. */
+export interface ModelChoice {
+  readonly model: string;
+  readonly adapter: string | undefined;
+  readonly device: (typeof DEVICES)[number];
+  readonly precision: (typeof PRECISIONS)[number];
+  readonly storage: string | undefined;
+  readonly cuda: CudaConsent;
+}
+
+/** What the user says beforehand of the CUDA libraries. */
+export interface CudaConsent {
+  /** Base address of a Python package index. */
+  readonly index: string | undefined;
+  readonly yes: boolean;
+}
+
+/** @throws UsageError */
+export function modelChoice(values: Values, environment: CommandContext['environment']): ModelChoice {
+  if (!values.model) throw new UsageError('Name the model: --model DIR, or --model OWNER/NAME for one that was pulled.');
+  if (values.adapter === '') throw new UsageError('--adapter takes the folder of an adapter.');
+  return {
+    model: values.model,
+    adapter: values.adapter,
+    device: oneOf(DEVICES, values.device ?? 'auto', '--device'),
+    precision: oneOf(PRECISIONS, values.precision ?? 'full', '--precision'),
+    storage: values.storage,
+    // Where pip is told to look, our files are as well.
+    cuda: { index: values['cuda-index'] || environment['PIP_INDEX_URL'] || undefined, yes: values.yes ?? false },
+  };
+}
+
+/** What a model is loaded with, and the folder of the adapter. @throws an error that says what to do */
+export async function modelSettings(
+  { model, adapter, device, precision, storage: named }: ModelChoice, context: Pick<CommandContext, 'currentFolder' | 'environment'>,
+): Promise<{ readonly settings: ModelSettings; readonly adapter: string | undefined }> {
+  const { currentFolder } = context;
+  const storage = await writableStorage(named, context);
+  const folder = await findModelFolder(model, { currentFolder, storage });
+  return {
+    settings: { folder, device, precision, adapters: adapter !== undefined, storage },
+    adapter: adapter === undefined ? undefined : path.resolve(currentFolder, adapter),
+  };
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
+  const found = known.find((value) => value === text);
+  if (found === undefined) throw new UsageError(`${option} takes ${known.join(', ')}, not "${text}".`);
+  return found;
+}

@@ -1,0 +1,58 @@
+import { pullModel } from '../lm/hub/pull-model.ts';
+import { recommendModel } from '../lm/hub/recommend-model.ts';
+import { gigabytes } from '../lm/hub/size-text.ts';
+import type { CommandContext } from './command.ts';
+import { downloadProgress } from './download-text.ts';
+import { EXIT } from './exit-codes.ts';
+import { measuredMemory } from './measured-memory.ts';
+import type { ModelAction } from './model-action.ts';
+import { ProgressPrinter } from './progress-printer.ts';
+import { writableStorage } from './storage.ts';
+import { jsonText, printable } from './terminal.ts';
+
+/** `conductor model pull [OWNER/NAME]`: fetches a model, going on where an earlier try stopped. Prints its folder. */
+export const pullNamedModel: ModelAction = {
+  options: ['json', 'storage', 'revision', 'yes'],
+  run: async (name, { json = false, storage: named, revision, yes = false }, context) => {
+    const { terminal, environment, interrupted } = context;
+    const repo = name ?? (await recommended({ yes, json }, context));
+    if (repo === undefined) return EXIT.failed;
+    const storage = await writableStorage(named, context);
+    const progress = new ProgressPrinter(terminal);
+    try {
+      const model = await pullModel({
+        repo,
+        revision,
+        storage,
+        endpoint: environment['HF_ENDPOINT'] || undefined,
+        token: environment['HF_TOKEN'] || undefined,
+        signal: interrupted,
+        onProgress: ({ file, ...received }) => {
+          progress.tell(downloadProgress(terminal.status ? `Fetching ${printable(file)}` : `Fetching ${repo}`, received));
+        },
+        onWait: () => terminal.say('Another process fetches this model; waiting for it.'),
+      });
+      progress.end();
+      terminal.say(`${repo} is here: ${gigabytes(model.sizeBytes)}, commit ${model.commit}.`);
+      terminal.result(json ? jsonText(model, 2) : model.folder);
+      return EXIT.ok;
+    } catch (error) {
+      progress.end();
+      if (interrupted.aborted) terminal.say('What was fetched is kept; the same command goes on from there.');
+      throw error;
+    }
+  },
+};
+
+/** The largest model that runs well on this machine, once the user agrees to its download. */
+async function recommended(
+  { yes, json }: { readonly yes: boolean; readonly json: boolean }, { terminal, deviceProbe, interrupted }: CommandContext,
+): Promise<string | undefined> {
+  const found = recommendModel(await measuredMemory(deviceProbe));
+  if (!found) throw new Error('This machine has too little memory for any model that is known to plan well.');
+  const { repo, downloadBytes, licence } = found.model;
+  terminal.say(found.reason);
+  if (yes || (!json && (await terminal.ask?.(`Download ${gigabytes(downloadBytes)} (${licence})?`, interrupted)))) return repo;
+  terminal.say(`To fetch it: conductor model pull ${repo}`);
+  return undefined;
+}

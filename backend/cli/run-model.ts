@@ -1,0 +1,95 @@
+import { readAdapter } from '../lm/adapter/read-adapter.ts';
+import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
+import type { DeviceChoice } from '../lm/device/choose-device.ts';
+import { fetchCudaLibraries } from '../lm/device/cuda-libraries.ts';
+import type { LanguageModel, ModelSettings } from '../lm/language-model.ts';
+import type { LoadPhase } from '../lm/load-model.ts';
+import { memoryOf } from '../lm/model-memory.ts';
+import type { ModelStatus } from '../lm/process/model-client.ts';
+import { planDevice } from '../lm/process/plan-device.ts';
+import type { CommandContext } from './command.ts';
+import { downloadProgress } from './download-text.ts';
+import { type CudaConsent, type ModelChoice, modelSettings } from './model-options.ts';
+import { ProgressPrinter } from './progress-printer.ts';
+import { allPrintable, printable } from './terminal.ts';
+
+export interface RunningModel {
+  readonly model: LanguageModel;
+  /** The folder of the adapter that was asked for; to be named in each request. */
+  readonly adapter: string | undefined;
+}
+
+/**
+ * Loads a model for as long as `work` takes. Which device it runs on and why, and what it takes of its memory, is said before it is loaded.
+ * @throws what is wrong with the model, the adapter or the request, in a sentence; the reason of `interrupted`
+ */
+export async function runModel<T>(choice: ModelChoice, context: CommandContext, work: (running: RunningModel) => Promise<T>): Promise<T> {
+  const { terminal, interrupted } = context;
+  const { settings, adapter } = await modelSettings(choice, context);
+  // Before a model is loaded for minutes.
+  if (adapter !== undefined) await readAdapter(adapter, (await openCheckpoint(settings.folder)).config);
+  interrupted.throwIfAborted();
+  const progress = new ProgressPrinter(terminal);
+  const said = new Set<string>();
+  const sayReasons = (reasons: readonly string[]): void => {
+    for (const reason of allPrintable(reasons)) {
+      if (!said.has(reason)) terminal.say(terminal.style('yellow', reason));
+      said.add(reason);
+    }
+  };
+  const model = context.openModel({
+    settings,
+    chooseDevice: async () => {
+      const chosen = await chooseDevice(settings, choice.cuda, context, progress);
+      sayReasons(chosen.reasons);
+      for (const line of await memoryLines(settings, chosen.device)) terminal.say(line);
+      return chosen;
+    },
+    onStatus: (status) => showStatus(status, settings, progress),
+  });
+  // The model's process has nothing that it would have to end well.
+  const close = (): void => void model.close();
+  interrupted.addEventListener('abort', close, { once: true });
+  try {
+    sayReasons((await model.describe()).deviceReasons);
+    return await work({ model, adapter });
+  } catch (error) {
+    interrupted.throwIfAborted();
+    throw error;
+  } finally {
+    interrupted.removeEventListener('abort', close);
+    progress.end();
+    await model.close();
+  }
+}
+
+function chooseDevice(settings: ModelSettings, cuda: CudaConsent, context: CommandContext, progress: ProgressPrinter): Promise<DeviceChoice> {
+  const { terminal, interrupted, deviceProbe } = context;
+  return planDevice(settings, {
+    probe: deviceProbe,
+    cudaLibraries: () => fetchCudaLibraries({
+      storage: settings.storage,
+      index: cuda.index,
+      confirm: async ({ question }) => cuda.yes || ((await terminal.ask?.(question, interrupted)) ?? false),
+      signal: interrupted,
+      onProgress: (received) => progress.tell(downloadProgress('Fetching the CUDA libraries', received)),
+      onWait: () => terminal.say('Another process fetches the CUDA libraries; waiting for it.'),
+      onNotice: (sentence) => terminal.say(sentence),
+    }).finally(() => progress.end()),
+  });
+}
+
+async function memoryLines(settings: ModelSettings, device: 'cpu' | 'cuda'): Promise<readonly string[]> {
+  return allPrintable(memoryOf(await openCheckpoint(settings.folder), settings, device).lines);
+}
+
+const PHASES: Readonly<Record<LoadPhase, (settings: ModelSettings) => string>> = {
+  reading: () => 'Looking at the weights',
+  quantizing: ({ precision }) => `Working out the weights in ${precision}`,
+  loading: () => 'Loading the model',
+};
+
+function showStatus(status: ModelStatus, settings: ModelSettings, progress: ProgressPrinter): void {
+  if (status.state !== 'loading') return progress.end();
+  if (status.progress) progress.tell({ label: printable(PHASES[status.progress.phase](settings)), fraction: status.progress.fraction });
+}

@@ -1,0 +1,36 @@
+import path from 'node:path';
+import { listPulledModels, type PulledModel } from '../lm/hub/pulled-models.ts';
+import { conductorHome, prepareHome, UnsafeHomeError } from '../protocol/client/discovery.ts';
+import type { CommandContext } from './command.ts';
+
+type Places = Pick<CommandContext, 'currentFolder' | 'environment'>;
+
+/** Where models lie, and what is worked out for them: the folder of Conductor's files, unless another one is named. */
+export function storageFolder(named: string | undefined, { currentFolder, environment }: Places): string {
+  return named === undefined ? conductorHome(environment) : path.resolve(currentFolder, named);
+}
+
+/** The same, for a command that writes there. @throws UnsafeHomeError, or an error that says what to do */
+export async function writableStorage(named: string | undefined, places: Places): Promise<string> {
+  const folder = storageFolder(named, places);
+  if (named !== undefined) return folder;
+  try {
+    // As the backend wants to find it when it starts: other users have no business there.
+    await prepareHome(folder);
+  } catch (error) {
+    if (error instanceof UnsafeHomeError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Error(`${folder} cannot be used (${code}): name another folder with --storage.`, { cause: error });
+  }
+  return folder;
+}
+
+/** The pulled models of a storage folder. @throws an error that says what to do */
+export async function pulledModels(storage: string): Promise<PulledModel[]> {
+  try {
+    return await listPulledModels(storage);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Error(`The models in ${storage} cannot be listed (${code}): see that the folder is yours to read.`, { cause: error });
+  }
+}

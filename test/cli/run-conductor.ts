@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+
+const cli = fileURLToPath(new URL('../../backend/cli.ts', import.meta.url));
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** What stands on standard input. */
+  readonly input?: string | Uint8Array;
+}
+
+/** The command line from its sources, in a process of its own, in a folder of its own with a home of its own for each file of tests. */
+export function conductorCommand() {
+  const places = { folder: '', home: '' };
+  beforeAll(async () => {
+    places.folder = await mkdtemp(path.join(tmpdir(), 'conductor-cli-'));
+    places.home = path.join(places.folder, 'home');
+  });
+  afterAll(() => rm(places.folder, { recursive: true, force: true }));
+
+  const start = (args: readonly string[], { environment, input }: StartOptions = {}) => {
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd: places.folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.end(input);
+    const output = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    const result = once(child, 'close').then(([code]): Result => ({ code: code as number | null, ...output }));
+    return { child, output, result };
+  };
+  const run = (args: readonly string[], options?: StartOptions): Promise<Result> => start(args, options).result;
+  return { places, start, run };
+}
+
+/** Nothing but a sentence for people: no JSON, no stack. */
+export const NO_STACK = /^\s+at .*:\d+:\d+/m;
