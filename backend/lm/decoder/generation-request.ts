@@ -44,9 +44,9 @@ export function checkGenerationRequest(request: GenerationRequest, config: Decod
   demand(Number.isInteger(maxTokens) && maxTokens >= 1, `The number of new tokens must be a whole number from 1, not ${maxTokens}.`);
   demand(Number.isInteger(chunkTokens) && chunkTokens >= 1, `A chunk must have a whole number of tokens from 1, not ${chunkTokens}.`);
   if (temperature !== 0) checkTemperature(temperature);
-  demand(topP > 0 && topP <= 1, `top-p must be above 0 and at most 1, not ${topP}.`);
-  demand(Number.isSafeInteger(topK) && topK >= 0, `top-k must be a whole number from 0, not ${topK}.`);
-  demand(seeds.length === prompts.length * samples, `${prompts.length * samples} rows need as many seeds, not ${seeds.length}.`);
+  demand(topP > 0 && topP <= 1, `Top-p must be above 0 and at most 1, not ${topP}.`);
+  demand(Number.isSafeInteger(topK) && topK >= 0, `Top-k must be a whole number from 0, not ${topK}.`);
+  demand(seeds.length === prompts.length * samples, `Every row needs a seed: there are ${prompts.length * samples} rows and ${seeds.length} seeds.`);
   const seed = seeds.find((number) => !Number.isInteger(number));
   demand(seed === undefined, `A seed must be a whole number, not ${seed}.`);
   checkTokens(stopTokenIds, config.vocabularySize, 'The list of stop tokens');
