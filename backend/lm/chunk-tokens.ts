@@ -2,10 +2,11 @@ import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { linearShapes } from './checkpoint/decoder-weights.ts';
 
 /*
- * How many tokens a chunk has. A chunk is one run of onnxruntime, which nothing can interrupt: it is as long as a cancel may take and as
- * the waiting for the next piece of text. Between two chunks the cache goes through the host, which costs a few per cent of a chunk of
- * some tokens on a CPU and more on a GPU. The length follows from the model and the request alone, not from how fast the last chunk was:
- * where a chunk ends must not depend on the day, or a seed would not give the same text again.
+ * How many tokens a chunk has. A chunk is one run of onnxruntime, which nothing can interrupt: it is as long as a cancel may
+ * take and as the waiting for the next piece of text. Between two chunks the cache goes through the host, which costs a few
+ * per cent of a chunk of some tokens on a CPU and more on a GPU. The length follows from the model and the request alone, not
+ * from how fast the last chunk was: where a chunk ends must not depend on the day, or a seed would not give the same text
+ * again.
  */
 
 export interface ChunkLoad {
@@ -20,8 +21,8 @@ export interface ChunkLoad {
 }
 
 /**
- * A slow laptop: what it reads from memory and computes in a second. A step reads all weights once and does two operations a weight and
- * row.
+ * A slow laptop: what it reads from memory and computes in a second. A step reads all weights once and does two operations a
+ * weight and row.
  */
 const BYTES_PER_SECOND = 10e9;
 const OPERATIONS_PER_SECOND = 50e9;
@@ -34,18 +35,22 @@ const BATCH_SECONDS = 2;
 const INTERACTIVE_TOKENS = 16;
 const BATCH_TOKENS = 256;
 
+/** The cache of many rows weighs as much as the work of one step: fewer steps than this would mostly carry it to and fro. */
+const FEWEST_BATCH_TOKENS = 4;
+
 export function chunkTokens({ device, weightBytes, config, rows, maxTokens, interactive }: ChunkLoad): number {
   // On a GPU many rows have a large cache; carrying it would cost more than cancelling saves, and killing the process remains.
   if (device === 'cuda') return interactive ? Math.min(INTERACTIVE_TOKENS, maxTokens) : maxTokens;
   const stepSeconds = Math.max(weightBytes / BYTES_PER_SECOND, (2 * multipliedWeights(config) * rows) / OPERATIONS_PER_SECOND);
   const seconds = interactive ? INTERACTIVE_SECONDS : BATCH_SECONDS;
-  const most = Math.min(interactive ? INTERACTIVE_TOKENS : BATCH_TOKENS, maxTokens);
-  return Math.max(1, Math.min(most, Math.floor(seconds / stepSeconds)));
+  const fewest = interactive ? 1 : FEWEST_BATCH_TOKENS;
+  const most = interactive ? INTERACTIVE_TOKENS : BATCH_TOKENS;
+  return Math.min(maxTokens, most, Math.max(fewest, Math.floor(seconds / stepSeconds)));
 }
 
 /**
- * How many tokens are scored in one run; a single sequence may have more. The arithmetic units are busy from some tens of tokens on,
- * so that little is lost by stopping for a cancel now and then.
+ * How many tokens are scored in one run; a single sequence may have more. The arithmetic units are busy from some tens of
+ * tokens on, so that little is lost by stopping for a cancel now and then.
  */
 export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): number {
   if (device === 'cuda') return 8_192;

@@ -14,6 +14,7 @@ import type { ModelDescription, ModelSettings } from './language-model.ts';
 import { RuntimeMissingError } from './load-error.ts';
 import { memoryOf } from './model-memory.ts';
 import { DEFAULT_BLOCK_SIZE } from './quantize/block-quantize.ts';
+import type { MemoryPlan } from './quantize/memory-plan.ts';
 import { openQuantized } from './quantize/quantized-store.ts';
 import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
 
@@ -52,11 +53,13 @@ export interface LoadedModel {
 const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
 
 /**
- * Opens a checkpoint, checks and if need be quantises its weights, and loads it. Blocks the thread for seconds: for the model's process.
- * @throws RuntimeMissingError, UnsupportedModelError, CheckpointError, QuantizedCacheError, DeviceError `out-of-memory`, the signal's
- * reason, and whatever onnxruntime says
+ * Opens a checkpoint, checks and if need be quantises its weights, and loads it. Blocks the thread for seconds: for the
+ * model's process.
+ * @throws RuntimeMissingError, UnsupportedModelError, CheckpointError, QuantizedCacheError, DeviceError `out-of-memory`,
+ * the signal's reason, and whatever onnxruntime says
  */
-export async function loadModel({ settings, device, deviceReasons, threads, onProgress, signal }: LoadOptions): Promise<LoadedModel> {
+export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
+  const { settings, device, deviceReasons, threads, onProgress, signal } = options;
   await requireRuntime();
   onProgress?.({ phase: 'reading' });
   const checkpoint = await openCheckpoint(settings.folder);
@@ -65,8 +68,10 @@ export async function loadModel({ settings, device, deviceReasons, threads, onPr
   const plan = memoryOf(checkpoint, { ...settings, contextLength }, device);
   if (device === 'cpu') refuseTooLarge(plan.weightsBytes, settings);
 
-  await checkWeights(checkpoint, settings.storage, (fraction) => onProgress?.({ phase: 'reading', fraction }), signal);
-  const quantized = await quantizedWeights(checkpoint, settings, (fraction) => onProgress?.({ phase: 'quantizing', fraction }), signal);
+  const onChecked = (fraction: number): void => onProgress?.({ phase: 'reading', fraction });
+  await checkWeights(checkpoint, settings.storage, onChecked, signal);
+  const onQuantized = (fraction: number): void => onProgress?.({ phase: 'quantizing', fraction });
+  const quantized = await quantizedWeights(checkpoint, settings, onQuantized, signal);
 
   onProgress?.({ phase: 'loading' });
   const repack = repacking(device, settings, plan);
@@ -98,8 +103,8 @@ async function requireRuntime(): Promise<void> {
   } catch (cause) {
     const said = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]?.slice(0, 300);
     throw new RuntimeMissingError(
-      `Local models do not run on this machine: onnxruntime has no working build for ${process.platform} ${process.arch} here (${said}); ` +
-        'use a model behind an endpoint.',
+      'Local models do not run on this machine: onnxruntime has no working build for ' +
+        `${process.platform} ${process.arch} here (${said}); use a model behind an endpoint.`,
       { cause },
     );
   }
@@ -111,15 +116,18 @@ function cudaCompute({ precision }: ModelSettings, storedType: StoredType): Comp
 }
 
 /**
- * Every weight is looked at when a model is loaded for the first time: a NaN would spread to everything it says. That they are sound is
- * noted by the fingerprint, which changes with the files.
+ * Every weight is looked at when a model is loaded for the first time: a NaN would spread to everything it says. That they
+ * are sound is noted by the fingerprint, which changes with the files.
  */
 async function checkWeights(
   checkpoint: Checkpoint, storage: string, onProgress: (fraction: number) => void, signal: AbortSignal | undefined,
 ): Promise<void> {
   const note = path.join(storage, 'checked', checkpoint.fingerprint);
   if (await stat(note).then(() => true, () => false)) return;
-  const found = await findNonFinite(checkpoint, { signal, onProgress: (doneBytes, totalBytes) => onProgress(doneBytes / totalBytes) });
+  const found = await findNonFinite(checkpoint, {
+    signal,
+    onProgress: (doneBytes, totalBytes) => onProgress(doneBytes / totalBytes),
+  });
   if (found) throw notFiniteError(found.tensor, found.index);
   try {
     await mkdir(path.dirname(note), { recursive: true });
@@ -130,7 +138,8 @@ async function checkWeights(
 }
 
 async function quantizedWeights(
-  checkpoint: Checkpoint, { precision, storage }: ModelSettings, onProgress: (fraction: number) => void, signal = new AbortController().signal,
+  checkpoint: Checkpoint, { precision, storage }: ModelSettings, onProgress: (fraction: number) => void,
+  signal = new AbortController().signal,
 ): Promise<ReadonlyMap<string, QuantizedTensor> | undefined> {
   if (precision === 'full') return undefined;
   const { tensors } = await openQuantized(checkpoint, {
@@ -150,8 +159,8 @@ function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void
   const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
   throw new DeviceError(
     'out-of-memory',
-    `The model's weights take ${gigabytes(weightBytes)} and this machine has ${gigabytes(total)} of memory: choose a smaller model` +
-      `${precision === '4-bit' ? '' : ' or 4-bit weights'}.`,
+    `The model's weights take ${gigabytes(weightBytes)} and this machine has ${gigabytes(total)} of memory: ` +
+      `choose a smaller model${precision === '4-bit' ? '' : ' or 4-bit weights'}.`,
   );
 }
 
@@ -160,10 +169,12 @@ function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void
  * (docs/decisions/0006); others are twice as fast with it and take their memory once more.
  */
 function repacking(
-  device: 'cpu' | 'cuda', { precision }: ModelSettings, { totalBytes, weightsBytes }: { readonly totalBytes: number; readonly weightsBytes: number },
+  device: 'cpu' | 'cuda', { precision }: ModelSettings, { totalBytes, weightsBytes }: MemoryPlan,
 ): { readonly yes: boolean; readonly reasons: readonly string[] } {
   if (device === 'cuda') return { yes: false, reasons: [] };
   if (precision !== 'full' || totalBytes + weightsBytes <= process.availableMemory()) return { yes: true, reasons: [] };
-  const reason = 'Little memory is free, so the weights were not repacked and the model writes at half its speed; close programs or choose 4-bit weights.';
+  const reason =
+    'Little memory is free, so the weights were not repacked and the model writes at half its speed: ' +
+    'close programs, or choose 4-bit weights.';
   return { yes: false, reasons: [reason] };
 }

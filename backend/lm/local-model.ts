@@ -5,7 +5,6 @@ import { compilePattern } from './automaton/compile-pattern.ts';
 import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
 import { chunkTokens, scoredTokens } from './chunk-tokens.ts';
-import type { GenerationRequest } from './decoder/generation-request.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
   GeneratedTokens, LanguageModel, ModelDescription, ScoreRequest, TextRequest, TokensRequest, WrittenText,
@@ -94,7 +93,8 @@ export class LocalModel implements LanguageModel {
     const prompt = tokenizer.chat(messages, { prefill });
     const maxTokens = Math.min(request.maxTokens, this.#room(prompt.length));
     const stopTokenIds = this.#stopTokens(tokenizer);
-    const texts = new SampleTexts({ samples, prefill, stopTokenIds, open: () => tokenizer.textStream({ skipSpecial: true }), onText });
+    const open = () => tokenizer.textStream({ skipSpecial: true });
+    const texts = new SampleTexts({ samples, prefill, stopTokenIds, open, onText });
     const rows = await this.#loaded.session.generate({
       ...(await this.#sampling(request, maxTokens, onText !== undefined)),
       prompts: [prompt],
@@ -108,12 +108,13 @@ export class LocalModel implements LanguageModel {
     }));
   }
 
-  async #sampling(
-    { temperature, topP = 1, topK = 0, seeds, adapter, signal }: TextRequest | TokensRequest, maxTokens: number, streamed: boolean,
-  ): Promise<Pick<GenerationRequest, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'seeds' | 'adapter' | 'chunkTokens' | 'signal'>> {
+  /** What requests for text and for tokens have in common, as the session wants it. */
+  async #sampling(request: TextRequest | TokensRequest, maxTokens: number, streamed: boolean) {
+    const { temperature, topP = 1, topK = 0, seeds, adapter, signal } = request;
     const rows = seeds.length;
     const length = chunkTokens({ ...this.#load, rows, maxTokens, interactive: streamed || rows === 1 });
-    return { maxTokens, temperature, topP, topK, seeds, adapter: await this.#adapter(adapter), chunkTokens: length, signal };
+    const read = await this.#adapter(adapter);
+    return { maxTokens, temperature, topP, topK, seeds, adapter: read, chunkTokens: length, signal };
   }
 
   /** Tokens that may come after a prompt. */
@@ -121,7 +122,8 @@ export class LocalModel implements LanguageModel {
     const { contextLength } = this.#loaded.description;
     if (promptTokens < contextLength) return contextLength - promptTokens;
     throw new PromptTooLongError(
-      `The messages have ${promptTokens} tokens and the model reads at most ${contextLength}, its answer included: give it less to read.`,
+      `The messages have ${promptTokens} tokens and the model reads at most ${contextLength}, its answer included: ` +
+        'give it less to read.',
     );
   }
 
@@ -136,19 +138,23 @@ export class LocalModel implements LanguageModel {
     let automaton = this.#automata.get(key);
     if (!automaton) {
       const { vocabularySize } = this.#loaded.checkpoint.config;
-      automaton = compileTokenAutomaton(compilePattern(grammar), { tokenBytes: tokenizer.tokenBytes(), stopTokenIds, vocabularySize });
+      const vocabulary = { tokenBytes: tokenizer.tokenBytes(), stopTokenIds, vocabularySize };
+      automaton = compileTokenAutomaton(compilePattern(grammar), vocabulary);
       this.#automata.set(key, automaton);
     }
     const fewest = automaton.distance[automaton.start] as number;
     if (fewest <= maxTokens) return automaton;
     throw new PromptTooLongError(
-      `The answer must have a form that takes at least ${fewest} tokens, and there is room for ${maxTokens}: allow more, or give less to read.`,
+      `The answer must have a form that takes at least ${fewest} tokens, and there is room for ${maxTokens}: ` +
+        'allow more, or give it less to read.',
     );
   }
 
   async #adapter(folder: string | undefined): Promise<Adapter | undefined> {
     if (folder === undefined) return undefined;
-    if (!this.#loaded.takesAdapters) throw new ModelRequestError(`The model was loaded without adapters, and ${folder} was asked for.`);
+    if (!this.#loaded.takesAdapters) {
+      throw new ModelRequestError(`The model was loaded without adapters, and ${folder} was asked for.`);
+    }
     const key = await versionKey(folder);
     const known = this.#adapters.get(key);
     if (known) return known;

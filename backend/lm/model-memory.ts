@@ -11,10 +11,11 @@ const ADAPTER_RANK = 16;
 
 /** What a model takes on a device in ordinary use, worked out before anything is loaded. */
 export function memoryOf(
-  checkpoint: Checkpoint, { precision, contextLength, adapters }: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: 'cpu' | 'cuda',
+  checkpoint: Checkpoint, settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: 'cpu' | 'cuda',
 ): MemoryPlan {
+  const { precision, contextLength = Number.POSITIVE_INFINITY, adapters } = settings;
   const [storedType = 'float32'] = inspectCheckpoint(checkpoint).types;
-  const places = Math.min(contextLength ?? Number.POSITIVE_INFINITY, checkpoint.config.maximumPositions, PROMPT_TOKENS + NEW_TOKENS);
+  const places = Math.min(contextLength, checkpoint.config.maximumPositions, PROMPT_TOKENS + NEW_TOKENS);
   const newTokens = Math.min(NEW_TOKENS, Math.floor(places / 2));
   return planMemory({
     config: checkpoint.config,

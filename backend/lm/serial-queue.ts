@@ -9,8 +9,8 @@ export class SerialQueue {
   }
 
   /**
-   * Runs a task when those before it have ended. An abort is told to the caller at once, with the signal's reason: a task that waits is
-   * taken out, and one that runs keeps its place until it has really ended.
+   * Runs a task when those before it have ended. An abort is told to the caller at once, with the signal's reason: a task that
+   * waits is taken out, and one that runs keeps its place until it has really ended.
    */
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();

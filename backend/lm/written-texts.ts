@@ -9,7 +9,7 @@ export interface SampleTextsOptions {
   readonly onText?: ((sample: number, text: string) => void) | undefined;
 }
 
-/** The texts of some samples while their tokens arrive. What `onText` is given, joined, is each sample's text, prefill included. */
+/** The texts of some samples while their tokens arrive. The pieces `onText` is given, joined, are a sample's text with its prefill. */
 export class SampleTexts {
   readonly #streams: readonly TextStream[];
   readonly #texts: string[];

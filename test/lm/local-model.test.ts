@@ -13,11 +13,14 @@ import { TokenizerMissingError } from '../../backend/lm/tokenizer/errors.ts';
 import { adapterFolder, type GoldenModel, modelFolder, readFigures } from '../golden/golden.ts';
 
 const QUESTION: Pick<TextRequest, 'messages' | 'maxTokens' | 'temperature' | 'samples' | 'seeds'> = {
-  messages: [{ role: 'user', content: 'Which is the longest river?' }], maxTokens: 24, temperature: 1, samples: 2, seeds: [11, 12],
+  messages: [{ role: 'user', content: 'Which is the longest river?' }],
+  maxTokens: 24, temperature: 1, samples: 2, seeds: [11, 12],
 };
 
 let storage: string;
-const open = (model: GoldenModel, changes: Partial<LoadOptions['settings']> = {}, options: Partial<LoadOptions> = {}): Promise<LocalModel> =>
+const open = (
+  model: GoldenModel, changes: Partial<LoadOptions['settings']> = {}, options: Partial<LoadOptions> = {},
+): Promise<LocalModel> =>
   LocalModel.open({
     settings: { folder: modelFolder(model), device: 'cpu', precision: 'full', adapters: true, storage, ...changes },
     device: 'cpu', deviceReasons: [], threads: 1, ...options,
@@ -59,7 +62,8 @@ describe('a model in this process', () => {
   it('gives log-probabilities that scoring the same tokens confirms', async () => {
     const [written] = await qwen2.write({ ...QUESTION, samples: 1, seeds: [5] });
     const { promptTokenIds = [], tokenIds = [], logprobs = [] } = written ?? {};
-    const [scores = []] = await qwen2.score({ sequences: [[...promptTokenIds, ...tokenIds]], promptLengths: [promptTokenIds.length] });
+    const sequences = [[...promptTokenIds, ...tokenIds]];
+    const [scores = []] = await qwen2.score({ sequences, promptLengths: [promptTokenIds.length] });
     expect(scores).toHaveLength(logprobs.length);
     scores.forEach((score, place) => expect(score).toBeCloseTo(logprobs[place] as number, 3));
   });
@@ -92,7 +96,8 @@ describe('a model in this process', () => {
 
   it('uses ids without a tokenizer, and says that writing needs one', async () => {
     const { prompts, newTokens, base } = await readFigures('qwen2-tiny-untied');
-    const rows = await untied.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds: prompts.map(() => 0) });
+    const seeds = prompts.map(() => 0);
+    const rows = await untied.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds });
     expect(rows.map(({ tokens }) => tokens)).toEqual(base.greedy.tokens);
     await expect(untied.write(QUESTION)).rejects.toThrow(TokenizerMissingError);
   });
@@ -100,8 +105,11 @@ describe('a model in this process', () => {
   it('takes an adapter by its folder, and the new one when the folder has another', async () => {
     const { prompts, newTokens, adapters } = await readFigures('qwen2-tiny');
     const folder = path.join(storage, 'adapter');
-    const greedy = async (adapter: string) =>
-      (await qwen2.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds: prompts.map(() => 0), adapter })).map(({ tokens }) => tokens);
+    const seeds = prompts.map(() => 0);
+    const greedy = async (adapter: string) => {
+      const rows = await qwen2.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds, adapter });
+      return rows.map(({ tokens }) => tokens);
+    };
     await cp(adapterFolder('qwen2-tiny-all'), folder, { recursive: true });
     expect(await greedy(folder)).toEqual(adapters['qwen2-tiny-all']?.greedy.tokens);
     await rm(folder, { recursive: true });
@@ -112,14 +120,16 @@ describe('a model in this process', () => {
   it('refuses an adapter of another model, and any where it was loaded without', async () => {
     const request = { sequences: [[1, 2, 3]], promptLengths: [1] };
     await expect(qwen2.score({ ...request, adapter: adapterFolder('qwen3-tiny-all') })).rejects.toThrow(AdapterError);
-    await expect(untied.score({ ...request, adapter: adapterFolder('qwen2-tiny-all') })).rejects.toThrow(/loaded without adapters/);
+    const withAdapter = { ...request, adapter: adapterFolder('qwen2-tiny-all') };
+    await expect(untied.score(withAdapter)).rejects.toThrow(/loaded without adapters/);
   });
 
   it('scores many sequences in several runs as it scores each alone', async () => {
     const { sequences, promptLengths, base } = await readFigures('qwen2-tiny');
     const times = 120;
     const scores = await qwen2.score({
-      sequences: Array.from({ length: times }, () => sequences).flat(), promptLengths: Array.from({ length: times }, () => promptLengths).flat(),
+      sequences: Array.from({ length: times }, () => sequences).flat(),
+      promptLengths: Array.from({ length: times }, () => promptLengths).flat(),
     });
     expect(scores).toHaveLength(times * sequences.length);
     scores.forEach((row, index) => {

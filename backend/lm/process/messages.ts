@@ -6,8 +6,9 @@ import type { ChatMessage } from '../tokenizer/tokenizer.ts';
 import { wireErrorSchema } from './wire-error.ts';
 
 /*
- * What the backend and the model's process say to each other, over the IPC channel of the child process, serialised as structured
- * clones: so lists of numbers travel as typed arrays. Each side looks at what arrives before it is used. The process has one model.
+ * What the backend and the model's process say to each other, over the IPC channel of the child process, serialised as
+ * structured clones: so lists of numbers travel as typed arrays. Each side looks at what arrives before it is used. The
+ * process has one model.
  */
 
 const id = z.int().min(1);
@@ -48,7 +49,10 @@ const sampling = {
   streamed: z.boolean(),
 };
 
-const chatMessage = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }) satisfies z.ZodType<ChatMessage>;
+const chatMessage = z.object({
+  role: z.enum(['system', 'user', 'assistant']),
+  content: z.string(),
+}) satisfies z.ZodType<ChatMessage>;
 
 const pattern: z.ZodType<Pattern> = z.lazy(() => z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('byte'), ranges: z.array(z.tuple([byte, byte])) }),
@@ -63,7 +67,8 @@ const pattern: z.ZodType<Pattern> = z.lazy(() => z.discriminatedUnion('kind', [
 export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), id, settings, device, deviceReasons: sentences, threads: z.int().min(1).optional() }),
   z.object({
-    type: z.literal('write'), id, ...sampling, messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
+    type: z.literal('write'), id, ...sampling,
+    messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
   }),
   z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
   z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, adapter: z.string().optional() }),

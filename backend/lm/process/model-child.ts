@@ -71,24 +71,21 @@ export class ModelChild {
     return this.#process.pid;
   }
 
-  get lastOutput(): string {
-    return this.#stderr.toString().trim();
-  }
-
   /**
    * Asks and waits for the answer.
    * @throws what the process answered, as it was there; ModelDiedError when it ended before
    */
   async ask<Type extends ModelRequest['type']>(
-    request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, { signal, graceMs, onEvent }: AskOptions,
+    request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, options: AskOptions,
   ): Promise<ResultOf<Type>> {
+    const { signal, graceMs, onEvent } = options;
     if (this.#hasEnded) throw diedAt(await this.ended);
     const id = (this.#lastId += 1);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.set(id, { type: request.type, resolve, reject, onEvent });
     let timer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
-      this.#tell({ type: 'cancel', id });
+      this.#send({ type: 'cancel', id });
       timer = setTimeout(() => this.kill(), graceMs);
     };
     this.#send({ ...request, id });
@@ -105,7 +102,7 @@ export class ModelChild {
 
   /** Lets the process end by itself, and kills it where it does not. */
   async end(graceMs: number): Promise<void> {
-    this.#tell({ type: 'close' });
+    this.#send({ type: 'close' });
     const timer = setTimeout(() => this.kill(), graceMs);
     await this.ended;
     clearTimeout(timer);
@@ -113,10 +110,6 @@ export class ModelChild {
 
   kill(): void {
     this.#process.kill('SIGKILL');
-  }
-
-  #tell(notice: ModelNotice): void {
-    this.#send(notice);
   }
 
   #send(message: ModelNotice | { readonly id: number }): void {
@@ -152,7 +145,8 @@ export class ModelChild {
 }
 
 function diedAt(end: ProcessEnd): ModelDiedError {
-  const how = end.signal ? `ended by ${end.signal}` : end.exitCode === null ? 'not started' : `ended with exit code ${end.exitCode}`;
+  const exit = end.exitCode === null ? 'not started' : `ended with exit code ${end.exitCode}`;
+  const how = end.signal ? `ended by ${end.signal}` : exit;
   const hint = end.signal === 'SIGKILL' ? ' (systems do this when memory runs out)' : '';
   return new ModelDiedError({
     ...end,

@@ -24,7 +24,7 @@ export interface ModelClientOptions {
   /** backend/model-process.ts, or the bundle of it. */
   readonly script: string;
   /** Asked each time the model is loaded: what is free on a GPU changes. See `planDevice`. */
-  readonly chooseDevice: (settings: ModelSettings) => Promise<DeviceChoice>;
+  readonly chooseDevice: (settings: ModelSettings, signal: AbortSignal) => Promise<DeviceChoice>;
   /** How long a model that nobody asks stays in memory. */
   readonly idleMs: number;
   readonly onStatus?: ((status: ModelStatus) => void) | undefined;
@@ -49,8 +49,9 @@ interface Running {
 }
 
 /**
- * A model in a process of its own, which is started by the first request, ends when nobody has asked for a while, and is started again
- * when it died. Requests are sent one after another, so those behind the one that a death has hit are not affected.
+ * A model in a process of its own, which is started by the first request, ends when nobody has asked for a while, and is
+ * started again when it died. Requests are sent one after another, so those behind the one that a death has hit are not
+ * affected.
  */
 export class ModelClient implements LanguageModel {
   readonly #options: ModelClientOptions;
@@ -100,7 +101,9 @@ export class ModelClient implements LanguageModel {
       const { promptTokenIds, texts } = await child.ask(
         {
           type: 'write', ...sampling, prefill, grammar,
-          messages: messages.map(({ role, content }) => ({ role, content })), seeds: Float64Array.from(seeds), streamed: onText !== undefined,
+          messages: messages.map(({ role, content }) => ({ role, content })),
+          seeds: Float64Array.from(seeds),
+          streamed: onText !== undefined,
         },
         { signal, graceMs: this.#graceMs, onEvent: unlessAborted(signal, onEvent) },
       );
@@ -115,7 +118,9 @@ export class ModelClient implements LanguageModel {
       const onEvent = (event: ModelEvent): void => { if (event.type === 'tokens') onTokens?.(event.row, [...event.tokens]); };
       const rows = await child.ask(
         {
-          type: 'generate', ...request, prompts: prompts.map((prompt) => Float64Array.from(prompt)), seeds: Float64Array.from(seeds),
+          type: 'generate', ...request,
+          prompts: prompts.map((prompt) => Float64Array.from(prompt)),
+          seeds: Float64Array.from(seeds),
           streamed: onTokens !== undefined,
         },
         { signal, graceMs: this.#graceMs, onEvent: unlessAborted(signal, onEvent) },
@@ -161,7 +166,7 @@ export class ModelClient implements LanguageModel {
       } catch (error) {
         // So that the next request does not find what has died.
         if (error instanceof ModelDiedError) await running.child.ended;
-        throw explained(error, running);
+        throw explained(error, running.description);
       }
     }, ended);
     void answer.then(() => this.#waitForIdle(), () => this.#waitForIdle());
@@ -174,7 +179,7 @@ export class ModelClient implements LanguageModel {
       this.#refuseWhereItKeepsDying();
       this.#report({ state: 'loading' });
       try {
-        this.#running = await this.#openAnywhere();
+        await this.#openAnywhere();
         this.#deaths = [];
       } catch (error) {
         this.#report({ state: 'unloaded' });
@@ -194,27 +199,27 @@ export class ModelClient implements LanguageModel {
     throw new ModelDiedError({
       ...end,
       retryable: false,
-      message: `The model's process died ${DEATHS_TO_STOP} times within a minute while it loaded${causeOfDeath(cause)}; choose a smaller model ` +
-        'or 4-bit weights, or try again in a minute.',
+      message:
+        `The model's process died ${DEATHS_TO_STOP} times within a minute while it loaded${causeOfDeath(cause)}; ` +
+        'choose a smaller model or 4-bit weights, or try again in a minute.',
       cause,
     });
   }
 
   /** On the device that was chosen, or, where CUDA fails, on the CPU with its reason. */
-  async #openAnywhere(): Promise<Running> {
-    const choice = await this.#options.chooseDevice(this.#options.settings);
+  async #openAnywhere(): Promise<void> {
+    const choice = await this.#options.chooseDevice(this.#options.settings, this.#closing.signal);
     if (choice.device === 'cpu') return this.#open('cpu', choice.reasons, this.#environment);
     try {
       return await this.#open('cuda', choice.reasons, cudaEnvironment(choice.libraries, choice.gpu, this.#environment));
     } catch (error) {
-      if (!maybeOfTheDevice(error) || this.#closing.signal.aborted) throw error;
-      const output = error instanceof ModelDiedError ? error.lastOutput : '';
-      const reason = explainCudaFailure([output, error.message].join('\n')).message;
-      return this.#open('cpu', [...choice.reasons, reason], this.#environment);
+      if (!(error instanceof DeviceError)) throw error;
+      return this.#open('cpu', [...choice.reasons, error.message], this.#environment);
     }
   }
 
-  async #open(device: 'cpu' | 'cuda', deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<Running> {
+  /** @throws DeviceError where CUDA is why it failed, or may be */
+  async #open(device: 'cpu' | 'cuda', deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
     this.#closing.signal.throwIfAborted();
     const { settings, script, threads } = this.#options;
     const child = new ModelChild({ script, nodePath: process.execPath, environment });
@@ -231,19 +236,22 @@ export class ModelClient implements LanguageModel {
         graceMs: this.#graceMs,
         onEvent: (event) => { if (event.type === 'progress') this.#report({ state: 'loading', progress: event.progress }); },
       });
+      // Before anything else is heard of the process, such as its death.
+      this.#running = { child, description };
       this.#report({ state: 'ready', description });
-      return { child, description };
     } catch (error) {
       child.kill();
-      await child.ended;
-      throw error;
+      const { lastOutput } = await child.ended;
+      if (device === 'cpu' || !maybeOfTheDevice(error)) throw error;
+      throw explainCudaFailure([lastOutput, error.message].join('\n'));
     }
   }
 
   #waitForIdle(): void {
     clearTimeout(this.#idleTimer);
     if (!this.#queue.isIdle || this.#closing.signal.aborted) return;
-    this.#idleTimer = setTimeout(() => void this.#queue.run(async () => { await this.#running?.child.end(this.#graceMs); }), this.#idleMs);
+    const unload = async (): Promise<void> => this.#running?.child.end(this.#graceMs);
+    this.#idleTimer = setTimeout(() => void this.#queue.run(unload), this.#idleMs);
   }
 
   #report(status: ModelStatus): void {
@@ -262,10 +270,10 @@ function maybeOfTheDevice(error: unknown): error is Error {
   return [ModelDiedError, ModelFailedError, RuntimeMissingError, DeviceError].some((kind) => error instanceof kind);
 }
 
-/** What onnxruntime says of a GPU, where it is known what it means. */
-function explained(error: unknown, { child, description }: Running): unknown {
-  if (description.device !== 'cuda' || !(error instanceof ModelFailedError)) return error;
-  const meant = explainCudaFailure([child.lastOutput, error.message].join('\n'));
+/** What onnxruntime says of a GPU in a sentence for users, where it is known what it means. */
+function explained(error: unknown, { device }: ModelDescription): unknown {
+  if (device !== 'cuda' || !(error instanceof ModelFailedError)) return error;
+  const meant = explainCudaFailure(error.message);
   return meant.kind === 'unknown' ? error : meant;
 }
 

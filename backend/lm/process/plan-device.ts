@@ -11,8 +11,8 @@ export interface DevicePlanning {
 }
 
 /**
- * Chooses the device for a model by what it takes there, from the headers of its files. The process must be started for its device, so
- * this is the backend's to do.
+ * Chooses the device for a model by what it takes there, from the headers of its files. The process must be started for its
+ * device, so this is the backend's to do.
  * @throws CheckpointError, UnsupportedModelError, and what `cudaLibraries` throws beside DeviceError
  */
 export async function planDevice(settings: ModelSettings, { probe, cudaLibraries }: DevicePlanning): Promise<DeviceChoice> {

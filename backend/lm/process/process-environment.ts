@@ -1,6 +1,6 @@
 /**
- * What the model's process is told of the backend's environment. Keys of providers stand in environments, too, and are none of its
- * business: so variables are named, not excluded.
+ * What the model's process is told of the backend's environment. Keys of providers stand in environments, too, and are none of
+ * its business: so variables are named, not excluded.
  */
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ModelRequestError } from '../decoder/request-error.ts';
 import type { GeneratedTokens } from '../language-model.ts';
+import type { LoadProgress } from '../load-model.ts';
 import { LocalModel } from '../local-model.ts';
 import { type ModelReply, type ModelRequest, noticeSchema, type ResultOf, requestSchema } from './messages.ts';
 import { toWireError } from './wire-error.ts';
@@ -12,7 +13,8 @@ export interface ModelChannel {
 }
 
 /**
- * Answers the backend with one model, which `open` brings. Requests are answered one after another; a cancel is heard between two chunks.
+ * Answers the backend with one model, which `open` brings. Requests are answered one after another; a cancel is heard between
+ * two chunks.
  * @param end called when the backend has no more use for this process.
  */
 export function serveModel(channel: ModelChannel, end: () => void): void {
@@ -44,7 +46,8 @@ class ModelServer {
     if (request.success) return void this.#answer(request.data);
     const { id } = addressed.parse(message);
     const [issue] = request.error.issues;
-    const problem = new ModelRequestError(`The request is not as it must be at ${issue?.path.join('.') || 'its type'}: ${issue?.message}.`);
+    const place = issue?.path.join('.') || 'its type';
+    const problem = new ModelRequestError(`The request is not as it must be at ${place}: ${issue?.message}.`);
     this.#channel.send({ type: 'error', id, error: toWireError(problem) });
   }
 
@@ -74,7 +77,7 @@ class ModelServer {
 
   async #open({ id, ...options }: Extract<ModelRequest, { type: 'open' }>, signal: AbortSignal): Promise<ResultOf<'open'>> {
     if (this.#model) throw new ModelRequestError('This process has a model already.');
-    const onProgress = throttled(({ phase, fraction }) => this.#channel.send({ type: 'progress', id, progress: { phase, fraction } }));
+    const onProgress = throttled((progress) => this.#channel.send({ type: 'progress', id, progress }));
     this.#model = LocalModel.open({ ...options, onProgress, signal });
     return (await this.#model).describe();
   }
@@ -87,10 +90,11 @@ class ModelServer {
   async #write(request: Extract<ModelRequest, { type: 'write' }>, signal: AbortSignal): Promise<ResultOf<'write'>> {
     const { id, streamed, seeds, ...rest } = request;
     const onText = (sample: number, text: string): void => this.#channel.send({ type: 'text', id, sample, text });
-    const written = await (await this.#opened()).write({ ...rest, seeds: [...seeds], signal, onText: streamed ? onText : undefined });
+    const model = await this.#opened();
+    const written = await model.write({ ...rest, seeds: [...seeds], signal, onText: streamed ? onText : undefined });
     return {
       promptTokenIds: Float64Array.from(written[0]?.promptTokenIds ?? []),
-      texts: written.map(({ text, tokenIds, logprobs, finishReason }) => ({ text, ...packed({ tokens: tokenIds, logprobs, finishReason }) })),
+      texts: written.map(({ text, tokenIds, ...row }) => ({ text, ...packed({ ...row, tokens: tokenIds }) })),
     };
   }
 
@@ -99,12 +103,14 @@ class ModelServer {
     const onTokens = (row: number, tokens: readonly number[]): void =>
       this.#channel.send({ type: 'tokens', id, row, tokens: Float64Array.from(tokens) });
     const generated = await (await this.#opened()).generate({
-      ...rest, seeds: [...seeds], prompts: prompts.map((prompt) => [...prompt]), signal, onTokens: streamed ? onTokens : undefined,
+      ...rest, seeds: [...seeds], prompts: prompts.map((prompt) => [...prompt]), signal,
+      onTokens: streamed ? onTokens : undefined,
     });
     return generated.map(packed);
   }
 
-  async #score({ sequences, promptLengths, adapter }: Extract<ModelRequest, { type: 'score' }>, signal: AbortSignal): Promise<ResultOf<'score'>> {
+  async #score(request: Extract<ModelRequest, { type: 'score' }>, signal: AbortSignal): Promise<ResultOf<'score'>> {
+    const { sequences, promptLengths, adapter } = request;
     const scores = await (await this.#opened()).score({
       sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], adapter, signal,
     });
@@ -120,8 +126,7 @@ const PROGRESS_STEP = 0.01;
 
 /** Progress that somebody would see: another phase, or a hundredth more. */
 function throttled(
-  report: (progress: { phase: 'reading' | 'quantizing' | 'loading'; fraction?: number | undefined }) => void,
-): typeof report {
+  report: (progress: LoadProgress) => void): typeof report {
   let last: { phase: string; fraction: number } | undefined;
   return (progress) => {
     const fraction = progress.fraction ?? -1;

@@ -12,8 +12,8 @@ import { TokenizerError, type TokenizerErrorKind, TokenizerMissingError } from '
 import { ModelFailedError } from './errors.ts';
 
 /*
- * Errors on their way from the model's process: the name of the class, the sentence, and the data. They come out as errors of the same
- * class, for whoever decides by it.
+ * Errors on their way from the model's process: the name of the class, the sentence, and the data. They come out as errors of
+ * the same class, for whoever decides by it.
  */
 
 export const wireErrorSchema = z.object({
@@ -29,15 +29,27 @@ const text = (value: Data[string] | undefined): string => (typeof value === 'str
 const optionalText = (value: Data[string] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 const optionalNumber = (value: Data[string] | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** By the name of its class: what of an error travels beside its message, and how it is made again. */
-const CLASSES: Readonly<Record<string, { readonly fields: readonly string[]; readonly make: (message: string, data: Data) => Error }>> = {
+interface TravellingClass {
+  /** What travels beside the message. */
+  readonly fields: readonly string[];
+  readonly make: (message: string, data: Data) => Error;
+}
+
+/** By name. */
+const CLASSES: Readonly<Record<string, TravellingClass>> = {
   ModelRequestError: { fields: [], make: (message) => new ModelRequestError(message) },
   PromptTooLongError: { fields: [], make: (message) => new PromptTooLongError(message) },
   RuntimeMissingError: { fields: [], make: (message) => new RuntimeMissingError(message) },
   ModelFailedError: { fields: [], make: (message) => new ModelFailedError(message) },
   UnusableVocabularyError: { fields: [], make: (message) => worded(new UnusableVocabularyError(''), message) },
-  AutomatonTooLargeError: { fields: ['limit'], make: (message, { limit }) => worded(new AutomatonTooLargeError(optionalNumber(limit) ?? 0), message) },
-  ImpossiblePrefixError: { fields: ['prefix'], make: (message, { prefix }) => worded(new ImpossiblePrefixError(text(prefix)), message) },
+  AutomatonTooLargeError: {
+    fields: ['limit'],
+    make: (message, { limit }) => worded(new AutomatonTooLargeError(optionalNumber(limit) ?? 0), message),
+  },
+  ImpossiblePrefixError: {
+    fields: ['prefix'],
+    make: (message, { prefix }) => worded(new ImpossiblePrefixError(text(prefix)), message),
+  },
   UnsupportedModelError: {
     fields: ['file', 'field'],
     make: (message, { file, field }) => worded(new UnsupportedModelError(text(file), text(field), ''), message),
@@ -56,7 +68,10 @@ const CLASSES: Readonly<Record<string, { readonly fields: readonly string[]; rea
     fields: ['kind', 'file'],
     make: (message, { kind, file }) => new TokenizerError({ kind: text(kind) as TokenizerErrorKind, file: text(file), message }),
   },
-  TokenizerMissingError: { fields: ['file'], make: (message, { file }) => worded(new TokenizerMissingError(text(file)), message) },
+  TokenizerMissingError: {
+    fields: ['file'],
+    make: (message, { file }) => worded(new TokenizerMissingError(text(file)), message),
+  },
   QuantizedCacheError: {
     fields: ['kind', 'folder', 'neededBytes', 'freeBytes'],
     make: (message, { kind, folder, neededBytes, freeBytes }) => new QuantizedCacheError({

@@ -18,21 +18,19 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const GENERATION = { prompts: [[1], [2]], samples: 8, seeds: seeds(16), maxTokens: 1_000, temperature: 1 };
 
 describe('a process that dies', () => {
-  it.each(['SIGKILL', 'SIGABRT'] as const)('by %s tells the request it was at, and those behind it are answered', async (signal) => {
+  it.each(['SIGKILL', 'SIGABRT'] as const)('by %s tells its request, and those behind it are answered', async (signal) => {
     const { client } = open();
-    const first = new Promise<void>((resolve, reject) => {
-      client.generate({ ...GENERATION, onTokens: () => resolve() }).then(() => reject(new Error('It was not killed.')), (error: unknown) => { death = error; });
-    });
-    let death: unknown;
+    const first = Promise.withResolvers<void>();
+    const death = client.generate({ ...GENERATION, onTokens: () => first.resolve() }).catch((error: unknown) => error);
     const behind = [1, 2, 3].map(() => client.score({ sequences: [[1, 2, 3]], promptLengths: [1] }));
-    await first;
+    await first.promise;
     const { pid } = client;
     process.kill(pid as number, signal);
     const scores = await Promise.all(behind);
     expect(scores[0]?.[0]).toHaveLength(2);
     expect(scores[1]).toEqual(scores[0]);
-    expect(death).toBeInstanceOf(ModelDiedError);
-    expect(death).toMatchObject({ signal, retryable: true, message: expect.stringContaining(signal) });
+    expect(await death).toBeInstanceOf(ModelDiedError);
+    expect(await death).toMatchObject({ signal, retryable: true, message: expect.stringContaining(signal) });
     expect(client.pid).not.toBe(pid);
     expect(await client.generate({ ...GENERATION, maxTokens: 5 })).toHaveLength(16);
   });
@@ -81,15 +79,25 @@ describe('a process that dies', () => {
     await writeFile(script, "process.on('message', ({ id }) => process.send({ type: 'result', id, value: { name: 7 } }));");
     const { client } = open('qwen2-tiny', { script });
     const death = await client.describe().catch((error: unknown) => error);
-    expect(death).toMatchObject({ name: 'ModelDiedError', signal: 'SIGKILL', lastOutput: expect.stringContaining('nobody understands') });
+    expect(death).toMatchObject({ name: 'ModelDiedError', signal: 'SIGKILL' });
+    expect((death as ModelDiedError).lastOutput).toContain('nobody understands');
   });
 });
 
 describe('CUDA that fails when the model is opened', () => {
+  /** A GPU that is there by all that was asked, and libraries that are not. */
+  const chooseCuda = async (): Promise<DeviceChoice> => ({
+    device: 'cuda',
+    gpu: {
+      name: 'NVIDIA Test', uuid: 'GPU-00000000', capability: { major: 8, minor: 9 }, driver: '580.65.06',
+      memoryBytes: 8e9, freeBytes: 8e9,
+    },
+    libraries: folder,
+    reasons: [],
+  });
+
   it.each(['auto', 'cuda'] as const)('is replaced by the CPU with its reason where the user wanted %s', async (device) => {
-    const gpu = { name: 'NVIDIA Test', uuid: 'GPU-00000000', capability: { major: 8, minor: 9 }, driver: '580.65.06', memoryBytes: 8e9, freeBytes: 8e9 };
-    const choice: DeviceChoice = { device: 'cuda', gpu, libraries: folder, reasons: [] };
-    const { client } = open('qwen2-tiny', { settings: { device }, chooseDevice: async () => choice });
+    const { client } = open('qwen2-tiny', { settings: { device }, chooseDevice: chooseCuda });
     const description = await client.describe();
     expect(description.device).toBe('cpu');
     expect(description.deviceReasons).toHaveLength(1);
@@ -98,9 +106,7 @@ describe('CUDA that fails when the model is opened', () => {
   });
 
   it('is not blamed for a model that is damaged', async () => {
-    const gpu = { name: 'NVIDIA Test', uuid: 'GPU-00000000', capability: { major: 8, minor: 9 }, driver: '580.65.06', memoryBytes: 8e9, freeBytes: 8e9 };
-    const choice: DeviceChoice = { device: 'cuda', gpu, libraries: folder, reasons: [] };
-    const { client } = open('qwen2-tiny', { settings: { folder }, chooseDevice: async () => choice });
+    const { client } = open('qwen2-tiny', { settings: { folder }, chooseDevice: chooseCuda });
     await expect(client.describe()).rejects.toMatchObject({ name: 'CheckpointError' });
   });
 });
@@ -129,7 +135,9 @@ describe("the model's process", () => {
     const environment = { PATH: '/bin', OPENAI_API_KEY: 'secret', ORT_DISABLE_TELEMETRY: '0', CUDA_VISIBLE_DEVICES: '1' };
     const { client } = open('qwen2-tiny', { script, environment });
     const { message } = await client.describe().catch((error: unknown) => error) as Error;
-    expect(JSON.parse(message)).toEqual({ PATH: '/bin', CUDA_VISIBLE_DEVICES: '1', ORT_DISABLE_TELEMETRY: '1', ELECTRON_RUN_AS_NODE: '1' });
+    expect(JSON.parse(message)).toEqual({
+      PATH: '/bin', CUDA_VISIBLE_DEVICES: '1', ORT_DISABLE_TELEMETRY: '1', ELECTRON_RUN_AS_NODE: '1',
+    });
   });
 });
 
