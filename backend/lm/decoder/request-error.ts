@@ -1,6 +1,11 @@
 /** What was asked cannot be generated or scored: token ids outside the vocabulary, a prompt longer than the context. */
 export class ModelRequestError extends Error {
-  override readonly name = 'ModelRequestError';
+  override readonly name: string = 'ModelRequestError';
+}
+
+/** The prompt and the answer do not fit in what the model can read. Nothing was computed. */
+export class PromptTooLongError extends ModelRequestError {
+  override readonly name = 'PromptTooLongError';
 }
 
 /** @throws ModelRequestError */
