@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import {
+  localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
+} from './local-models.ts';
 import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { costSchema, usageSchema } from './usage.ts';
-import { budgetOverrideSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Every message that crosses the socket. A request is a row with the schemas of its parameters and of its result; both ends validate
@@ -104,6 +107,36 @@ export const clientRequests = {
       ok: z.boolean(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
     }),
   },
+  /** The models of this machine, those that are known to work, and the one that suits this machine. */
+  'models/list': { params: nothing, result: localModelsSchema },
+  /** Downloads a model. It goes on where an earlier download stopped; `model/pullProgress` tells the client that asked how far it is. */
+  'models/pull': {
+    params: z.object({
+      repo: modelNameSchema,
+      revision: z.string().min(1).max(200).optional(),
+      /** For a model that is not open to everybody; sent to the hub and kept nowhere. */
+      token: z.string().min(1).max(500).optional(),
+    }),
+    result: pulledModelSchema,
+  },
+  /** Has a model of this machine play the Conductor, and with `worker` answer, too. Its files are looked at first. */
+  'model/choose': { params: z.object({ model: modelNameSchema, worker: z.boolean().default(true) }), result: poolSchema },
+  /** Loads a model now instead of with the first question; a cancelled request unloads it. */
+  'model/load': { params: z.object({ model: modelNameSchema }), result: localModelStatusSchema },
+  /** Frees the memory that a model takes. What it is asked at the moment, and the loading itself, ends with an error. */
+  'model/unload': { params: z.object({ model: modelNameSchema }), result: nothing },
+  /** Of each model that was used since the backend began; later changes come as notifications. */
+  'model/status': { params: nothing, result: z.object({ models: z.array(localModelStatusSchema) }) },
+  /** Changes how local models are run and fetched; null takes a setting back. They count from the next load on. */
+  'models/configure': {
+    params: z.object({
+      device: localSettingsSchema.shape.device.unwrap().nullable(),
+      precision: localSettingsSchema.shape.precision.unwrap().nullable(),
+      packageIndex: localSettingsSchema.shape.packageIndex.unwrap().nullable(),
+      hubEndpoint: localSettingsSchema.shape.hubEndpoint.unwrap().nullable(),
+    }).partial(),
+    result: localSettingsSchema,
+  },
   /** What a question would be sent with; nothing leaves the machine. */
   'context/preview': {
     params: z.object({ request: runRequestSchema }),
@@ -148,6 +181,8 @@ export const backendNotifications = {
   'run/text': runTextSchema,
   /** A run began or changed its state: for lists. */
   'run/changed': runSummarySchema,
+  'model/status': localModelStatusSchema,
+  'model/pullProgress': pullProgressSchema,
 } as const;
 
 export const modelMessageSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });

@@ -69,6 +69,11 @@ const durationMs = z.number().nonnegative();
 const attemptId = z.string();
 const spent = { usage: usageSchema, cost: costSchema, durationMs };
 
+/** How a model of this machine came to a text: with the same seed, device and prompt it writes the same one. */
+export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(['cuda', 'cpu']) });
+export type Sampled = z.infer<typeof sampledSchema>;
+const sampled = { sampled: sampledSchema.optional() };
+
 /** What an attempt is for. */
 export const purposeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan') }),
@@ -135,6 +140,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     text: z.string(),
     plan: planSchema,
     steps: z.array(stepSchema),
+    ...sampled,
     ...spent,
   }),
   z.object({
@@ -145,10 +151,11 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** Name of the rule that the text breaks, such as `unknown-worker`. */
     reason: z.string(),
     message: z.string(),
+    ...sampled,
     ...spent,
   }),
   /** Three explicit empty lists: the Conductor keeps the previous round's answer. */
-  z.object({ type: z.literal('plan.kept'), round, attemptId, text: z.string(), ...spent }),
+  z.object({ type: z.literal('plan.kept'), round, attemptId, text: z.string(), ...sampled, ...spent }),
   z.object({
     type: z.literal('step.completed'),
     round,
@@ -156,6 +163,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     attemptId,
     output: z.string(),
     finishReason: z.enum(['stop', 'length', 'content-filter']),
+    ...sampled,
     ...spent,
   }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),

@@ -1,5 +1,5 @@
 import type {
-  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, StoredEvent,
+  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
@@ -67,6 +67,8 @@ export interface RoundView {
   readonly planText?: string;
   readonly plan?: Plan;
   readonly planDurationMs?: number;
+  /** How a model of this machine came to the plan. */
+  readonly sampled?: Sampled;
   readonly rejections: readonly RejectionView[];
   /** So many of the rejections came before a person last resumed the run, and no longer count against it. */
   readonly forgivenRejections?: number;
@@ -180,6 +182,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         planText: event.text,
         plan: event.plan,
         planDurationMs: event.durationMs,
+        ...(event.sampled && { sampled: event.sampled }),
         steps: event.steps.map((step, index) => ({ index, ...step, state: 'pending', spent: NOTHING_SPENT })),
       }));
     case 'plan.rejected':
@@ -192,6 +195,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         ...endPlanAttempt(round),
         planText: event.text,
         planDurationMs: event.durationMs,
+        ...(event.sampled && { sampled: event.sampled }),
         kept: true,
       }));
     case 'step.completed':

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
-/** How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`. */
-export const providerSchema = z.enum(['openai', 'openai-compatible', 'anthropic', 'vscode']);
+/**
+ * How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`; `local` is
+ * a model that Conductor itself runs on this machine.
+ */
+export const providerSchema = z.enum(['openai', 'openai-compatible', 'anthropic', 'vscode', 'local']);
 export type Provider = z.infer<typeof providerSchema>;
 
 const rates = {
@@ -34,8 +37,8 @@ const workerFields = z.strictObject({
   /** Short name, unique in the pool; shown to people and never to the Conductor, which sees ordinals. */
   id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
   provider: providerSchema,
-  /** The provider's name of the model. */
-  model: z.string().min(1).max(200),
+  /** The provider's name of the model; for a local one `owner/name` of a model that was downloaded, or the path of its folder. */
+  model: z.string().min(1).max(1_024),
   baseUrl: baseUrlSchema.optional(),
   /**
    * Name of the key: the environment variable the command line reads and the name in VS Code's SecretStorage.
@@ -56,14 +59,21 @@ const workerFields = z.strictObject({
   idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
   enabled: z.boolean().default(true),
   /** How much the model is told when it plays the Conductor: small models do better with `compact`. */
-  promptProfile: z.enum(['standard', 'compact']).default('standard'),
+  promptProfile: z.enum(['standard', 'compact']).optional(),
+  /** Of a local model: the path of a PEFT folder that changes it while it plays the Conductor, and not while it answers. */
+  adapter: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
 });
-export const workerConfigSchema = workerFields.refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== undefined, {
-  path: ['baseUrl'],
-  error: 'an openai-compatible worker needs the address of its server, such as http://127.0.0.1:11434/v1',
-});
+export const workerConfigSchema = workerFields
+  .refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== undefined, {
+    path: ['baseUrl'],
+    error: 'an openai-compatible worker needs the address of its server, such as http://127.0.0.1:11434/v1',
+  })
+  .refine(({ provider, adapter }) => provider === 'local' || adapter === undefined, {
+    path: ['adapter'],
+    error: 'only a local worker can have an adapter',
+  });
 export type WorkerConfig = z.infer<typeof workerConfigSchema>;
 
 const usd = z.number().positive();
@@ -81,6 +91,24 @@ export type Budget = z.infer<typeof budgetSchema>;
 /** Limits of one run instead of the file's. Not `budgetSchema.partial()`: that would fill in the defaults. */
 export const budgetOverrideSchema = z.strictObject({ runUsd: usd, runTokens: tokens, dayUsd: usd, dayTokens: tokens }).partial();
 
+/** Addresses that hold no account: they stand in a file, and in what people are asked. */
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((url) => new URL(url).username === '' && new URL(url).password === '', { error: 'must hold no user name or password' });
+
+/** How models of this machine are run and fetched. */
+export const localSettingsSchema = z.strictObject({
+  /** `auto` takes the GPU where it can be used, and says why where it cannot. */
+  device: z.enum(['auto', 'cuda', 'cpu']).default('auto'),
+  /** How the weights are held; `auto` takes the best that fits in memory and is quick enough. */
+  precision: z.enum(['auto', 'full', '8-bit', '4-bit']).default('auto'),
+  /** A Python package index that the CUDA libraries are fetched from; without one they are not fetched. */
+  packageIndex: publicUrl.optional(),
+  /** Where models are downloaded from, instead of Hugging Face's own hub. */
+  hubEndpoint: publicUrl.optional(),
+});
+export type LocalSettings = z.infer<typeof localSettingsSchema>;
+
 /** The file `workers.json`, which VS Code and the command line both read. */
 export const workersFileSchema = z
   .strictObject({
@@ -88,6 +116,7 @@ export const workersFileSchema = z
     /** Id of the worker whose model plays the Conductor. It may also stand in the pool. */
     conductor: z.string().optional(),
     budget: budgetSchema.prefault({}),
+    local: localSettingsSchema.prefault({}),
     workers: z.array(workerConfigSchema).max(32),
   })
   .superRefine((file, context) => {

@@ -245,7 +245,7 @@ describe('an older backend', () => {
     await writeRecord(home, { ...record, protocol: { major: 0, minor: 3 } });
     await expect(connect()).rejects.toMatchObject({
       name: 'IncompatibleBackendError',
-      message: expect.stringMatching(/protocol 1\.0, the backend 0\.3: update the running backend/),
+      message: expect.stringMatching(/protocol 1\.\d+, the backend 0\.3: update the running backend/),
     });
     expect(isProcessAlive(record.pid)).toBe(true);
     old.close();

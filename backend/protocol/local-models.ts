@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { localSettingsSchema } from './worker-config.ts';
+
+/*
+ * Models that Conductor runs on this machine, as clients see them: which there are, which would suit, what the one in use is doing.
+ */
+
+const bytes = z.number().nonnegative();
+const deviceSchema = z.enum(['cuda', 'cpu']);
+const precisionSchema = z.enum(['full', '8-bit', '4-bit']);
+
+/** A model as people name it: `owner/name` on the hub, or a folder. */
+export const modelNameSchema = z.string().min(1).max(1_024);
+
+/** A model that is on this machine, whole. */
+export const pulledModelSchema = z.object({
+  repo: z.string(),
+  commit: z.string(),
+  folder: z.string(),
+  sizeBytes: bytes,
+});
+export type PulledModelView = z.infer<typeof pulledModelSchema>;
+
+/** A model that is known to work. */
+export const offeredModelSchema = z.object({
+  repo: z.string(),
+  licence: z.string(),
+  parameters: z.number(),
+  downloadBytes: bytes,
+});
+export type OfferedModel = z.infer<typeof offeredModelSchema>;
+
+export const recommendationSchema = z.object({
+  repo: z.string(),
+  precision: precisionSchema,
+  device: deviceSchema,
+  neededBytes: bytes,
+  /** One sentence. */
+  reason: z.string(),
+});
+export type ModelRecommendation = z.infer<typeof recommendationSchema>;
+
+export const localModelsSchema = z.object({
+  pulled: z.array(pulledModelSchema),
+  offered: z.array(offeredModelSchema),
+  /** Absent where no model of the table would run well on this machine. */
+  recommended: recommendationSchema.optional(),
+  settings: localSettingsSchema,
+});
+export type LocalModelsView = z.infer<typeof localModelsSchema>;
+
+/** How a model is in memory, or last was. */
+export const loadedModelSchema = z.object({
+  device: deviceSchema,
+  precision: precisionSchema,
+  /** Of the device's memory. */
+  weightBytes: bytes,
+  /** Tokens of question and answer together. */
+  contextLength: z.number().int().nonnegative(),
+  /** Why each better device was passed over, and whatever else there is to know; one sentence each. */
+  reasons: z.array(z.string()),
+});
+export type LoadedModelView = z.infer<typeof loadedModelSchema>;
+
+export const loadPhaseSchema = z.enum(['choosing-device', 'fetching-libraries', 'reading', 'quantizing', 'loading']);
+
+export const localModelStatusSchema = z.object({
+  /** As workers.json names it. */
+  model: modelNameSchema,
+  state: z.enum(['unloaded', 'loading', 'ready']),
+  phase: loadPhaseSchema.optional(),
+  /** Of the phase, from 0 to 1; absent where nobody can say. */
+  fraction: z.number().min(0).max(1).optional(),
+  loaded: loadedModelSchema.optional(),
+  /** Why it could not be loaded the last time; one sentence. */
+  problem: z.string().optional(),
+});
+export type LocalModelStatus = z.infer<typeof localModelStatusSchema>;
+
+/** A download of a model, as it goes on. */
+export const pullProgressSchema = z.object({
+  repo: z.string(),
+  receivedBytes: bytes,
+  totalBytes: bytes,
+  bytesPerSecond: bytes,
+});
+export type PullProgress = z.infer<typeof pullProgressSchema>;
