@@ -1,3 +1,4 @@
+import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { planMemory, type MemoryLoad, type Precision } from '../quantize/memory-plan.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
 import { memoryGigabytes } from './size-text.ts';
@@ -39,12 +40,12 @@ const CPU_WEIGHTS_BYTES = 2.5e9;
  */
 export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNING): Recommendation | undefined {
   const { gpuMemoryBytes, memoryBytes } = memory;
-  const onGpu = gpuMemoryBytes === undefined ? undefined : largestThatFits('cuda', load, gpuMemoryBytes * GPU_SHARE, Infinity);
+  const onGpu = gpuMemoryBytes === undefined ? undefined : largestThatFits(limitsOfGpu(gpuMemoryBytes), load);
   if (onGpu && gpuMemoryBytes !== undefined) {
     const sizes = `it needs ${memoryGigabytes(onGpu.neededBytes)} of the GPU's ${memoryGigabytes(gpuMemoryBytes)}`;
     return { ...onGpu, reason: `${nameOf(onGpu)} is the largest that fits: ${sizes}.` };
   }
-  const onCpu = largestThatFits('cpu', load, memoryBytes * MEMORY_SHARE, CPU_WEIGHTS_BYTES);
+  const onCpu = largestThatFits(limitsOfCpu(memoryBytes), load);
   if (!onCpu) return undefined;
   const noGpu = gpuMemoryBytes === undefined
     ? 'There is no GPU for it'
@@ -54,16 +55,37 @@ export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNIN
   return { ...onCpu, reason: `${noGpu}; ${choice}: ${sizes}.` };
 }
 
+/** The best precision in which a model that was chosen already fits, by the same rules; 4 bits where it fits in none. */
+export function bestPrecision(config: DecoderConfig, { gpuMemoryBytes, memoryBytes }: MeasuredMemory, load: UsualLoad = PLANNING): Precision {
+  const onGpu = gpuMemoryBytes === undefined ? undefined : bestThatFits(config, limitsOfGpu(gpuMemoryBytes), load);
+  return (onGpu ?? bestThatFits(config, limitsOfCpu(memoryBytes), load))?.precision ?? '4-bit';
+}
+
 type Fit = Omit<Recommendation, 'reason'>;
 
-function largestThatFits(device: 'cuda' | 'cpu', load: UsualLoad, totalBytes: number, weightsBytes: number): Fit | undefined {
+interface Limits {
+  readonly device: 'cuda' | 'cpu';
+  readonly totalBytes: number;
+  readonly weightsBytes: number;
+}
+
+const limitsOfGpu = (bytes: number): Limits => ({ device: 'cuda', totalBytes: bytes * GPU_SHARE, weightsBytes: Infinity });
+const limitsOfCpu = (bytes: number): Limits => ({ device: 'cpu', totalBytes: bytes * MEMORY_SHARE, weightsBytes: CPU_WEIGHTS_BYTES });
+
+function largestThatFits(limits: Limits, load: UsualLoad): Fit | undefined {
   for (const model of MODEL_TABLE.toSorted((a, b) => b.parameters - a.parameters)) {
-    for (const precision of PRECISIONS) {
-      const plan = planMemory({ config: model.config, precision, device, ...load });
-      if (plan.totalBytes <= totalBytes && plan.weightsBytes <= weightsBytes) {
-        return { model, precision, device, neededBytes: plan.totalBytes };
-      }
-    }
+    const fit = bestThatFits(model.config, limits, load);
+    if (fit) return { model, device: limits.device, ...fit };
+  }
+  return undefined;
+}
+
+function bestThatFits(
+  config: DecoderConfig, { device, totalBytes, weightsBytes }: Limits, load: UsualLoad,
+): Pick<Fit, 'precision' | 'neededBytes'> | undefined {
+  for (const precision of PRECISIONS) {
+    const plan = planMemory({ config, precision, device, ...load });
+    if (plan.totalBytes <= totalBytes && plan.weightsBytes <= weightsBytes) return { precision, neededBytes: plan.totalBytes };
   }
   return undefined;
 }
