@@ -10,6 +10,7 @@ import { WorkerError } from './errors.ts';
 import { estimateUsage } from './estimate-tokens.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
+import type { LocalModelSource } from './local-adapter.ts';
 import type { Message, ModelAdapter, ModelReply, ModelRequest } from './model.ts';
 import { costOf, upperBound, type Prices } from './prices.ts';
 import type { ProviderLimits } from './provider-limits.ts';
@@ -31,6 +32,8 @@ export interface CallOptions {
   /** After the attempt was logged, before its request is sent. */
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
   readonly maxAttempts?: number | undefined;
+  /** Instead of the worker's own: whoever asks the model for more than an answer, such as a policy. */
+  readonly adapter?: ModelAdapter | undefined;
 }
 
 export interface CallResult {
@@ -54,6 +57,7 @@ interface RetryLater {
 export interface WorkerCallerOptions {
   readonly limits: ProviderLimits;
   readonly prices: Prices;
+  readonly localModel?: LocalModelSource | undefined;
   readonly now?: () => number;
   readonly random?: () => number;
   readonly delay?: Delay;
@@ -63,14 +67,16 @@ export interface WorkerCallerOptions {
 export class WorkerCaller {
   readonly #limits: ProviderLimits;
   readonly #prices: Prices;
+  readonly #localModel: LocalModelSource | undefined;
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #delay: Delay;
   readonly #dialects = new ChatDialects();
 
-  constructor({ limits, prices, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
+  constructor({ limits, prices, localModel, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
     this.#limits = limits;
     this.#prices = prices;
+    this.#localModel = localModel;
     this.#now = now;
     this.#random = random;
     this.#delay = delay;
@@ -104,7 +110,7 @@ export class WorkerCaller {
   async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
-    const adapter = createAdapter(worker, { key, clientModel, dialects: this.#dialects });
+    const adapter = options.adapter ?? createAdapter(worker, { key, clientModel, localModel: this.#localModel, dialects: this.#dialects });
     const reserved = upperBound(worker, request, this.#prices);
     const reservation = ledger.reserve(reserved);
     const attempt: Attempt = { attemptId: randomUUID(), worker: worker.id, number, reserved, reservation };

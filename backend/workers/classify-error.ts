@@ -3,6 +3,7 @@ import { APIError as OpenAiApiError } from 'openai';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { classifyLocalError } from './classify-local-error.ts';
 import { WorkerError, type WorkerErrorKind } from './errors.ts';
 import { failureSentence, type FailureDetails } from './failure-sentences.ts';
 import { NotAStreamError, RedirectRefusedError, ResponseTooLargeError } from './guarded-fetch.ts';
@@ -23,6 +24,7 @@ export interface CallContext {
 export function classifyError(error: unknown, context: CallContext): WorkerError {
   if (context.signal.aborted) return abortError(context);
   if (error instanceof WorkerError) return error;
+  if (context.worker.provider === 'local') return classifyLocalError(error, context.worker);
   if (error instanceof OpenAiApiError || error instanceof AnthropicApiError) {
     const body = providerBody(error.error);
     if (typeof error.status === 'number') return classifyRefusal(error.status, body, error.headers, error, context);

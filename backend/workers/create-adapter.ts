@@ -3,6 +3,7 @@ import { AnthropicAdapter } from './anthropic.ts';
 import type { ChatDialects } from './chat-dialect.ts';
 import { ClientModelAdapter, type ClientModel } from './client-model.ts';
 import { WorkerError } from './errors.ts';
+import { LocalAdapter, type LocalModelSource } from './local-adapter.ts';
 import type { ModelAdapter } from './model.ts';
 import { OpenAiChatAdapter } from './openai-chat.ts';
 import { OpenAiResponsesAdapter } from './openai-responses.ts';
@@ -11,11 +12,12 @@ export interface AdapterParts {
   /** Absent for a server that wants none. */
   readonly key?: string | undefined;
   readonly clientModel?: ClientModel | undefined;
+  readonly localModel?: LocalModelSource | undefined;
   readonly dialects: ChatDialects;
 }
 
-/** The adapter that speaks a worker's wire format. @throws WorkerError `not-found` where VS Code's models are out of reach. */
-export function createAdapter(worker: WorkerConfig, { key, clientModel, dialects }: AdapterParts): ModelAdapter {
+/** The adapter that speaks a worker's wire format. @throws WorkerError `not-found` where its model is out of reach. */
+export function createAdapter(worker: WorkerConfig, { key, clientModel, localModel, dialects }: AdapterParts): ModelAdapter {
   switch (worker.provider) {
     case 'openai':
       return new OpenAiResponsesAdapter(worker, key);
@@ -28,6 +30,12 @@ export function createAdapter(worker: WorkerConfig, { key, clientModel, dialects
       throw new WorkerError({
         kind: 'not-found',
         message: `Worker "${worker.id}" is a model of VS Code: open VS Code with Conductor, or use another worker.`,
+      });
+    case 'local':
+      if (localModel) return new LocalAdapter(worker, localModel(worker));
+      throw new WorkerError({
+        kind: 'not-found',
+        message: `Worker "${worker.id}" is a model of this machine, and none is run here: use another worker.`,
       });
   }
 }

@@ -19,10 +19,17 @@ export type WorkerErrorKind =
   | 'incomplete'
   | 'invalid-response'
   | 'too-large'
+  /** A model of this machine: its process ended in the middle. */
+  | 'model-died'
+  /** A model of this machine cannot be loaded or cannot answer, now and next time. */
+  | 'model-unusable'
+  /** Somebody unloaded a model of this machine while it was needed. */
+  | 'model-unloaded'
   | 'cancelled';
 
 const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set([
   'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response',
+  'model-died',
 ]);
 
 export interface WorkerErrorData {

@@ -69,6 +69,10 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} answered in a form that could not be read${said}; check provider and baseUrl.`;
     case 'too-large':
       return `${name}: ${server} sent more than an answer can hold and was stopped; ask for less in one step.`;
+    case 'model-died':
+    case 'model-unusable':
+    case 'model-unloaded':
+      return `${name}: the model "${worker.model}" does not run${said}; try again or choose another model.`;
     case 'cancelled':
       return `The call of worker "${worker.id}" was cancelled.`;
   }

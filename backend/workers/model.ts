@@ -1,3 +1,4 @@
+import type { Sampled } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
 /*
@@ -34,6 +35,8 @@ export interface ModelReply {
   readonly usage: Usage;
   /** The model's name as the server reported it. */
   readonly model: string;
+  /** Of a model of this machine. */
+  readonly sampled?: Sampled | undefined;
 }
 
 export interface StreamOptions {

@@ -21,6 +21,9 @@ const pricesFileSchema = z.object({
 });
 export type PricesFile = z.infer<typeof pricesFileSchema>;
 
+/** What a model of this machine costs: nobody sends a bill. */
+const FREE: Price = { inputPerMillion: 0, outputPerMillion: 0 };
+
 /** What models cost, by server and model name: the same name on another server is another product. */
 export class Prices {
   readonly asOf: string;
@@ -36,6 +39,7 @@ export class Prices {
   /** The price in the worker's own settings, then people's override, then ours. `undefined` is unpriced, which is not free. */
   of(worker: WorkerConfig): Price | undefined {
     if (worker.price !== undefined) return worker.price;
+    if (worker.provider === 'local') return FREE;
     if (worker.provider === 'vscode') return undefined;
     const { host } = new URL(baseUrlOf(worker));
     return lookUp(this.#override[host], worker.model) ?? lookUp(this.#servers[host], worker.model);

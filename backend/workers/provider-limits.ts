@@ -1,6 +1,6 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { delay as realDelay, type Delay } from './delay.ts';
-import { serverKey } from './server-of.ts';
+import { concurrencyOf, serverKey } from './server-of.ts';
 
 /** The right to have one call under way at a server. */
 export interface Slot {
@@ -49,7 +49,7 @@ export class ProviderLimits {
     for (const worker of workers) {
       if (worker.provider === 'openai-compatible' && worker.baseUrl === undefined) continue;
       const key = serverKey(worker);
-      lowest.set(key, Math.min(worker.concurrency, lowest.get(key) ?? worker.concurrency));
+      lowest.set(key, Math.min(concurrencyOf(worker), lowest.get(key) ?? concurrencyOf(worker)));
     }
     this.#lowest = lowest;
     for (const key of this.#servers.keys()) this.#startNext(key);
@@ -61,7 +61,7 @@ export class ProviderLimits {
     const key = serverKey(worker);
     const server = this.#server(key);
     const turn = Promise.withResolvers<void>();
-    const waiter: Waiter = { concurrency: worker.concurrency, start: turn.resolve };
+    const waiter: Waiter = { concurrency: concurrencyOf(worker), start: turn.resolve };
     const leave = () => {
       const position = server.waiting.indexOf(waiter);
       if (position === -1) return;

@@ -6,6 +6,8 @@ const MAX_ATTEMPTS_BY_KIND: Partial<Record<WorkerErrorKind, number>> = {
   'first-token-timeout': 2,
   'idle-timeout': 2,
   'invalid-response': 2,
+  // What killed it once, such as too little memory, tends to do so again.
+  'model-died': 2,
 };
 
 /** The longest wait a server may ask of a run. Beyond it another worker, or another time, serves people better. */

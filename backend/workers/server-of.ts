@@ -19,11 +19,18 @@ export function baseUrlOf(worker: WorkerConfig): string {
 /** The server of a worker as people know it: its origin, which never holds credentials or a path. */
 export function serverName(worker: WorkerConfig): string {
   if (worker.provider === 'vscode') return 'VS Code';
+  if (worker.provider === 'local') return 'this machine';
   const { host, protocol, origin } = new URL(baseUrlOf(worker));
   return protocol === 'https:' ? host : origin;
 }
 
-/** Workers with the same value share one server, and with it its limits. */
+/** Workers with the same value share one server, and with it its limits. All models of this machine share the machine. */
 export function serverKey(worker: WorkerConfig): string {
-  return worker.provider === 'vscode' ? 'vscode' : `${worker.provider} ${new URL(baseUrlOf(worker)).origin}`;
+  const { provider } = worker;
+  return provider === 'vscode' || provider === 'local' ? provider : `${provider} ${new URL(baseUrlOf(worker)).origin}`;
+}
+
+/** At most so many calls at once to the worker's server. A machine answers two questions no sooner at once than one by one. */
+export function concurrencyOf({ provider, concurrency }: WorkerConfig): number {
+  return provider === 'local' ? 1 : concurrency;
 }

@@ -4,7 +4,8 @@ import { failureSentence } from './failure-sentences.ts';
 
 /**
  * Watches one attempt for silence. Until the model's first token only tokens count, so that a server's keep-alives do not keep
- * a dead model waiting; from then on any sign of life does.
+ * a dead model waiting; from then on any sign of life does. A model of this machine may be silent for as long as loading it and
+ * reading a long prompt take: that it died is told by its process.
  */
 export class StallWatch {
   readonly #worker: WorkerConfig;
@@ -13,14 +14,16 @@ export class StallWatch {
   readonly signal: AbortSignal = this.#controller.signal;
   readonly #caller: AbortSignal;
   readonly #onCallerAbort = () => this.#abort('cancelled');
-  #timer: NodeJS.Timeout;
+  readonly #isTimed: boolean;
+  #timer: NodeJS.Timeout | undefined;
   #begun = false;
   #stopped = false;
 
   constructor(worker: WorkerConfig, caller: AbortSignal) {
     this.#worker = worker;
     this.#caller = caller;
-    this.#timer = setTimeout(() => this.#abort('first-token-timeout'), worker.firstTokenTimeoutMs);
+    this.#isTimed = worker.provider !== 'local';
+    if (this.#isTimed) this.#timer = setTimeout(() => this.#abort('first-token-timeout'), worker.firstTokenTimeoutMs);
     if (caller.aborted) this.#abort('cancelled');
     else caller.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
@@ -28,7 +31,7 @@ export class StallWatch {
   /** The model said or thought something. */
   token(): void {
     this.activity();
-    if (this.#begun || this.#stopped) return;
+    if (this.#begun || this.#stopped || !this.#isTimed) return;
     this.#begun = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#abort('idle-timeout'), this.#worker.idleTimeoutMs);
@@ -36,7 +39,7 @@ export class StallWatch {
 
   /** The server showed a sign of life. */
   activity(): void {
-    if (this.#begun && !this.#stopped) this.#timer.refresh();
+    if (this.#begun && !this.#stopped) this.#timer?.refresh();
   }
 
   stop(): void {
