@@ -49,6 +49,8 @@ export interface PolicySample {
   readonly finishReason: FinishReason;
   readonly usage: ModelReply['usage'];
   readonly policy: PolicyIdentity;
+  /** The seed and the device of a model of this machine. */
+  readonly sampled?: ModelReply['sampled'];
   readonly promptTokenIds?: readonly number[] | undefined;
   readonly tokenIds?: readonly number[] | undefined;
   /** Of logits divided by the temperature, before top-p and masks: what the importance ratio of training needs. */

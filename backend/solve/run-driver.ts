@@ -6,7 +6,7 @@ import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/ledger.ts';
-import type { ModelReply, ModelRequest } from '../workers/model.ts';
+import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
@@ -20,15 +20,18 @@ import type { RunRecorder } from './run-recorder.ts';
 /** A paid call of a model for this run: retries, limits and keys are behind it. */
 export type RunCall = (
   worker: WorkerConfig, request: Pick<ModelRequest, 'messages'> & Partial<ModelRequest>,
-  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal },
+  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal; adapter?: ModelAdapter | undefined },
 ) => Promise<ModelReply>;
+
+/** A paid call of the Conductor's model; `adapter` makes it instead of the worker's own. */
+export type PlanningCall = (request: ModelRequest, signal: AbortSignal, adapter?: ModelAdapter) => Promise<ModelReply>;
 
 export interface RunDriverOptions {
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
   readonly call: RunCall;
   /** The policy of this run; its calls go through `call`. */
-  readonly policyFor: (worker: WorkerConfig, call: (request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>) => Policy;
+  readonly policyFor: (planner: WorkerConfig, call: PlanningCall) => Policy;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** What people are told of an error. */
@@ -42,6 +45,11 @@ export interface RunDriverOptions {
 const MAX_PLAN_TRIES = 3;
 /** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that reason unasked. */
 const MAX_PLAN_TOKENS = 8_192;
+/**
+ * A model of this machine does not reason unasked, and is slow where there is no GPU: the paper's number. It is the form's and not
+ * the worker's: a grammar ends the plan in time, and with much less room it could not.
+ */
+const LOCAL_PLAN_TOKENS = 1_024;
 /** Tokens of the workspace that a question is sent with. */
 export const CONTEXT_TOKENS = 12_000;
 
@@ -128,7 +136,7 @@ export class RunDriver {
   async #plan(): Promise<void> {
     const policy = this.#policy();
     while (!this.#view.plan && !this.#view.kept) {
-      const { request, context, pool, policy: { model, worker } } = this.#run;
+      const { request, context, pool, policy: { kind, model, worker } } = this.#run;
       const { rejections, forgivenRejections = 0 } = this.#view;
       const rejection = rejections.at(-1);
       if (rejection && rejections.length - forgivenRejections >= MAX_PLAN_TRIES) {
@@ -145,7 +153,7 @@ export class RunDriver {
         rounds: this.#run.rounds.slice(0, this.#round).map(pastRound),
         rejection,
         n: 1,
-        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
+        sampling: { maxTokens: kind === 'local' ? LOCAL_PLAN_TOKENS : Math.min(MAX_PLAN_TOKENS, worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
         signal: this.#options.signal,
         onText: () => {},
       });
@@ -157,9 +165,9 @@ export class RunDriver {
     const planner = this.#run.policy.worker;
     if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
     const { ledger, call, policyFor } = this.#options;
-    return policyFor(planner, (request, signal) => {
+    return policyFor(planner, (request, signal, adapter) => {
       const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
-      return call(planner, request, { ledger, attempts, signal });
+      return call(planner, request, { ledger, attempts, signal, adapter });
     });
   }
 
@@ -168,7 +176,7 @@ export class RunDriver {
     const parsed: ParsedPlan = parsePlan(reply.text, {
       workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
     });
-    const common = { round: this.#round, attemptId, text: reply.text, ...spent };
+    const common = { round: this.#round, attemptId, text: reply.text, ...sampledIn(reply), ...spent };
     switch (parsed.kind) {
       case 'plan': {
         const { modelIds, subtasks, accessList } = parsed.plan;
@@ -229,7 +237,8 @@ export class RunDriver {
       subtask: step.subtask,
     });
     const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, ({ attemptId }, reply, spent) => ({
-      type: 'step.completed', round: this.#round, step: step.index, attemptId, output: reply.text, finishReason: reply.finishReason, ...spent,
+      type: 'step.completed', round: this.#round, step: step.index, attemptId, output: reply.text, finishReason: reply.finishReason,
+      ...sampledIn(reply), ...spent,
     }));
     try {
       const reply = await this.#options.call(worker, { messages }, { ledger: this.#options.ledger, attempts, signal });
@@ -290,6 +299,10 @@ export class RunDriver {
   #record(event: RunEvent): void {
     this.#options.recorder.record([event]);
   }
+}
+
+function sampledIn({ sampled }: ModelReply): Pick<ModelReply, 'sampled'> {
+  return sampled ? { sampled } : {};
 }
 
 function notRun(command: string, reason: string): Verdict {

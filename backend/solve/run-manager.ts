@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EndpointPolicy } from '../conductor/endpoint-policy.ts';
-import { PROMPT_PROFILES } from '../conductor/prompt-profile.ts';
+import type { Policy } from '../conductor/policy.ts';
+import type { PromptProfile } from '../conductor/prompt-profile.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
@@ -17,10 +18,11 @@ import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { failureOf, RunError } from './failure.ts';
 import { lostAttempts } from './lost-attempts.ts';
-import { contextRequestOf, RunDriver, shownFiles, type RunCall } from './run-driver.ts';
+import { MeteredPolicy } from './metered-policy.ts';
+import { contextRequestOf, RunDriver, shownFiles, type PlanningCall, type RunCall } from './run-driver.ts';
 import { RunKeys, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
-import { castFor, emptyCast, type Cast } from './run-pool.ts';
+import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { ContextPreview, RunListener, RunService } from './run-service.ts';
 
@@ -34,11 +36,19 @@ export interface RunManagerOptions {
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  readonly localConductor: LocalConductor;
   /** Name of this process as a holder of leases. */
   readonly holder: string;
   readonly now?: () => number;
   /** For errors that no run can tell of, such as a journal that cannot be written. */
   readonly log: (message: string) => void;
+}
+
+/** What solving needs of models of this machine that play the Conductor. */
+export interface LocalConductor {
+  /** Which version of its adapter the worker would plan with; undefined without one. @throws with a sentence for people */
+  adapterVersion(worker: WorkerConfig): Promise<string | undefined>;
+  policy(worker: WorkerConfig, options: { readonly profile: PromptProfile; readonly adapterVersion: string | undefined }): Policy;
 }
 
 /** A run that is being worked on in this process. */
@@ -194,7 +204,8 @@ export class RunManager implements RunService {
         if (value) keys.set(name, value);
         return Boolean(value);
       };
-      return { cast: await castFor(request, { file, hasKey, priced: this.#options.priced }), keys };
+      const { priced, localConductor: { adapterVersion } } = this.#options;
+      return { cast: await castFor(request, { file, hasKey, priced, adapterVersion }), keys };
     } catch (error) {
       return { cast: fallback(file.budget), refusal: error };
     }
@@ -274,9 +285,10 @@ export class RunManager implements RunService {
     const { journal, clients, caller, checker, gatherContext } = this.#options;
     const { runId } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (message) => recorder.waiting('secret', message) });
-    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
+    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal, adapter }) => {
       const { reply } = await caller.call(worker, request, {
         ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
+        adapter,
       });
       return reply;
     };
@@ -284,11 +296,7 @@ export class RunManager implements RunService {
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#now }),
       call,
-      policyFor: (worker, conductorCall) => new EndpointPolicy({
-        model: worker.model,
-        profile: PROMPT_PROFILES[worker.promptProfile],
-        call: (request, { signal: callSignal }) => conductorCall(request, callSignal),
-      }),
+      policyFor: (planner, planningCall) => this.#policy(recorder.snapshot, planner, planningCall),
       gatherContext,
       checker,
       failureOf: (error) => this.#failureOf(error),
@@ -306,5 +314,13 @@ export class RunManager implements RunService {
       }),
       signal,
     });
+  }
+
+  #policy({ policy: { adapterVersion } }: RunSnapshot, planner: WorkerConfig, call: PlanningCall): Policy {
+    const profile = profileOf(planner);
+    if (planner.provider === 'local') {
+      return new MeteredPolicy({ policy: this.#options.localConductor.policy(planner, { profile, adapterVersion }), profile, call });
+    }
+    return new EndpointPolicy({ model: planner.model, profile, call: (request, { signal }) => call(request, signal) });
   }
 }

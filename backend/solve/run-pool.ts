@@ -1,7 +1,7 @@
 import type { Budget, WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { PolicySnapshot } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { PROMPT_PROFILES } from '../conductor/prompt-profile.ts';
+import { PROMPT_PROFILES, type PromptProfile } from '../conductor/prompt-profile.ts';
 import { RunError } from './failure.ts';
 
 /** Who takes part in a run, decided once when it is accepted. */
@@ -18,15 +18,18 @@ export interface CastSources {
   readonly hasKey: (name: string) => Promise<boolean>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** Of a local worker's adapter; undefined without one. @throws with a sentence for people */
+  readonly adapterVersion: (worker: WorkerConfig) => Promise<string | undefined>;
 }
 
 /**
  * The pool and the Conductor for a request. Workers whose key is missing are left out, unless the request names them.
  * @throws RunError when nobody is left to plan or to work.
  */
-export async function castFor(request: RunRequest, { file, hasKey, priced }: CastSources): Promise<Cast> {
+export async function castFor(request: RunRequest, { file, hasKey, priced, adapterVersion }: CastSources): Promise<Cast> {
   if (file.workers.length === 0) {
-    throw new RunError('no-worker', 'There is no worker yet: add one with "Conductor: Add Worker" or "conductor worker add".');
+    throw new RunError('no-worker', 'There is no worker yet: add one with "Conductor: Add Worker" or "conductor worker add", or choose a model that runs on this ' +
+        'machine with "Conductor: Choose Conductor Model".');
   }
   const byId = new Map(file.workers.map((worker) => [worker.id, worker]));
   const named = (id: string): WorkerConfig => {
@@ -49,16 +52,32 @@ export async function castFor(request: RunRequest, { file, hasKey, priced }: Cas
   if (!ready(planner)) {
     throw new RunError('no-conductor', `"${planner.id}" plays the Conductor, but its key ${planner.key} is not set: ${howToSetKey(planner)}.`);
   }
+  const version = planner.provider === 'local' ? await versionOf(planner, adapterVersion) : undefined;
   return {
     pool: pool.map(priced),
     policy: {
-      kind: 'endpoint',
+      kind: planner.provider === 'local' ? 'local' : 'endpoint',
       worker: priced(planner),
       model: planner.model,
-      promptVersion: PROMPT_PROFILES[planner.promptProfile].version,
+      ...(version !== undefined && { adapterVersion: version }),
+      promptVersion: profileOf(planner).version,
     },
     budget: { ...file.budget, ...request.budget },
   };
+}
+
+/** Models of this machine are small: they are told less unless workers.json says otherwise. */
+export function profileOf({ provider, promptProfile }: Pick<WorkerConfig, 'provider' | 'promptProfile'>): PromptProfile {
+  return PROMPT_PROFILES[promptProfile ?? (provider === 'local' ? 'compact' : 'standard')];
+}
+
+async function versionOf(planner: WorkerConfig, adapterVersion: CastSources['adapterVersion']): Promise<string | undefined> {
+  try {
+    return await adapterVersion(planner);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new RunError('no-conductor', `"${planner.id}" cannot play the Conductor: ${said}`);
+  }
 }
 
 function nobodyReady(wanted: readonly WorkerConfig[]): string {

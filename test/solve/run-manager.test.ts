@@ -17,6 +17,7 @@ import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
 import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /*
@@ -132,6 +133,7 @@ function manager({ now = Date.now } = {}): RunManager {
     gatherContext: (asked) => gatherContext(asked),
     loadWorkers: async () => workers,
     priced: (worker) => worker,
+    localConductor: NO_LOCAL_CONDUCTOR,
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });

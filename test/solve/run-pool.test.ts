@@ -18,6 +18,7 @@ const file = workersFileSchema.parse({
 const cast = (input: Partial<RunRequestInput>, keys: readonly string[], workers = file) =>
   castFor(runRequestSchema.parse({ question: 'why?', ...input }), {
     file: workers, hasKey: async (name) => keys.includes(name), priced: (worker) => worker,
+    adapterVersion: async () => undefined,
   });
 const ids = (pool: readonly { id: string }[]): string[] => pool.map(({ id }) => id);
 
