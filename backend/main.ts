@@ -4,12 +4,12 @@ import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from './context/gather-context.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
+import { explainModelError, modelParts } from './model-parts.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
-import { explainError } from './server/explain-error.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
@@ -31,16 +31,28 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 const home = conductorHome();
 const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 
+/** A question that nobody answers keeps a run from its model; the CPU is there meanwhile. */
+const CONSENT_TIMEOUT_MS = 10 * 60_000;
+
 async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const workersPath = path.join(home, 'workers.json');
   const prices = await loadPrices(path.join(home, 'prices.json'));
   const limits = new ProviderLimits();
-  const caller = new WorkerCaller({ limits, prices });
   const loadWorkers = async (): Promise<WorkersFile> => {
     const file = await loadWorkersFile(workersPath);
     limits.setWorkers(file.workers);
     return file;
   };
+  const models = modelParts({
+    home,
+    loadWorkers,
+    confirmCuda: ({ question }) => clients.confirm(
+      { title: 'Download the CUDA libraries?', detail: `The local model would run on the GPU. ${question}`, accept: 'Download' },
+      AbortSignal.timeout(CONSENT_TIMEOUT_MS),
+    ).catch(() => undefined),
+    log,
+  });
+  const caller = new WorkerCaller({ limits, prices, localModel: models.localModel });
 
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
@@ -63,6 +75,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     gatherContext: (request) => context.gather(request),
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+    localConductor: models.localConductor,
     holder: holderName(),
     log,
   });
@@ -78,7 +91,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
         signal,
       }),
       isPriced: (worker) => prices.of(worker) !== undefined,
+      whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
     },
+    models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,
       problems: [onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) })],
@@ -87,6 +102,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     resume: () => runs.resumeUnfinished(),
     close: async () => {
       await runs.close();
+      await models.close();
       journal.close();
     },
   };
@@ -101,5 +117,5 @@ process.on('uncaughtException', (error) => {
   log(`The backend ends because of an error nobody caught: ${error.stack ?? String(error)}`);
   process.exit(1);
 });
-await hostBackend({ home, version: VERSION, compose, explain: explainError, log });
+await hostBackend({ home, version: VERSION, compose, explain: explainModelError, log });
 process.exit(0);

@@ -8,6 +8,7 @@ import type { ClientRegistry, ConnectedClient } from './client-registry.ts';
 import { explainError } from './explain-error.ts';
 import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
+import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
 import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
 import { RunFeed } from './run-feed.ts';
@@ -31,6 +32,7 @@ export interface SessionLimits {
 export interface SessionDependencies {
   readonly runs: RunService;
   readonly pool: PoolEditor;
+  readonly models: ModelsAccess;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -51,6 +53,7 @@ export class ClientSession {
   readonly #socket: MessageSocket;
   #client: ConnectedClient | undefined;
   #feed: RunFeed | undefined;
+  #endModelStatus: (() => void) | undefined;
 
   constructor(socket: MessageSocket, dependencies: SessionDependencies) {
     const { log, limits, explain } = dependencies;
@@ -80,6 +83,7 @@ export class ClientSession {
     void this.#connection.closed.then(() => {
       clearTimeout(late);
       this.#feed?.close();
+      this.#endModelStatus?.();
       if (this.#client) dependencies.clients.remove(this.#client);
     });
   }
@@ -101,7 +105,7 @@ export class ClientSession {
       const message = 'This connection is initialized already.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, clients, health } = this.#dependencies;
+    const { runs, pool, models, clients, health } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -111,7 +115,13 @@ export class ClientSession {
     const feed = new RunFeed(runs, this.#feedOutput());
     this.#client = client;
     this.#feed = feed;
-    this.#handleAll({ ...runsHandlers(runs, feed), ...contextHandlers(runs), ...workersHandlers(pool) });
+    this.#endModelStatus = models.listen((status) => connection.notify('model/status', status));
+    this.#handleAll({
+      ...runsHandlers(runs, feed),
+      ...contextHandlers(runs),
+      ...workersHandlers(pool),
+      ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
+    });
     connection.on('client/modelText', ({ callId, text }) => clients.modelText(client, callId, text));
     connection.on('client/secretChanged', () => clients.secretChanged());
     clients.add(client);

@@ -7,6 +7,7 @@ import { BackendServer } from './backend-server.ts';
 import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
 import { PoolEditor, type WorkersAccess } from './handlers/workers-handlers.ts';
+import type { ModelsAccess } from './handlers/models-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
 import { claimInstance } from './single-instance.ts';
 
@@ -14,6 +15,7 @@ import { claimInstance } from './single-instance.ts';
 export interface BackendParts {
   readonly runs: RunService;
   readonly workers: WorkersAccess;
+  readonly models: ModelsAccess;
   readonly health: HealthSource;
   /** Begins what was under way when the last backend ended. Called when clients can connect. */
   resume?(): void;
@@ -55,7 +57,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, workers, health } = parts;
+  const { runs, workers, models, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -66,7 +68,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool: new PoolEditor(workers, clients), clients, health, token, stop, log,
+    runs, pool: new PoolEditor(workers, clients), models, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

@@ -15,6 +15,8 @@ export interface WorkersAccess {
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** Whether a price is known for the worker. */
   isPriced(worker: WorkerConfig): boolean;
+  /** Why the model of a local worker cannot be used, as far as its files say; one sentence. */
+  whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
 }
 
 type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try';
@@ -32,11 +34,16 @@ export class PoolEditor {
   }
 
   async get(): Promise<Pool> {
-    return this.#describe(await loadWorkersFile(this.#access.file));
+    return this.describe(await this.file());
+  }
+
+  /** The file as it is now. @throws ConfigFileError */
+  file(): Promise<WorkersFile> {
+    return loadWorkersFile(this.#access.file);
   }
 
   save(worker: WorkerConfig, conductor: boolean): Promise<Pool> {
-    return this.#change((file) => {
+    return this.#changed((file) => {
       const known = file.workers.some(({ id }) => id === worker.id);
       const workers = known ? file.workers.map((old) => (old.id === worker.id ? worker : old)) : [...file.workers, worker];
       return { ...file, workers, ...(conductor && { conductor: worker.id }) };
@@ -44,7 +51,7 @@ export class PoolEditor {
   }
 
   remove(id: string): Promise<Pool> {
-    return this.#change((file) => {
+    return this.#changed((file) => {
       const workers = file.workers.filter((worker) => worker.id !== id);
       if (workers.length === file.workers.length) {
         throw new RequestError({ code: ERROR_CODES.notFound, kind: 'worker-not-found', message: `There is no worker "${id}".` });
@@ -58,17 +65,22 @@ export class PoolEditor {
     return this.#access.tryWorker(worker, signal);
   }
 
-  #change(change: (file: WorkersFile) => WorkersFile): Promise<Pool> {
+  /** Changes the file, after the changes that were asked for before. @returns what stands in it now. @throws ConfigFileError */
+  change(change: (file: WorkersFile) => WorkersFile): Promise<WorkersFile> {
     const changed = this.#lastChange.then(async () => {
-      const content = change(await loadWorkersFile(this.#access.file));
+      const content = change(await this.file());
       await saveWorkersFile(this.#access.file, content);
-      return this.#describe(content);
+      return content;
     });
     this.#lastChange = changed.catch(() => undefined);
     return changed;
   }
 
-  async #describe({ conductor, workers }: WorkersFile): Promise<Pool> {
+  async #changed(change: (file: WorkersFile) => WorkersFile): Promise<Pool> {
+    return this.describe(await this.change(change));
+  }
+
+  async describe({ conductor, workers }: WorkersFile): Promise<Pool> {
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
     return { file: this.#access.file, workers: statuses, ...(conductor !== undefined && { conductor }) };
   }
@@ -79,7 +91,9 @@ export class PoolEditor {
     return reason === undefined ? { worker, ready: true, priced } : { worker, ready: false, reason, priced };
   }
 
-  async #whyNotReady({ provider, key }: WorkerConfig): Promise<string | undefined> {
+  async #whyNotReady(worker: WorkerConfig): Promise<string | undefined> {
+    const { provider, key } = worker;
+    if (provider === 'local') return this.#access.whyNoModel(worker);
     if (provider === 'vscode' && !this.#clients.can('model')) return 'It is a model of VS Code, and no VS Code is connected.';
     if (key === undefined) return undefined;
     const value = await this.#clients.secret(key);

@@ -5,6 +5,7 @@ import { conductorHome } from '../../../backend/protocol/client/discovery.ts';
 import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
 import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
+import { NO_MODELS } from '../support/no-models.ts';
 
 class SteeredRuns extends MemoryRuns {
   override async start(...[request]: Parameters<MemoryRuns['start']>): Promise<string> {
@@ -31,7 +32,9 @@ const ended = await hostBackend({
     runs: new SteeredRuns(),
     workers: {
       file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
+      whyNoModel: () => Promise.resolve(undefined),
     },
+    models: NO_MODELS,
     health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
     close: () => Promise.resolve(),
   }),

@@ -9,6 +9,7 @@ import { ClientRegistry } from '../../../backend/server/client-registry.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
+import { NO_MODELS } from './no-models.ts';
 
 export const TOKEN = 'a-token-of-this-test-and-of-nothing-else';
 
@@ -47,9 +48,11 @@ export async function serve(
         file: workersFile,
         tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
         isPriced: ({ model }) => model === 'priced',
+        whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
       },
       clients,
     ),
+    models: NO_MODELS,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
     stop: () => stopped.resolve(),
     explain: () => undefined,

@@ -1,0 +1,157 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LocalPolicy } from './conductor/local-policy.ts';
+import { readAdapter } from './lm/adapter/read-adapter.ts';
+import { openCheckpoint } from './lm/checkpoint/open-checkpoint.ts';
+import type { CudaConsent } from './lm/device/cuda-libraries.ts';
+import { findDriver, listGpus } from './lm/device/nvidia.ts';
+import { HubError } from './lm/hub/hub-error.ts';
+import { MODEL_TABLE } from './lm/hub/model-table.ts';
+import { pullModel } from './lm/hub/pull-model.ts';
+import { listPulledModels } from './lm/hub/pulled-models.ts';
+import { recommendModel } from './lm/hub/recommend-model.ts';
+import { findModelFolder } from './lm/process/find-model-folder.ts';
+import { LocalModels, type LocalModelState } from './lm/process/local-models.ts';
+import type { LocalModelStatus } from './protocol/local-models.ts';
+import { ERROR_CODES } from './protocol/methods.ts';
+import { RequestError } from './protocol/request-error.ts';
+import type { WorkersFile } from './protocol/worker-config.ts';
+import type { ModelsAccess } from './server/handlers/models-handlers.ts';
+import type { LocalConductor } from './solve/run-manager.ts';
+import { localErrorKind } from './workers/classify-local-error.ts';
+import type { LocalModelSource } from './workers/local-adapter.ts';
+
+/* Wires the models of this machine to whoever plans, whoever works, and the server: a part of the backend's composition root. */
+
+export interface ModelPartsOptions {
+  /** Where models, quantised weights and CUDA libraries lie. */
+  readonly home: string;
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  /** Asks a person; undefined where nobody is there to ask. */
+  readonly confirmCuda: (consent: CudaConsent) => Promise<boolean | undefined>;
+  readonly log: (line: string) => void;
+}
+
+export interface ModelParts {
+  readonly localModel: LocalModelSource;
+  readonly localConductor: LocalConductor;
+  readonly access: ModelsAccess;
+  close(): Promise<void>;
+}
+
+/** A model costs seconds to load and gigabytes to keep: so long is somebody who reads an answer given to ask on. */
+const IDLE_MS = 10 * 60_000;
+
+/** Beside this file: its bundle beside the backend's, its source beside this source. */
+const MODEL_PROCESS = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './model-process.ts' : './model-process.mjs', import.meta.url),
+);
+
+export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOptions): ModelParts {
+  const listeners = new Set<(status: LocalModelStatus) => void>();
+  const models = new LocalModels({
+    storage: home,
+    script: MODEL_PROCESS,
+    probe: {
+      platform: process.platform,
+      arch: process.arch,
+      findDriver: () => findDriver({ env: process.env }),
+      listGpus: () => listGpus({ env: process.env }),
+    },
+    settings: async (model) => {
+      const { local: { device, precision, packageIndex }, workers } = await loadWorkers();
+      return { device, precision, packageIndex, adapters: workers.some((worker) => worker.model === model && worker.adapter !== undefined) };
+    },
+    confirmCuda,
+    onState: (state) => {
+      if (state.problem !== undefined) log(`The model ${state.model} is not loaded: ${state.problem}`);
+      for (const listener of listeners) listener(statusOf(state));
+    },
+    idleMs: IDLE_MS,
+  });
+
+  return {
+    localModel: (worker) => models.model(worker.model),
+    localConductor: {
+      adapterVersion: async ({ model, adapter }) => {
+        if (adapter === undefined) return undefined;
+        const { config } = await openCheckpoint(await findModelFolder(model, home));
+        return (await readAdapter(adapter, config)).version;
+      },
+      policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
+        model: models.model(model),
+        name: model,
+        profile,
+        ...(folder !== undefined && adapterVersion !== undefined && { adapter: { folder, version: adapterVersion } }),
+      }),
+    },
+    access: {
+      list: async (settings) => {
+        const [pulled, memory] = await Promise.all([listPulledModels(home), models.measureMemory(settings)]);
+        const best = recommendModel(memory);
+        return {
+          pulled,
+          offered: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
+          ...(best && {
+            recommended: {
+              repo: best.model.repo,
+              precision: best.precision === '4-bit' || best.precision === '8-bit' ? best.precision : 'full',
+              device: best.device,
+              neededBytes: best.neededBytes,
+              reason: best.reason,
+            },
+          }),
+        };
+      },
+      pull: ({ repo, revision, token, signal, onProgress }, { hubEndpoint }) => pullModel({
+        repo, revision, token, endpoint: hubEndpoint, storage: home, signal,
+        onProgress: ({ receivedBytes, totalBytes, bytesPerSecond }) => onProgress({ repo, receivedBytes, totalBytes, bytesPerSecond }),
+      }),
+      inspect: async (model) => {
+        const folder = await findModelFolder(model, home);
+        await openCheckpoint(folder);
+        return { shortName: path.basename(model) };
+      },
+      load: async (model) => {
+        await models.model(model).describe();
+        const state = models.states.find((one) => one.model === model);
+        return state ? statusOf(state) : { model, state: 'unloaded' };
+      },
+      unload: (model) => models.unload(model),
+      get states() {
+        return models.states.map(statusOf);
+      },
+      listen: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    close: () => models.close(),
+  };
+}
+
+/** What a client is told of an error of this machine's models. */
+export function explainModelError(error: unknown): RequestError | undefined {
+  const kind = error instanceof HubError ? error.kind : localErrorKind(error);
+  if (kind === undefined || !(error instanceof Error)) return undefined;
+  return new RequestError({ code: ERROR_CODES.refused, kind, message: error.message });
+}
+
+function statusOf({ model, state, phase, fraction, loaded, problem }: LocalModelState): LocalModelStatus {
+  return {
+    model,
+    state,
+    ...(phase && { phase }),
+    ...(fraction !== undefined && { fraction }),
+    ...(loaded && {
+      loaded: {
+        device: loaded.device,
+        precision: loaded.precision,
+        weightBytes: loaded.weightBytes,
+        contextLength: loaded.contextLength,
+        reasons: [...loaded.deviceReasons],
+      },
+    }),
+    ...(problem !== undefined && { problem }),
+  };
+}
