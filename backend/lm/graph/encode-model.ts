@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Body, FileRange, Graph, Operation, Tensor } from './graph.ts';
+import { bfloat16Bits, float16Bits } from './half-precision.ts';
 import type { OnnxAttribute, OnnxNode } from './onnx-node.ts';
 import { bodiesOf, onnxOf } from './onnx-of.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
@@ -51,9 +52,8 @@ class Names {
   of(tensor: Tensor): string {
     let name = this.#names.get(tensor);
     if (name === undefined) {
-      name = ownName(tensor);
-      if (name === undefined) name = this.fresh(stem(tensor));
-      else this.#take(name);
+      name = this.#unused(tensor);
+      this.#take(name);
       this.#names.set(tensor, name);
     }
     return name;
@@ -67,12 +67,25 @@ class Names {
   }
 
   fresh(stem: string): string {
+    const name = this.#numbered(stem);
+    this.#take(name);
+    return name;
+  }
+
+  /** Inputs are fed by their names. A weight keeps its name too, for whoever reads the model, the first time that it is used. */
+  #unused({ origin, scope }: Tensor): string {
+    if (origin.kind === 'operation') return this.#numbered(origin.operation.op.name);
+    if (origin.kind === 'constant') return this.#numbered('constant');
+    const keepsName = origin.kind === 'weight' ? !this.#taken.has(origin.name) : !scope.parent;
+    return keepsName ? origin.name : this.#numbered(origin.name);
+  }
+
+  #numbered(stem: string): string {
     let name;
     do {
       this.#next += 1;
       name = `${stem}_${this.#next}`;
     } while (this.#taken.has(name));
-    this.#take(name);
     return name;
   }
 
@@ -81,14 +94,6 @@ class Names {
     this.#taken.add(name);
   }
 }
-
-/** The name that someone outside the model knows: of a weight, or of an input that is fed. */
-function ownName({ origin, scope }: Tensor): string | undefined {
-  return origin.kind === 'input' && !scope.parent ? origin.name : undefined;
-}
-
-const stem = ({ origin }: Tensor): string =>
-  origin.kind === 'operation' ? origin.operation.op.name : origin.kind === 'constant' ? 'constant' : origin.name;
 
 /** What of a model is needed for its outputs: operations and leaves (constants, weights) by the graph they belong to. */
 class Live {
@@ -245,12 +250,8 @@ function typedArray(element: ElementType, values: ArrayLike<number>): ArrayBuffe
     case 'int32': return Int32Array.from(values);
     case 'int64': return BigInt64Array.from(Array.from(values, BigInt));
     case 'uint8': case 'bool': return Uint8Array.from(values);
-    case 'float16': return Uint16Array.from(values, (value) => new Uint16Array(Float16Array.of(value).buffer)[0] as number);
-    // The upper half of a float32, rounded to the nearest even.
-    case 'bfloat16': return Uint16Array.from(values, (value) => {
-      const bits = new Uint32Array(Float32Array.of(value).buffer)[0] as number;
-      return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
-    });
+    case 'float16': return Uint16Array.from(values, float16Bits);
+    case 'bfloat16': return Uint16Array.from(values, bfloat16Bits);
   }
 }
 

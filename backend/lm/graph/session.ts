@@ -10,7 +10,7 @@ export interface Values {
   readonly data: TypedArray;
 }
 
-export type TypedArray = Float32Array | Float64Array | Float16Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
+export type TypedArray = Float32Array | Float64Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
 
 export type Feeds = Readonly<Record<string, Values>>;
 

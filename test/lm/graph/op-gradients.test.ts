@@ -7,7 +7,7 @@ import {
 } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
 import { gather, gatherElements } from '../../../backend/lm/graph/ops/indexing.ts';
-import { gemm, linear, linearQuantized, matmul } from '../../../backend/lm/graph/ops/linear.ts';
+import { gemm, linear, linearQuantized, linearStored, matmul } from '../../../backend/lm/graph/ops/linear.ts';
 import { groupedQueryAttention, logSoftmax, rmsNorm, rotary, softmax } from '../../../backend/lm/graph/ops/neural.ts';
 import { concat, slice, transpose } from '../../../backend/lm/graph/ops/pieces.ts';
 import { argmax, cumulativeSum, largest, top } from '../../../backend/lm/graph/ops/reduction.ts';
@@ -259,6 +259,15 @@ const CHECKS: readonly Check[] = [
       const size = draft.size();
       const x = draft.variable([draft.size(), size, size]);
       return matmul(draft.g, x, x);
+    },
+  },
+  {
+    op: linearStored.op,
+    inFloat32: true,
+    build: (draft) => {
+      const [columns, rows] = [draft.size(), draft.size()];
+      const weight = draft.given('float32', [1, rows, columns], () => draft.random() - 0.5);
+      return linearStored(draft.g, draft.variable([draft.size(), columns]), weight);
     },
   },
   { op: linearQuantized.op, of: '4 bits', inFloat32: true, build: (draft) => quantized(draft, 4, 32) },
