@@ -21,6 +21,7 @@ import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
+import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
 
@@ -100,6 +101,7 @@ const context: CommandContext = {
     findDriver: () => findDriver({ env: process.env }),
     listGpus: () => listGpus({ env: process.env }),
   },
+  localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
   openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
   stopBackend: (home) => stopBackend(home ?? conductorHome()),
   connect: ({ home, confirm } = {}) => connectBackend({

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { DeviceProbe } from '../lm/device/choose-device.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
+import type { LocalSettings } from '../protocol/worker-config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Answers what the backend asks a person. @throws RequestError where another client should be asked. */
@@ -29,6 +30,8 @@ export interface CommandContext {
   /** Starts nothing yet. Whoever opens a model closes it. */
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
   readonly deviceProbe: DeviceProbe;
+  /** How models are run and fetched, as workers.json says. @throws an error that says what is wrong with it */
+  readonly localSettings: () => Promise<LocalSettings>;
   /** Aborts at the first Ctrl+C; a command that it ends throws its reason. */
   readonly interrupted: AbortSignal;
 }

@@ -42,7 +42,7 @@ const TOKENS_AT_ONCE = 16_384;
 export const generateCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length > 0) throw new UsageError(`The prompt is an option: --prompt "…" (left over: ${positionals.join(' ')}).`);
-  const choice = modelChoice(values, context.environment);
+  const choice = modelChoice(values);
   const sampling = samplingFrom(values);
   const { prompt, input, json = false } = values;
   if ((prompt === undefined) === (input === undefined)) {
@@ -115,7 +115,8 @@ async function answer(
 
 /** @throws UsageError */
 function samplingFrom(values: Values): Sampling {
-  const optional = <T>(text: string | undefined, read: (text: string) => T, otherwise: T): T => (text === undefined ? otherwise : read(text));
+  const optional = (text: string | undefined, read: (text: string) => number, otherwise: number): number =>
+    (text === undefined ? otherwise : read(text));
   return {
     maxTokens: optional(values['max-tokens'], (text) => whole(text, '--max-tokens', { from: 1, to: 1_000_000 }), MAX_TOKENS),
     temperature: optional(values.temperature, temperatureFrom, GREEDY),

@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.ts';
 export const logprobsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, { ...MODEL_OPTIONS, input: { type: 'string', short: 'i' } });
   if (positionals.length > 0) throw new UsageError(`"logprobs" takes options only (left over: ${positionals.join(' ')}).`);
-  const choice = modelChoice(values, context.environment);
+  const choice = modelChoice(values);
   if (!values.input) throw new UsageError('Name the file with the token ids: --input FILE.json, or - for standard input.');
   const tokens = await readTokenFile(values.input, context);
   const scores = await runModel(choice, context, ({ model, adapter }) => model.score({ ...tokens, adapter, signal: context.interrupted }));

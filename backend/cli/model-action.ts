@@ -8,6 +8,7 @@ export const MODEL_ACTION_OPTIONS = {
   adapter: { type: 'string', multiple: true },
   revision: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
+  'no-worker': { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments<typeof MODEL_ACTION_OPTIONS>>['values'];

@@ -1,14 +1,17 @@
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { MODEL_ACTION_OPTIONS, type ModelAction } from './model-action.ts';
+import { chooseModel } from './model-choose.ts';
 import { inspectModel } from './model-inspect.ts';
 import { listModels } from './model-list.ts';
 import { pullNamedModel } from './model-pull.ts';
 import { UsageError } from './usage-error.ts';
 
-const ACTIONS: Readonly<Record<string, ModelAction>> = { list: listModels, inspect: inspectModel, pull: pullNamedModel };
+const ACTIONS: Readonly<Record<string, ModelAction>> = {
+  list: listModels, inspect: inspectModel, pull: pullNamedModel, choose: chooseModel,
+};
 
-/** `conductor model [list|inspect|pull]`: the models on this machine, and those that could be. */
+/** `conductor model [list|inspect|pull|choose]`: the models on this machine, and those that could be. */
 export const modelCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, MODEL_ACTION_OPTIONS);
   const [name = 'list', model, ...rest] = positionals;

@@ -12,7 +12,7 @@ import { readTokenizerFiles } from '../lm/tokenizer/tokenizer-files.ts';
 import { plural } from '../protocol/figures.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ModelAction } from './model-action.ts';
-import { findModelFolder } from './model-folder.ts';
+import { modelFolder } from './model-folder.ts';
 import { PRECISIONS } from './model-options.ts';
 import { storageFolder } from './storage.ts';
 import { allPrintable, jsonText } from './terminal.ts';
@@ -48,7 +48,7 @@ export const inspectModel: ModelAction = {
   run: async (name, { json, storage, adapter = [] }, context) => {
     const { terminal, currentFolder } = context;
     if (!name) throw new UsageError('Name one model: conductor model inspect DIR');
-    const folder = await findModelFolder(name, { currentFolder, storage: storageFolder(storage, context) });
+    const folder = await modelFolder(name, { currentFolder, storage: storageFolder(storage, context) });
     const checkpoint = await openCheckpoint(folder);
     const folders = adapter.map((place) => path.resolve(currentFolder, place));
     const adapters = await Promise.all(folders.map((place) => summariesOf(place, checkpoint.config)));

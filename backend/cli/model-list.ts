@@ -16,10 +16,10 @@ export const listModels: ModelAction = {
   options: ['json', 'storage'],
   run: async (name, { json, storage: named }, context) => {
     if (name !== undefined) throw new UsageError('"model list" takes no model.');
-    const { terminal, deviceProbe } = context;
+    const { terminal } = context;
     const storage = storageFolder(named, context);
     const pulled = await pulledModels(storage);
-    const recommendation = recommendModel(await measuredMemory(deviceProbe));
+    const recommendation = recommendModel(await measuredMemory(storage, context));
     if (json) terminal.result(jsonText(listResult(storage, pulled, recommendation), 2));
     else printList(pulled, recommendation, terminal);
     return EXIT.ok;
@@ -30,15 +30,21 @@ function listResult(storage: string, pulled: readonly PulledModel[], recommendat
   return {
     storage,
     pulled,
-    known: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
-    recommended: recommendation ? { ...recommendation, model: recommendation.model.repo } : null,
+    offered: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
+    recommended: recommendation ? viewOf(recommendation) : null,
   };
+}
+
+function viewOf({ model, precision, device, neededBytes, reason }: Recommendation) {
+  const isQuantized = precision === '4-bit' || precision === '8-bit';
+  return { repo: model.repo, precision: isQuantized ? precision : 'full', device, neededBytes, reason };
 }
 
 function printList(pulled: readonly PulledModel[], recommendation: Recommendation | undefined, terminal: Terminal): void {
   if (pulled.length === 0) terminal.say('No model was pulled yet.');
   for (const { repo, commit, sizeBytes, folder } of allPrintable(pulled)) {
-    terminal.result(`${terminal.resultStyle('green', '✓')} ${repo.padEnd(28)} ${commit.slice(0, 8)} ${gigabytes(sizeBytes).padStart(8)}  ${folder}`);
+    const mark = terminal.resultStyle('green', '✓');
+    terminal.result(`${mark} ${repo.padEnd(28)} ${commit.slice(0, 8)} ${gigabytes(sizeBytes).padStart(8)}  ${folder}`);
   }
   terminal.say('Known to plan well:');
   for (const { repo, parameters, downloadBytes, licence } of MODEL_TABLE) {

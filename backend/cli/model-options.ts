@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { ModelSettings } from '../lm/language-model.ts';
 import type { CommandContext } from './command.ts';
-import { findModelFolder } from './model-folder.ts';
+import { modelFolder } from './model-folder.ts';
 import { writableStorage } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -33,13 +33,13 @@ export interface ModelChoice {
 
 /** What the user says beforehand of the CUDA libraries. */
 export interface CudaConsent {
-  /** Base address of a Python package index. */
+  /** Base address of a Python package index; that of workers.json where absent. */
   readonly index: string | undefined;
   readonly yes: boolean;
 }
 
 /** @throws UsageError */
-export function modelChoice(values: Values, environment: CommandContext['environment']): ModelChoice {
+export function modelChoice(values: Values): ModelChoice {
   if (!values.model) throw new UsageError('Name the model: --model DIR, or --model OWNER/NAME for one that was pulled.');
   if (values.adapter === '') throw new UsageError('--adapter takes the folder of an adapter.');
   return {
@@ -48,8 +48,7 @@ export function modelChoice(values: Values, environment: CommandContext['environ
     device: oneOf(DEVICES, values.device ?? 'auto', '--device'),
     precision: oneOf(PRECISIONS, values.precision ?? 'full', '--precision'),
     storage: values.storage,
-    // Where pip is told to look, our files are as well.
-    cuda: { index: values['cuda-index'] || environment['PIP_INDEX_URL'] || undefined, yes: values.yes ?? false },
+    cuda: { index: values['cuda-index'] || undefined, yes: values.yes ?? false },
   };
 }
 
@@ -59,7 +58,7 @@ export async function modelSettings(
 ): Promise<{ readonly settings: ModelSettings; readonly adapter: string | undefined }> {
   const { currentFolder } = context;
   const storage = await writableStorage(named, context);
-  const folder = await findModelFolder(model, { currentFolder, storage });
+  const folder = await modelFolder(model, { currentFolder, storage });
   return {
     settings: { folder, device, precision, adapters: adapter !== undefined, storage },
     adapter: adapter === undefined ? undefined : path.resolve(currentFolder, adapter),

@@ -7,15 +7,15 @@ import { EXIT } from './exit-codes.ts';
 import { measuredMemory } from './measured-memory.ts';
 import type { ModelAction } from './model-action.ts';
 import { ProgressPrinter } from './progress-printer.ts';
-import { writableStorage } from './storage.ts';
+import { storageFolder, writableStorage } from './storage.ts';
 import { jsonText, printable } from './terminal.ts';
 
 /** `conductor model pull [OWNER/NAME]`: fetches a model, going on where an earlier try stopped. Prints its folder. */
 export const pullNamedModel: ModelAction = {
   options: ['json', 'storage', 'revision', 'yes'],
   run: async (name, { json = false, storage: named, revision, yes = false }, context) => {
-    const { terminal, environment, interrupted } = context;
-    const repo = name ?? (await recommended({ yes, json }, context));
+    const { terminal, environment, interrupted, localSettings } = context;
+    const repo = name ?? (await recommended({ yes, json, storage: storageFolder(named, context) }, context));
     if (repo === undefined) return EXIT.failed;
     const storage = await writableStorage(named, context);
     const progress = new ProgressPrinter(terminal);
@@ -24,7 +24,7 @@ export const pullNamedModel: ModelAction = {
         repo,
         revision,
         storage,
-        endpoint: environment['HF_ENDPOINT'] || undefined,
+        endpoint: environment['HF_ENDPOINT'] || (await localSettings()).hubEndpoint,
         token: environment['HF_TOKEN'] || undefined,
         signal: interrupted,
         onProgress: ({ file, ...received }) => {
@@ -46,9 +46,10 @@ export const pullNamedModel: ModelAction = {
 
 /** The largest model that runs well on this machine, once the user agrees to its download. */
 async function recommended(
-  { yes, json }: { readonly yes: boolean; readonly json: boolean }, { terminal, deviceProbe, interrupted }: CommandContext,
+  { yes, json, storage }: { readonly yes: boolean; readonly json: boolean; readonly storage: string }, context: CommandContext,
 ): Promise<string | undefined> {
-  const found = recommendModel(await measuredMemory(deviceProbe));
+  const { terminal, interrupted } = context;
+  const found = recommendModel(await measuredMemory(storage, context));
   if (!found) throw new Error('This machine has too little memory for any model that is known to plan well.');
   const { repo, downloadBytes, licence } = found.model;
   terminal.say(found.reason);

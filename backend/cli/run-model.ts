@@ -2,6 +2,7 @@ import { readAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceChoice } from '../lm/device/choose-device.ts';
 import { fetchCudaLibraries } from '../lm/device/cuda-libraries.ts';
+import { DeviceError } from '../lm/device/device-error.ts';
 import type { LanguageModel, ModelSettings } from '../lm/language-model.ts';
 import type { LoadPhase } from '../lm/load-model.ts';
 import { memoryOf } from '../lm/model-memory.ts';
@@ -63,20 +64,30 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
   }
 }
 
-function chooseDevice(settings: ModelSettings, cuda: CudaConsent, context: CommandContext, progress: ProgressPrinter): Promise<DeviceChoice> {
-  const { terminal, interrupted, deviceProbe } = context;
+function chooseDevice(
+  settings: ModelSettings,
+  cuda: CudaConsent,
+  { terminal, interrupted, deviceProbe, localSettings }: CommandContext,
+  progress: ProgressPrinter,
+): Promise<DeviceChoice> {
   return planDevice(settings, {
     probe: deviceProbe,
-    cudaLibraries: () => fetchCudaLibraries({
+    cudaLibraries: async () => fetchCudaLibraries({
       storage: settings.storage,
-      index: cuda.index,
+      index: cuda.index ?? (await localSettings()).packageIndex,
       confirm: async ({ question }) => cuda.yes || ((await terminal.ask?.(question, interrupted)) ?? false),
       signal: interrupted,
       onProgress: (received) => progress.tell(downloadProgress('Fetching the CUDA libraries', received)),
       onWait: () => terminal.say('Another process fetches the CUDA libraries; waiting for it.'),
       onNotice: (sentence) => terminal.say(sentence),
-    }).finally(() => progress.end()),
+    }).catch((error: unknown) => { throw withOption(error); }).finally(() => progress.end()),
   });
+}
+
+/** Who only lacks the address of an index is told how to give it here. */
+function withOption(error: unknown): unknown {
+  if (!(error instanceof DeviceError) || error.kind !== 'no-index') return error;
+  return new DeviceError(error.kind, `${error.message} The index is named with --cuda-index URL.`, error);
 }
 
 async function memoryLines(settings: ModelSettings, device: 'cpu' | 'cuda'): Promise<readonly string[]> {

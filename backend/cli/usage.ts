@@ -6,7 +6,7 @@ const MODEL_OPTIONS = `  -m, --model DIR|OWNER/NAME
       --precision PRECISION
                          full, 8-bit or 4-bit; full without it, as the files have it
       --storage DIR      the folder that models and what is worked out for them are kept in; Conductor's own without it
-      --cuda-index URL   the Python package index that the CUDA libraries are fetched from; $PIP_INDEX_URL without it
+      --cuda-index URL   the Python package index that the CUDA libraries are fetched from
   -y, --yes              fetch the CUDA libraries without being asked, where a GPU could use them`;
 
 /** What `--help` prints, by command. docs/command-line.md says the same at more length. */
@@ -44,8 +44,9 @@ conductor runs export RUN
 conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
                          try a worker and add it, or replace the one with this id
       --provider PROVIDER
-                         openai, openai-compatible or anthropic
-      --model MODEL      the provider's name of the model
+                         openai, openai-compatible, anthropic, or local for a model that runs on this machine
+      --model MODEL      the provider's name of the model; of a local one its folder, or OWNER/NAME if it was pulled
+      --adapter DIR      a LoRA adapter that changes a local model while it plays the Conductor
       --base-url URL     address of the server; an openai-compatible worker needs it
       --key NAME         the environment variable that holds its key, such as OPENAI_API_KEY
       --description TEXT what it is good at; the Conductor is told
@@ -72,7 +73,11 @@ conductor model pull [OWNER/NAME] [OPTION]...
       --revision NAME    a branch, tag or commit; main without it
       --storage DIR      the folder that models are kept in; Conductor's own without it
   -y, --yes              fetch the one that suits without being asked
-      --json             print one JSON object, and ask nothing`,
+      --json             print one JSON object, and ask nothing
+conductor model choose DIR|OWNER/NAME [OPTION]...
+                         have a model of this machine play the Conductor, and answer as a worker
+      --no-worker        it plans and does not answer
+      --json             print the pool as JSON`,
   generate: `conductor generate --model DIR|OWNER/NAME (--prompt TEXT | --input FILE.json) [OPTION]...
   -p, --prompt TEXT      answer this, and print the text as it comes
   -i, --input FILE.json  continue each sequence from its prompt's length on, and print {"tokens": [[id, ...], ...]};

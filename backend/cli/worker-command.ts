@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { formatDuration } from '../protocol/figures.ts';
 import type { Pool } from '../protocol/methods.ts';
 import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { absoluteModelName } from './model-folder.ts';
 import { allPrintable, jsonText, printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -12,6 +14,7 @@ const OPTIONS = {
   model: { type: 'string' },
   'base-url': { type: 'string' },
   key: { type: 'string' },
+  adapter: { type: 'string' },
   description: { type: 'string' },
   conductor: { type: 'boolean' },
   'no-try': { type: 'boolean' },
@@ -24,14 +27,14 @@ const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) =>
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 /** `conductor worker [list|add|try|remove]`: the pool in workers.json. Keys are named there and stay in the environment. */
-export const workerCommand: Command = async (args, { terminal, connect }) => {
+export const workerCommand: Command = async (args, { terminal, connect, currentFolder }) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [action = 'list', id, ...rest] = positionals;
   if (!['list', 'add', 'try', 'remove'].includes(action)) throw new UsageError(`There is no "worker ${action}"; there are list, add, try, remove.`);
   if (rest.length > 0 || (action === 'list') !== (id === undefined)) {
     throw new UsageError(action === 'list' ? '"worker list" takes no worker.' : `Name one worker: conductor worker ${action} ID`);
   }
-  const added = action === 'add' ? workerFrom(id ?? '', values) : undefined;
+  const added = action === 'add' ? await workerFrom(id ?? '', values, currentFolder) : undefined;
   const client = await connect();
   try {
     const pool = await client.request('pool/get', {});
@@ -81,13 +84,19 @@ function conductorGone(removed: string, { file, workers }: Pool): string {
     `To choose another, name it as "conductor" in ${file}, or with --conductor ID for one question.`;
 }
 
-function workerFrom(id: string, values: Values): WorkerConfig {
+async function workerFrom(id: string, values: Values, currentFolder: string): Promise<WorkerConfig> {
   if (values.provider === undefined || !PROVIDERS.includes(values.provider)) {
     throw new UsageError(`--provider takes ${PROVIDERS.join(', ')}${values.provider === undefined ? '.' : `, not "${values.provider}".`}`);
   }
   if (!values.model) throw new UsageError('--model takes the provider\'s name of the model.');
   const parsed = workerConfigSchema.safeParse({
-    id, provider: values.provider, model: values.model, baseUrl: values['base-url'], key: values.key, description: values.description,
+    id,
+    provider: values.provider,
+    model: values.provider === 'local' ? await absoluteModelName(values.model, currentFolder) : values.model,
+    baseUrl: values['base-url'],
+    key: values.key,
+    adapter: values.adapter === undefined ? undefined : path.resolve(currentFolder, values.adapter),
+    description: values.description,
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -9,6 +9,7 @@ import type { runResult } from '../../backend/cli/run-result.ts';
 import { storedEventSchema } from '../../backend/protocol/run-events.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
+import { modelFolder } from '../golden/golden.ts';
 
 /* The command line as people and scripts use it: its own process, the real backend, simulated workers on a real socket. */
 
@@ -235,11 +236,31 @@ describe('conductor worker', () => {
   });
 
   it.each([
-    [[], '--provider takes openai, openai-compatible, anthropic.'],
-    [['--provider', 'gemini'], '--provider takes openai, openai-compatible, anthropic, not "gemini".'],
+    [[], '--provider takes openai, openai-compatible, anthropic, local.'],
+    [['--provider', 'gemini'], '--provider takes openai, openai-compatible, anthropic, local, not "gemini".'],
     [['--provider', 'openai'], '--model takes'],
   ])('add %j: names what is missing', async (args, sentence) => {
     expect(await conductor('worker', 'add', 'x', ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+});
+
+describe('a model of this machine', () => {
+  it('is tried like any other worker, and is named by its folder from wherever that was named', async () => {
+    const model = modelFolder('qwen2-tiny');
+    const { code, stderr } = await conductor('worker', 'add', 'tiny', '--provider', 'local', '--model', path.relative(workspace, model));
+    expect(stderr).toContain('"tiny" answered');
+    expect(code).toBe(0);
+    const { workers } = JSON.parse((await conductor('worker', 'list', '--json')).stdout) as { workers: { worker: { id: string; model: string } }[] };
+    expect(workers.map(({ worker }) => worker).find(({ id }) => id === 'tiny')).toMatchObject({ provider: 'local', model });
+    await usual();
+  }, 60_000);
+
+  it('plays the Conductor once it is chosen, and one that is not there cannot', async () => {
+    const chosen = await conductor('model', 'choose', modelFolder('qwen3-tiny'), '--json');
+    const { conductor: id } = JSON.parse(chosen.stdout) as { conductor: string };
+    expect(chosen.stderr).toContain(`"${id}" plays the Conductor and answers as a worker from now on`);
+    expect(await conductor('model', 'choose', 'acme/other')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('acme/other') });
+    await usual();
   });
 });
 
