@@ -70,7 +70,7 @@ describe('conductor generate --prompt', () => {
   });
 
   it('writes while the model does, and the first Ctrl+C ends both with 130', async () => {
-    const { child, result } = start([...prompt, '--max-tokens', '1900', '--temperature', '1', '--seed', '1', '--device', 'cpu']);
+    const { child, result } = start([...prompt, '--max-tokens', '1900', '--temperature', '1', '--seed', '1']);
     await new Promise<void>((resolve) => { child.stdout.once('data', () => resolve()); });
     child.kill('SIGINT');
     const { code, stdout, stderr } = await result;
@@ -78,6 +78,13 @@ describe('conductor generate --prompt', () => {
     expect(stderr.trim().split('\n').at(-1)).toContain('Cancelling');
     expect(stdout.length).toBeGreaterThan(0);
     expect(code).toBe(130);
+  });
+
+  it('is ended by Ctrl+C while the model is loaded, too', async () => {
+    const { child, output, result } = start([...prompt, '--max-tokens', '1900', '--temperature', '1', '--seed', '1', '--json']);
+    await new Promise<void>((resolve) => { child.stderr.on('data', () => output.stderr.includes('Looking at the weights') && resolve()); });
+    child.kill('SIGINT');
+    expect(await result).toMatchObject({ code: 130, stdout: '' });
   });
 
   it('says that a model without a tokenizer reads token ids only', async () => {
