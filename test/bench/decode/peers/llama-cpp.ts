@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util';
+import { getLlama, getModuleVersion, type LlamaContextSequence } from 'node-llama-cpp';
+import type { GenerateRequest } from '../peer.ts';
+import { servePeer, type Timed } from '../serve-peer.ts';
+
+/*
+ * llama.cpp through node-llama-cpp:  llama-cpp.ts --model FILE.gguf --threads N --context N --sequences N
+ * One context with so many sequences of `context` tokens; the rows of a batch are sequences that are decoded together.
+ */
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string' }, threads: { type: 'string' }, context: { type: 'string' }, sequences: { type: 'string' },
+  },
+});
+const threads = Number(values.threads);
+const began = performance.now();
+const llama = await getLlama({ gpu: false, build: 'never', maxThreads: threads, logLevel: 'error' });
+const model = await llama.loadModel({ modelPath: values.model as string });
+const context = await model.createContext({
+  sequences: Number(values.sequences), contextSize: Number(values.context), threads: { ideal: threads, min: threads },
+});
+const sequences = Array.from({ length: Number(values.sequences) }, () => context.getSequence());
+
+const version = `node-llama-cpp ${await getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}`;
+await servePeer({ version, loadSeconds: (performance.now() - began) / 1000 }, generate);
+await llama.dispose();
+
+interface Row {
+  readonly sequence: LlamaContextSequence;
+  readonly prompt: readonly number[];
+  readonly tokens: number[];
+}
+
+/**
+ * All rows ask for their next token at the same moment: only then does node-llama-cpp decode them as one batch. Rows that go on
+ * as soon as they can, as with `evaluate`, are decoded nearly one by one.
+ */
+async function generate({ prompts, newTokens }: GenerateRequest): Promise<Timed> {
+  const start = performance.now();
+  const rows = prompts.map((prompt, row): Row => ({ sequence: sequences[row] as LlamaContextSequence, prompt, tokens: [] }));
+  const at: number[] = [];
+  while (at.length < newTokens) {
+    await Promise.all(rows.map(async ({ sequence, prompt, tokens }) => {
+      const last = tokens.at(-1);
+      tokens.push(await nextToken(sequence, last === undefined ? prompt : [last]));
+    }));
+    at.push((performance.now() - start) / 1000);
+  }
+  await Promise.all(rows.map(({ sequence }) => sequence.clearHistory()));
+  const first = at[0] as number;
+  const endSeconds = at.at(-1) as number;
+  return { tokens: rows.map(({ tokens }) => tokens), firstTokenSeconds: first, fromTokens: 1, fromSeconds: first, endSeconds };
+}
+
+async function nextToken(sequence: LlamaContextSequence, fed: readonly number[]): Promise<number> {
+  const last = fed.length - 1;
+  const wanted = { generateNext: { token: true, options: { temperature: 0 } } } as const;
+  const outputs = await sequence.controlledEvaluate(fed.map((token, index) => (index === last ? [token, wanted] : token)));
+  return outputs[last]?.next.token as number;
+}
