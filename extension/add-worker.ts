@@ -10,6 +10,8 @@ interface AddWorkerOptions {
   readonly connection: BackendConnection;
   readonly keys: KeyStore;
   readonly panel: PanelStateSource;
+  /** Has a model of this machine play the Conductor and answer, instead of a worker elsewhere. */
+  readonly chooseModel: () => Promise<string | undefined>;
 }
 
 /** `Conductor: Add Worker`: asks for what is needed, makes one real call, and saves what answered. */
@@ -24,7 +26,9 @@ export class AddWorkerCommand {
   async run(): Promise<string | undefined> {
     const { connection, keys, panel } = this.#options;
     const pool = await connection.request('pool/get', {});
-    const described = await this.#describe(pool.workers.map((status) => status.worker.id));
+    const preset = await pickPreset();
+    if (preset === 'this-machine') return this.#options.chooseModel();
+    const described = preset && (await this.#describe(preset, pool.workers.map((status) => status.worker.id)));
     if (!described) return undefined;
     const { worker, keyValue } = described;
 
@@ -45,9 +49,9 @@ export class AddWorkerCommand {
   }
 
   /** Asks for a worker, one thing at a time. @returns undefined when the person presses Escape. */
-  async #describe(taken: readonly string[]): Promise<{ worker: WorkerConfig; keyValue: string | undefined } | undefined> {
-    const preset = await pickPreset();
-    if (!preset) return undefined;
+  async #describe(
+    preset: WorkerPreset, taken: readonly string[],
+  ): Promise<{ worker: WorkerConfig; keyValue: string | undefined } | undefined> {
     const { provider } = preset;
     const compatible = provider === 'openai-compatible';
     const model = provider === 'vscode' ? await pickLanguageModel() : await askField('model', {
@@ -121,13 +125,18 @@ export class AddWorkerCommand {
   }
 }
 
-async function pickPreset(): Promise<WorkerPreset | undefined> {
+async function pickPreset(): Promise<WorkerPreset | 'this-machine' | undefined> {
   const items = [
     ...WORKER_PRESETS.map((preset) => ({ preset, label: preset.label, description: preset.baseUrl ?? '' })),
     {
       preset: { label: 'VS Code', provider: 'vscode', example: '' } as const,
       label: vscode.l10n.t('VS Code’s own models'),
       description: vscode.l10n.t('of Copilot or another extension; needs no key'),
+    },
+    {
+      preset: 'this-machine' as const,
+      label: vscode.l10n.t('A model on this machine'),
+      description: vscode.l10n.t('is downloaded once; needs no key, and no network afterwards'),
     },
   ];
   const picked = await vscode.window.showQuickPick(items, {

@@ -8,9 +8,13 @@ import { AddWorkerCommand } from './add-worker.ts';
 import { AnswerReview } from './answer-review.ts';
 import { BackendConnection, messageOf, type ConnectionState } from './backend-connection.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
+import { ChooseModelCommand } from './choose-model.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
 import { KeyStore } from './keys.ts';
+import { ModelNotices } from './model-notices.ts';
+import { ModelSettings } from './model-settings.ts';
+import { ModelStates } from './model-states.ts';
 import { openWorkspaceFile } from './open-file.ts';
 import { actOn, type PageMessageOptions } from './page-messages.ts';
 import { PanelStateSource } from './panel-state.ts';
@@ -80,8 +84,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     },
   });
   const list = new RunList({ connection, folders });
+  const models = new ModelStates(connection);
   const panel = new PanelStateSource({
-    connection, runs, list,
+    connection, runs, list, models,
     isTrusted: () => vscode.workspace.isTrusted,
     stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
@@ -107,7 +112,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const solve = new SolveCommand({ connection, runs, panel, confirmation, showPanel });
   const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
-  const addWorker = new AddWorkerCommand({ connection, keys, panel });
+  const chooseModel = new ChooseModelCommand({ connection, panel });
+  const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
+  const modelSettings = new ModelSettings(connection, report);
   const statusBar = new StatusBar();
   const pageMessageOptions: PageMessageOptions = {
     connection, panel, solve, runCommands, review,
@@ -123,6 +130,13 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   runs.happened.on(({ event }) => {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
+  });
+  new ModelNotices({
+    models,
+    isWaitedFor: () => chooseModel.isUnderWay || (runs.run !== undefined && !isOver(runs.run.state)),
+    unload: async (model) => void (await connection.request('model/unload', { model })),
+    memory: context.globalState,
+    report,
   });
   keys.changed.on((name) => {
     connection.notify('client/secretChanged', { name });
@@ -165,6 +179,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.addWorker': () => addWorker.run(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
+    'conductor.chooseConductorModel': (argument) => chooseModel.run(argument),
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
@@ -183,6 +198,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     keys.watch(),
     documents.register(),
     review.watch(),
+    modelSettings.watch(),
     panelView.register(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {

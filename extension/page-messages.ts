@@ -6,7 +6,7 @@ import type { RunCommands } from './run-commands.ts';
 import type { SolveCommand } from './solve-command.ts';
 
 export interface PageMessageOptions {
-  readonly connection: Pick<BackendConnection, 'client'>;
+  readonly connection: Pick<BackendConnection, 'client' | 'request'>;
   readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
   readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
@@ -53,6 +53,11 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
       return openFile(message.path, message.line);
     case 'addWorker':
       return runCommand('conductor.addWorker');
+    case 'chooseModel':
+      return runCommand('conductor.chooseConductorModel');
+    case 'unloadModel':
+      await connection.request('model/unload', { model: message.model });
+      return;
     case 'manageTrust':
       return runCommand('workbench.trust.manage');
     case 'showLogs':

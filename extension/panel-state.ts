@@ -3,6 +3,8 @@ import type {
   ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
 } from '../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { localModelsOf } from './local-models-of.ts';
+import type { ModelStates } from './model-states.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 import { Signal } from './signal.ts';
@@ -11,6 +13,7 @@ export interface PanelStateOptions {
   readonly connection: BackendConnection;
   readonly runs: RunStore;
   readonly list: RunList;
+  readonly models: ModelStates;
   readonly isTrusted: () => boolean;
   /** Words for people; the window's language is VS Code's business. */
   readonly stoppedMessage: string;
@@ -32,18 +35,21 @@ export class PanelStateSource {
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, runs, list } = options;
+    const { connection, runs, list, models } = options;
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
     list.changed.on(() => this.changed.emit());
+    models.changed.on(() => this.changed.emit());
     connection.stateChanged.on(() => this.changed.emit());
     connection.connected.on(() => void this.refreshPool().catch(() => undefined));
   }
 
   get state(): PanelState {
-    const { runs, list, isTrusted } = this.#options;
+    const { runs, list, models, isTrusted } = this.#options;
+    const run = this.#asking ? undefined : runs.run;
     return {
-      ...(!this.#asking && runs.run && { run: runs.run }),
+      ...(run && { run }),
+      models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
       ...(this.#pool && { pool: summaryOf(this.#pool) }),
       backend: this.#backendStatus(),

@@ -4,6 +4,7 @@ import type { ContextPreview, PanelState, PoolSummary } from '../backend/protoco
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
 import { useHost } from './host.ts';
+import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
 import { list } from './run-stage.ts';
 import { RunsList } from './runs-list.tsx';
@@ -18,6 +19,7 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
       {!trusted && <Restricted />}
       {firstRun ? <NoWorkers /> : <Ask state={state} />}
       {pool && !firstRun && <PoolLine pool={pool} />}
+      <ModelLines models={state.models} />
       <RunsList runs={runs} />
     </>
   );
@@ -87,8 +89,10 @@ function NoWorkers(): JSX.Element {
   return (
     <section class="first-run" aria-label="First steps">
       <h2>Add your first worker</h2>
-      <p>A worker is a model that answers parts of your questions, from a provider or from this machine.</p>
+      <p>A worker is a model that answers parts of your questions. Take one from a provider, or have one on this machine.</p>
       <Button appearance="primary" icon="add" onClick={() => host.post({ type: 'addWorker' })}>Add a worker</Button>
+      <Button icon="cloud-download" onClick={() => host.post({ type: 'chooseModel' })}>Download a model and use it here</Button>
+      <p class="quiet">A model on this machine needs no key, and no network once it is downloaded. It plans and answers.</p>
     </section>
   );
 }
@@ -119,7 +123,12 @@ function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
       {pool.conductor === undefined && (
         <Notice
           icon="warning" tone="caution"
-          actions={<Button onClick={() => host.post({ type: 'addWorker' })}>Choose a Conductor</Button>}
+          actions={
+            <>
+              <Button onClick={() => host.post({ type: 'addWorker' })}>Add a worker</Button>
+              <Button onClick={() => host.post({ type: 'chooseModel' })}>Use a model on this machine</Button>
+            </>
+          }
         >
           No model plays the Conductor yet: add one, or name one of the workers.
         </Notice>

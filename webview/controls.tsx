@@ -74,7 +74,8 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 }
 
 export type IconName =
-  | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'circle-outline' | 'circle-slash' | 'copy'
+  | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash'
+  | 'cloud-download' | 'copy'
   | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'pass-filled' | 'refresh' | 'shield' | 'warning' | 'watch';
 
 /** A picture that says nothing new: the words stand next to it, or in `label`. */

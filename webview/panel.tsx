@@ -20,7 +20,7 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
         <Backend state={state} />
         {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
         {state.run
-          ? <RunView key={state.run.runId} run={state.run} applied={state.applied} />
+          ? <RunView key={state.run.runId} run={state.run} models={state.models} applied={state.applied} />
           : <AskView state={state} />}
       </main>
       <Announcer run={state.run} />

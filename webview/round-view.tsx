@@ -5,6 +5,7 @@ import { Elapsed } from './clock.tsx';
 import { Icon } from './controls.tsx';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
+import { deviceName } from './model-lines.tsx';
 import { Planning } from './plan/planning.tsx';
 import { PlanGraph } from './plan/plan-graph.tsx';
 import { roundSummary } from './run-stage.ts';
@@ -27,7 +28,7 @@ export const RoundView = memo(function RoundView({
   round, pool, runGoesOn, revised, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const [open, setOpen] = useExpanded(id, !revised);
-  const planTime = round.planDurationMs === undefined ? '' : ` · plan ${formatDuration(round.planDurationMs)}`;
+  const planTime = round.planDurationMs === undefined ? '' : ` · plan ${formatDuration(round.planDurationMs)}${round.sampled ? ` on the ${deviceName(round.sampled.device)}` : ''}`;
   const steps = round.steps.map((step) => step.spent);
   const spent = {
     usd: steps.reduce((sum, step) => sum + step.usd, 0),

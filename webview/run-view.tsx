@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
+import type { ApplyOutcome, PanelModel } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
@@ -10,12 +10,14 @@ import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useHost } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
+import { ModelLines } from './model-lines.tsx';
 import { RoundView } from './round-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
 
 /** A run from its question to its answer. */
-export function RunView({ run, applied }: {
+export function RunView({ run, models, applied }: {
   readonly run: RunSnapshot;
+  readonly models: readonly PanelModel[];
   readonly applied: ApplyOutcome | undefined;
 }): JSX.Element {
   const host = useHost();
@@ -35,6 +37,7 @@ export function RunView({ run, applied }: {
           : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> Gathering context…</p>}
       </section>
       <StatusLine run={run} />
+      <ModelLines models={models} />
       <RunNotice run={run} />
       {run.rounds.map((round, index) => {
         const next = run.rounds[index + 1];

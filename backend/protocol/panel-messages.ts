@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 
@@ -27,6 +28,14 @@ export interface WorkerSummary {
   /** False where it cannot be called; `reason` then says why, in one sentence. */
   readonly ready: boolean;
   readonly reason?: string | undefined;
+}
+
+/** A model of this machine that belongs to what the page shows. */
+export interface PanelModel extends LocalModelStatus {
+  /** For people: `owner/name`, or the name of its folder. */
+  readonly name: string;
+  /** Whether it plays the Conductor; otherwise it only answers. */
+  readonly plans: boolean;
 }
 
 export interface BackendStatus {
@@ -58,6 +67,8 @@ export interface PanelState {
   readonly runs: readonly RunSummary[];
   /** Absent until the backend has said. */
   readonly pool?: PoolSummary | undefined;
+  /** Of the run on show, otherwise of the pool. */
+  readonly models: readonly PanelModel[];
   readonly backend: BackendStatus;
   /** False in VS Code's Restricted Mode. */
   readonly trusted: boolean;
@@ -97,6 +108,10 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('insert'), text }),
   z.strictObject({ type: z.literal('openFile'), path: z.string().min(1).max(4_096), line: z.number().int().min(1).optional() }),
   z.strictObject({ type: z.literal('addWorker') }),
+  /** Has a model of this machine play the Conductor, downloaded first if need be. */
+  z.strictObject({ type: z.literal('chooseModel') }),
+  /** Frees its memory, or ends its loading. */
+  z.strictObject({ type: z.literal('unloadModel'), model: modelNameSchema }),
   z.strictObject({ type: z.literal('manageTrust') }),
   z.strictObject({ type: z.literal('showLogs') }),
   z.strictObject({ type: z.literal('retryBackend') }),

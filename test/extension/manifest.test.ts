@@ -60,6 +60,9 @@ describe('the manifest', () => {
       .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand']);
     expect(contributes.configuration.properties['conductor.nodePath']?.scope).toBe('machine');
     expect(contributes.configuration.properties['conductor.home']?.scope).toBe('machine');
+    // They decide what is downloaded, from where, and what it runs on.
+    const local = Object.entries(contributes.configuration.properties).filter(([name]) => name.startsWith('conductor.localModel.'));
+    expect(local.map(([, { scope }]) => scope)).toEqual(['machine', 'machine', 'machine', 'machine']);
   });
 });
 

@@ -16,6 +16,10 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
         if (offline) throw new Error('Node is too old.');
         return undefined as never;
       },
+      request: async (...values) => {
+        asked.push(['request', ...values]);
+        return {} as never;
+      },
     },
     panel: { draft, ask: (question) => void asked.push(['ask', question]), forgetProblem: () => undefined },
     solve: {
@@ -58,6 +62,8 @@ describe('a message of the page', () => {
     [{ type: 'insert', text: 'code' }, ['insert', 'code']],
     [{ type: 'openFile', path: 'src/a.ts', line: 3 }, ['openFile', 'src/a.ts', 3]],
     [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
+    [{ type: 'chooseModel' }, ['command', 'conductor.chooseConductorModel']],
+    [{ type: 'unloadModel', model: 'Qwen/Qwen3-0.6B' }, ['request', 'model/unload', { model: 'Qwen/Qwen3-0.6B' }]],
     [{ type: 'manageTrust' }, ['command', 'workbench.trust.manage']],
     [{ type: 'showLogs' }, ['command', 'conductor.showLogs']],
     [{ type: 'retryBackend' }, ['connect']],

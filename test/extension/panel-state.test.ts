@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { BackendConnection } from '../../extension/backend-connection.ts';
+import { ModelStates } from '../../extension/model-states.ts';
 import { PanelStateSource } from '../../extension/panel-state.ts';
 import { RunList } from '../../extension/run-list.ts';
 import { RunStore } from '../../extension/run-store.ts';
 import { FakeBackend } from './fake-backend.ts';
 
-const RUN = { runId: 'r1', seq: 1, state: 'running' };
+const RUN = { runId: 'r1', seq: 1, state: 'running', pool: [], policy: { kind: 'endpoint', model: 'm', promptVersion: 'p' } };
 const WORKER = workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt-5', key: 'OPENAI_API_KEY' });
 const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSummary => ({
   runId, kind: 'solve', question: 'Why?', workspace, state: 'running', acceptedAt, updatedAt: acceptedAt,
@@ -19,6 +20,7 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
     .answer('pool/get', () => ({
       file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
     }))
+    .answer('model/status', () => ({ models: [] }))
     .answer('run/list', () => ({ runs: [summary('old', 1)] }))
     .answer('run/subscribe', () => ({ run: RUN }));
   const connection = new BackendConnection({
@@ -32,7 +34,8 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
   });
   const runs = new RunStore({ connection, memory: { runId: undefined, remember: () => undefined } });
   const list = new RunList({ connection, folders: () => folders });
-  const panel = new PanelStateSource({ connection, runs, list, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
+  const models = new ModelStates(connection);
+  const panel = new PanelStateSource({ connection, runs, list, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
     const end = panel.changed.on(() => {
       if (!holds(panel.state)) return;
@@ -45,7 +48,7 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
 
 describe('PanelStateSource', () => {
   it('is a whole state before anything is connected', () => {
-    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], backend: { state: 'starting' }, trusted: true });
+    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], models: [], backend: { state: 'starting' }, trusted: true });
   });
 
   it('brings pool and past runs along as soon as there is a connection', async () => {

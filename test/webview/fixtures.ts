@@ -1,5 +1,5 @@
-import type { PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
-import type { ContextPiece, Purpose, RunEvent, RunText, StoredEvent } from '../../backend/protocol/run-events.ts';
+import type { PanelModel, PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
+import type { ContextPiece, Purpose, RunEvent, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
@@ -52,7 +52,7 @@ export class Script {
       kind: 'solve',
       request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals' }),
       pool: [...pool],
-      policy: { kind: 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1' },
+      policy: { kind: conductor.provider === 'local' ? 'local' : 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1' },
       budget: budgetSchema.parse({ runUsd: usd }),
     });
   }
@@ -93,7 +93,7 @@ export class Script {
 
   plan(round: number, { text, modelIds, subtasks, accessList }: {
     text: string; modelIds: number[]; subtasks: string[]; accessList: Access[];
-  }, { ms, usd = 0.0007 }: Billed = { ms: 900 }): this {
+  }, { ms, usd = 0.0007, sampled }: Billed & { readonly sampled?: Sampled } = { ms: 900 }): this {
     const plan = { modelIds, subtasks, accessList: accessList.map((access) => (access === 'all' ? access : [...access])) };
     this.start(round, { kind: 'plan' }, 'conductor-7b');
     return this.say({
@@ -101,6 +101,7 @@ export class Script {
       steps: stepsOf(plan).map(({ worker: ordinal, subtask, reads, readsPreviousRound }) => ({
         worker: ordinal, subtask, reads: [...reads], readsPreviousRound,
       })),
+      ...(sampled && { sampled }),
       ...this.#spent({ ms, usd, output: 180 }),
     }, ms);
   }
@@ -595,8 +596,31 @@ const RUNS: PanelState['runs'] = [
 ];
 
 export function stateWith(change: Partial<PanelState> = {}): PanelState {
-  return { runs: RUNS, pool: POOL_SUMMARY, backend: { state: 'connected' }, trusted: true, ...change };
+  return { runs: RUNS, pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
 }
+
+export const LOCAL_WORKER = worker('qwen3-1.7b', { provider: 'local', model: 'Qwen/Qwen3-1.7B', baseUrl: undefined });
+
+const NO_DRIVER = 'No NVIDIA driver was found; install driver 580 or newer, or stay on the CPU.';
+
+/** A model of this machine that plays the Conductor. */
+export function localModel(change: Partial<PanelModel> = {}): PanelModel {
+  return { model: LOCAL_WORKER.model, name: LOCAL_WORKER.model, plans: true, state: 'unloaded', ...change };
+}
+
+export const LOADED_MODEL = localModel({
+  state: 'ready',
+  loaded: { device: 'cpu', precision: '8-bit', weightBytes: 2.3e9, contextLength: 40_960, reasons: [NO_DRIVER] },
+});
+
+/** A run that a model of this machine planned. */
+export function localRun(): RunSnapshot {
+  const sampled = { seed: 7, device: 'cpu' } as const;
+  return new Script({ conductor: LOCAL_WORKER, usd: 1 }).context(PIECES.slice(0, 1)).plan(0, PLAN, { ms: 6_200, usd: 0, sampled })
+    .start(0, { kind: 'step', step: 0 }, 'gemini-pro').run();
+}
+
+const LOCAL_POOL: PoolSummary = { conductor: LOCAL_WORKER.id, workers: [summary(LOCAL_WORKER.id), summary('claude')] };
 
 /** Every picture of the page, by name. */
 export const SCENES: Readonly<Record<string, () => PanelState>> = {
@@ -629,6 +653,20 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
       },
     },
   }),
+  'local-loading': () => stateWith({
+    pool: LOCAL_POOL, models: [localModel({ state: 'loading', phase: 'quantizing', fraction: 0.42 })],
+  }),
+  'local-choosing': () => stateWith({
+    pool: LOCAL_POOL, models: [localModel({ state: 'loading', phase: 'choosing-device' })],
+  }),
+  'local-ready': () => stateWith({ pool: LOCAL_POOL, models: [LOADED_MODEL] }),
+  'local-problem': () => stateWith({
+    pool: LOCAL_POOL,
+    models: [localModel({
+      problem: 'The model\'s weights take 15.2 GB and this machine has 8.0 GB of memory: choose a smaller model or 4-bit weights.',
+    })],
+  }),
+  'local-run': () => stateWith({ run: localRun(), models: [LOADED_MODEL] }),
   'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
   'no-conductor': () => stateWith({ pool: { workers: POOL_SUMMARY.workers } }),
   'unavailable': () => stateWith({

@@ -35,6 +35,40 @@ describe('every scene', () => {
   }
 });
 
+describe('a model of this machine', () => {
+  it('is offered beside a first worker', () => {
+    const panel = renderPanel(stateWith({ pool: { workers: [] }, runs: [] }));
+    panel.click('Download a model and use it here');
+    expect(panel.posted.at(-1)).toEqual({ type: 'chooseModel' });
+  });
+
+  it('is shown with what it is for, its device and its memory, and why not on a better device', () => {
+    const panel = renderPanel((SCENES['local-ready'] as () => PanelState)());
+    expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans on this machine · CPU · 2.3 GB · 8-bit');
+    expect(panel.text()).toContain('No NVIDIA driver was found');
+  });
+
+  it('shows how far its loading is, and ends it on request', () => {
+    const panel = renderPanel((SCENES['local-loading'] as () => PanelState)());
+    expect(panel.root.querySelector('progress')?.value).toBe(42);
+    expect(panel.text()).toContain('Making its weights smaller, once, 42 %');
+    panel.click('Stop loading');
+    expect(panel.posted.at(-1)).toEqual({ type: 'unloadModel', model: 'Qwen/Qwen3-1.7B' });
+  });
+
+  it('says why it could not be loaded', () => {
+    const panel = renderPanel((SCENES['local-problem'] as () => PanelState)());
+    expect(panel.text()).toContain('It is not loaded');
+    expect(panel.text()).toContain('choose a smaller model');
+  });
+
+  it('is named as who planned, with the device it planned on', () => {
+    const panel = renderPanel((SCENES['local-run'] as () => PanelState)());
+    expect(panel.text()).toContain('Conductor qwen3-1.7b');
+    expect(panel.text()).toContain('plan 6.2 s on the CPU');
+  });
+});
+
 describe('a run', () => {
   it('shows its question, what was sent with it, and where each piece is', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));

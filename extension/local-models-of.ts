@@ -1,0 +1,29 @@
+import type { LocalModelStatus } from '../backend/protocol/local-models.ts';
+import type { Pool } from '../backend/protocol/methods.ts';
+import type { PanelModel } from '../backend/protocol/panel-messages.ts';
+import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import type { WorkerConfig } from '../backend/protocol/worker-config.ts';
+
+export interface LocalModelsSources {
+  readonly run: RunSnapshot | undefined;
+  readonly pool: Pool | undefined;
+  readonly statusOf: (model: string) => LocalModelStatus;
+}
+
+/** The models of this machine that plan or answer in the run on show, or in the next one; who plans stands first. */
+export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): PanelModel[] {
+  const planner = run ? run.policy.worker : pool?.workers.find(({ worker }) => worker.id === pool.conductor)?.worker;
+  const workers = run ? run.pool : (pool?.workers ?? []).map(({ worker }) => worker).filter(({ enabled }) => enabled);
+  const local = [...(planner ? [planner] : []), ...workers].filter(({ provider }) => provider === 'local');
+  const models = [...new Set(local.map(({ model }) => model))];
+  return models.map((model) => ({ ...statusOf(model), name: modelTitle(model), plans: isLocal(planner) && planner.model === model }));
+}
+
+/** `owner/name` as it is; of a folder its own name. */
+export function modelTitle(model: string): string {
+  return /^([/\\]|[A-Za-z]:[/\\])/.test(model) ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model) : model;
+}
+
+function isLocal(worker: WorkerConfig | undefined): worker is WorkerConfig {
+  return worker?.provider === 'local';
+}
