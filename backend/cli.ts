@@ -59,6 +59,10 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<boo
   lines.on('SIGINT', () => process.emit('SIGINT'));
   try {
     return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `, { signal })).trim());
+  } catch (error) {
+    // Its own error hides why the question was taken back.
+    signal.throwIfAborted();
+    throw error;
   } finally {
     lines.close();
   }

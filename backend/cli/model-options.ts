@@ -28,11 +28,11 @@ export interface ModelChoice {
   readonly device: (typeof DEVICES)[number];
   readonly precision: (typeof PRECISIONS)[number];
   readonly storage: string | undefined;
-  readonly cuda: CudaConsent;
+  readonly cuda: CudaChoice;
 }
 
-/** What the user says beforehand of the CUDA libraries. */
-export interface CudaConsent {
+/** Where missing CUDA libraries come from, and whether the user agreed beforehand. */
+export interface CudaChoice {
   /** Base address of a Python package index; that of workers.json where absent. */
   readonly index: string | undefined;
   readonly yes: boolean;

@@ -8,7 +8,7 @@ import { measuredMemory } from './measured-memory.ts';
 import type { ModelAction } from './model-action.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { storageFolder, writableStorage } from './storage.ts';
-import { jsonText, printable } from './terminal.ts';
+import { jsonText } from './terminal.ts';
 
 /** `conductor model pull [OWNER/NAME]`: fetches a model, going on where an earlier try stopped. Prints its folder. */
 export const pullNamedModel: ModelAction = {
@@ -28,7 +28,7 @@ export const pullNamedModel: ModelAction = {
         token: environment['HF_TOKEN'] || undefined,
         signal: interrupted,
         onProgress: ({ file, ...received }) => {
-          progress.tell(downloadProgress(terminal.status ? `Fetching ${printable(file)}` : `Fetching ${repo}`, received));
+          progress.tell(downloadProgress(terminal.status ? `Fetching ${file}` : `Fetching ${repo}`, received));
         },
         onWait: () => terminal.say('Another process fetches this model; waiting for it.'),
       });

@@ -1,7 +1,7 @@
 import { readAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceChoice } from '../lm/device/choose-device.ts';
-import { fetchCudaLibraries } from '../lm/device/cuda-libraries.ts';
+import { fetchCudaLibraries, findCudaLibraries } from '../lm/device/cuda-libraries.ts';
 import { DeviceError } from '../lm/device/device-error.ts';
 import type { LanguageModel, ModelSettings } from '../lm/language-model.ts';
 import type { LoadPhase } from '../lm/load-model.ts';
@@ -10,9 +10,9 @@ import type { ModelStatus } from '../lm/process/model-client.ts';
 import { planDevice } from '../lm/process/plan-device.ts';
 import type { CommandContext } from './command.ts';
 import { downloadProgress } from './download-text.ts';
-import { type CudaConsent, type ModelChoice, modelSettings } from './model-options.ts';
+import { type CudaChoice, type ModelChoice, modelSettings } from './model-options.ts';
 import { ProgressPrinter } from './progress-printer.ts';
-import { allPrintable, printable } from './terminal.ts';
+import { allPrintable } from './terminal.ts';
 
 export interface RunningModel {
   readonly model: LanguageModel;
@@ -66,13 +66,13 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
 
 function chooseDevice(
   settings: ModelSettings,
-  cuda: CudaConsent,
+  cuda: CudaChoice,
   { terminal, interrupted, deviceProbe, localSettings }: CommandContext,
   progress: ProgressPrinter,
 ): Promise<DeviceChoice> {
   return planDevice(settings, {
     probe: deviceProbe,
-    cudaLibraries: async () => fetchCudaLibraries({
+    cudaLibraries: async () => (await findCudaLibraries(settings.storage)) ?? fetchCudaLibraries({
       storage: settings.storage,
       index: cuda.index ?? (await localSettings()).packageIndex,
       confirm: async ({ question }) => cuda.yes || ((await terminal.ask?.(question, interrupted)) ?? false),
@@ -102,5 +102,5 @@ const PHASES: Readonly<Record<LoadPhase, (settings: ModelSettings) => string>> =
 
 function showStatus(status: ModelStatus, settings: ModelSettings, progress: ProgressPrinter): void {
   if (status.state !== 'loading') return progress.end();
-  if (status.progress) progress.tell({ label: printable(PHASES[status.progress.phase](settings)), fraction: status.progress.fraction });
+  if (status.progress) progress.tell({ label: PHASES[status.progress.phase](settings), fraction: status.progress.fraction });
 }
