@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { LoadedModelView, LocalModelStatus } from '../backend/protocol/local-models.ts';
 import type { PanelModel } from '../backend/protocol/panel-messages.ts';
 import { formatBytes } from '../backend/protocol/figures.ts';
-import { Icon } from './controls.tsx';
+import { Button, Icon } from './controls.tsx';
 import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
 
@@ -22,25 +22,38 @@ function ModelLine({ model }: { readonly model: PanelModel }): JSX.Element {
     <div class="model">
       <p class="model-line">
         <Icon name={state === 'loading' ? 'loading' : 'chip'} tone={state === 'loading' ? 'busy' : 'quiet'} />
-        <span><strong>{name}</strong> <span class="quiet">{plans ? 'plans' : 'answers'} on this machine · {factsOf(model)}</span></span>
+        <span><strong>{name}</strong> <span class="quiet">{plans ? 'plans' : 'answers'} {factsOf(model)}</span></span>
       </p>
       {state === 'loading' && <Loading model={model} />}
       {state === 'ready' && loaded?.reasons.map((reason) => <p key={reason} class="model-reason quiet">{reason}</p>)}
-      {state === 'unloaded' && problem !== undefined && <Notice icon="warning" tone="caution" title="It is not loaded">{problem}</Notice>}
+      {state === 'unloaded' && problem !== undefined && <Problem>{problem}</Problem>}
     </div>
+  );
+}
+
+function Problem({ children }: { readonly children: string }): JSX.Element {
+  const host = useHost();
+  return (
+    <Notice
+      icon="warning" tone="caution" title="It could not be loaded"
+      actions={<Button onClick={() => host.post({ type: 'chooseModel' })}>Choose another model</Button>}
+    >
+      {children}
+    </Notice>
   );
 }
 
 function factsOf({ state, loaded }: PanelModel): string {
   switch (state) {
-    case 'loading': return 'being loaded';
-    case 'ready': return loaded ? placeOf(loaded) : 'in memory';
-    case 'unloaded': return 'loaded with the next question';
+    case 'loading': return 'on this machine, once it is loaded';
+    case 'ready': return loaded ? placeOf(loaded) : 'on this machine';
+    case 'unloaded': return 'on this machine, loaded with the next question';
   }
 }
 
 function placeOf({ device, weightBytes, precision }: LoadedModelView): string {
-  return [deviceName(device), formatBytes(weightBytes), precision === 'full' ? 'full precision' : precision].join(' · ');
+  const held = precision === 'full' ? 'full precision' : `${precision} weights`;
+  return `on the ${deviceName(device)} of this machine, ${formatBytes(weightBytes)} in ${held}`;
 }
 
 export function deviceName(device: LoadedModelView['device']): string {

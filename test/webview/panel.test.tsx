@@ -44,7 +44,7 @@ describe('a model of this machine', () => {
 
   it('is shown with what it is for, its device and its memory, and why not on a better device', () => {
     const panel = renderPanel((SCENES['local-ready'] as () => PanelState)());
-    expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans on this machine · CPU · 2.3 GB · 8-bit');
+    expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans on the CPU of this machine, 2.3 GB in 8-bit weights');
     expect(panel.text()).toContain('No NVIDIA driver was found');
   });
 
@@ -58,8 +58,10 @@ describe('a model of this machine', () => {
 
   it('says why it could not be loaded', () => {
     const panel = renderPanel((SCENES['local-problem'] as () => PanelState)());
-    expect(panel.text()).toContain('It is not loaded');
+    expect(panel.text()).toContain('It could not be loaded');
     expect(panel.text()).toContain('choose a smaller model');
+    panel.click('Choose another model');
+    expect(panel.posted.at(-1)).toEqual({ type: 'chooseModel' });
   });
 
   it('is named as who planned, with the device it planned on', () => {
