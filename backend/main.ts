@@ -46,9 +46,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const models = modelParts({
     home,
     loadWorkers,
-    confirmCuda: ({ question }) => clients.confirm(
+    confirmCuda: ({ question }, signal) => clients.confirm(
       { title: 'Download the CUDA libraries?', detail: `The local model would run on the GPU. ${question}`, accept: 'Download' },
-      AbortSignal.timeout(CONSENT_TIMEOUT_MS),
+      AbortSignal.any([signal, AbortSignal.timeout(CONSENT_TIMEOUT_MS)]),
     ).catch(() => undefined),
     log,
   });

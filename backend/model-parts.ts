@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { LocalPolicy } from './conductor/local-policy.ts';
 import { readAdapter } from './lm/adapter/read-adapter.ts';
 import { openCheckpoint } from './lm/checkpoint/open-checkpoint.ts';
+import type { DeviceProbe } from './lm/device/choose-device.ts';
 import type { CudaConsent } from './lm/device/cuda-libraries.ts';
 import { findDriver, listGpus } from './lm/device/nvidia.ts';
 import { HubError } from './lm/hub/hub-error.ts';
@@ -12,6 +13,7 @@ import { listPulledModels } from './lm/hub/pulled-models.ts';
 import { recommendModel } from './lm/hub/recommend-model.ts';
 import { findModelFolder } from './lm/process/find-model-folder.ts';
 import { LocalModels, type LocalModelState } from './lm/process/local-models.ts';
+import { measureMemory } from './lm/process/measure-memory.ts';
 import type { LocalModelStatus } from './protocol/local-models.ts';
 import { ERROR_CODES } from './protocol/methods.ts';
 import { RequestError } from './protocol/request-error.ts';
@@ -28,7 +30,7 @@ export interface ModelPartsOptions {
   readonly home: string;
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** Asks a person; undefined where nobody is there to ask. */
-  readonly confirmCuda: (consent: CudaConsent) => Promise<boolean | undefined>;
+  readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
   readonly log: (line: string) => void;
 }
 
@@ -48,16 +50,17 @@ const MODEL_PROCESS = fileURLToPath(
 );
 
 export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOptions): ModelParts {
+  const probe: DeviceProbe = {
+    platform: process.platform,
+    arch: process.arch,
+    findDriver: () => findDriver({ env: process.env }),
+    listGpus: () => listGpus({ env: process.env }),
+  };
   const listeners = new Set<(status: LocalModelStatus) => void>();
   const models = new LocalModels({
     storage: home,
     script: MODEL_PROCESS,
-    probe: {
-      platform: process.platform,
-      arch: process.arch,
-      findDriver: () => findDriver({ env: process.env }),
-      listGpus: () => listGpus({ env: process.env }),
-    },
+    probe,
     settings: async (model) => {
       const { local: { device, precision, packageIndex }, workers } = await loadWorkers();
       return { device, precision, packageIndex, adapters: workers.some((worker) => worker.model === model && worker.adapter !== undefined) };
@@ -87,7 +90,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
     },
     access: {
       list: async (settings) => {
-        const [pulled, memory] = await Promise.all([listPulledModels(home), models.measureMemory(settings)]);
+        const [pulled, memory] = await Promise.all([listPulledModels(home), measureMemory({ storage: home, probe }, settings)]);
         const best = recommendModel(memory);
         return {
           pulled,
@@ -112,8 +115,8 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
         await openCheckpoint(folder);
         return { shortName: path.basename(model) };
       },
-      load: async (model) => {
-        await models.model(model).describe();
+      load: async (model, signal) => {
+        await models.load(model, signal);
         const state = models.states.find((one) => one.model === model);
         return state ? statusOf(state) : { model, state: 'unloaded' };
       },

@@ -1,13 +1,12 @@
-import os from 'node:os';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
-import { chooseDevice, type DeviceProbe, type WantedDevice } from '../device/choose-device.ts';
+import type { DeviceProbe, WantedDevice } from '../device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries, type CudaConsent } from '../device/cuda-libraries.ts';
-import { DeviceError } from '../device/device-error.ts';
-import { bestPrecision, type MeasuredMemory } from '../hub/recommend-model.ts';
+import { bestPrecision } from '../hub/recommend-model.ts';
 import type { LanguageModel, ModelDescription, ModelSettings, Precision } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
 import { ModelClosedError } from './errors.ts';
 import { findModelFolder } from './find-model-folder.ts';
+import { measureMemory, type DeviceWishes } from './measure-memory.ts';
 import { ModelClient, type ModelStatus } from './model-client.ts';
 import { planDevice } from './plan-device.ts';
 
@@ -43,7 +42,7 @@ export interface LocalModelsOptions {
   readonly probe: DeviceProbe;
   readonly settings: (model: string) => Promise<LocalModelSettings>;
   /** Asks whether the CUDA libraries may be fetched; undefined where nobody is there to ask. A no is not asked again in this process. */
-  readonly confirmCuda: (consent: CudaConsent) => Promise<boolean | undefined>;
+  readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
   readonly onState: (state: LocalModelState) => void;
   /** How long a model that nobody asks stays in memory. */
   readonly idleMs: number;
@@ -55,10 +54,9 @@ interface Held {
   readonly model: string;
   readonly key: string;
   readonly client: ModelClient;
-  /** Ends what the model's own process does not do: fetching libraries. */
-  readonly closing: AbortController;
   /** Requests under way. */
   users: number;
+  isClosed: boolean;
 }
 
 /**
@@ -68,24 +66,44 @@ interface Held {
 export class LocalModels {
   readonly #options: LocalModelsOptions;
   readonly #held = new Map<string, Held>();
+  /** Processes on their way out, whose memory is not free yet. */
+  readonly #ending = new Set<Promise<void>>();
   readonly #bestPrecisions = new Map<string, Promise<Precision>>();
   readonly #states = new Map<string, LocalModelState>();
+  /** The package index whose libraries somebody did not want. */
   #declinedIndex: string | undefined;
 
   constructor(options: LocalModelsOptions) {
     this.#options = options;
   }
 
-  /** A model by its name, `owner/name` or the path of a folder. Nothing is looked at before it is asked. */
+  /**
+   * A model by its name, `owner/name` or the path of a folder. Nothing is looked at before it is asked; then a request rejects with what
+   * ModelClient throws, and with ModelMissingError.
+   */
   model(name: string): LanguageModel {
     return {
       // What is known already needs no turn behind the requests that wait.
-      describe: () => this.#with(name, undefined, async (client) =>
+      describe: () => this.#with(name, undefined, async ({ client }) =>
         (client.status.state === 'ready' ? client.status.description : client.describe())),
-      write: (request) => this.#with(name, request.signal, (client) => client.write(request)),
-      generate: (request) => this.#with(name, request.signal, (client) => client.generate(request)),
-      score: (request) => this.#with(name, request.signal, (client) => client.score(request)),
+      write: (request) => this.#with(name, request.signal, ({ client }) => client.write(request)),
+      generate: (request) => this.#with(name, request.signal, ({ client }) => client.generate(request)),
+      score: (request) => this.#with(name, request.signal, ({ client }) => client.score(request)),
     };
+  }
+
+  /** Loads a model; an abort unloads it again, unless somebody else asks it meanwhile. */
+  load(name: string, signal: AbortSignal): Promise<ModelDescription> {
+    return this.#with(name, signal, async (held) => {
+      const cancel = (): void => { if (held.users === 1) void this.#close(held); };
+      signal.addEventListener('abort', cancel, { once: true });
+      try {
+        signal.throwIfAborted();
+        return await held.client.describe();
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    });
   }
 
   /** Of every model that was asked for. */
@@ -98,24 +116,6 @@ export class LocalModels {
     return [...this.#held.values()].flatMap(({ client }) => client.pid ?? []);
   }
 
-  /** What models are chosen by: the GPU's memory only where the GPU can be used. */
-  async measureMemory({ device, packageIndex }: Pick<LocalModelSettings, 'device' | 'packageIndex'>): Promise<MeasuredMemory> {
-    const { storage, probe } = this.#options;
-    const choice = await chooseDevice({
-      wanted: device,
-      probe,
-      neededBytes: 0,
-      precision: '4-bit',
-      cudaLibraries: async () => {
-        const found = await findCudaLibraries(storage);
-        if (found === undefined && packageIndex === undefined) throw new DeviceError('no-index', 'No CUDA libraries are here.');
-        return found ?? '';
-      },
-    });
-    const memoryBytes = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-    return { memoryBytes, ...(choice.device === 'cuda' && { gpuMemoryBytes: choice.gpu.memoryBytes }) };
-  }
-
   /** Ends the processes that have this model, also while they load or answer; who waits for them gets a ModelClosedError. */
   async unload(name: string): Promise<void> {
     await Promise.all([...this.#held.values()].filter(({ model }) => model === name).map((held) => this.#close(held)));
@@ -123,57 +123,61 @@ export class LocalModels {
 
   async close(): Promise<void> {
     await Promise.all([...this.#held.values()].map((held) => this.#close(held)));
+    await Promise.all(this.#ending);
   }
 
-  async #with<T>(name: string, signal: AbortSignal | undefined, work: (client: ModelClient) => Promise<T>): Promise<T> {
-    const held = await this.#hold(name);
-    held.users += 1;
+  async #with<T>(name: string, signal: AbortSignal | undefined, work: (held: Held) => Promise<T>): Promise<T> {
+    const held = await this.#enter(name);
     try {
-      return await work(held.client);
+      return await work(held);
     } catch (error) {
       if (error instanceof ModelClosedError) throw new ModelClosedError('The model was unloaded while it was needed; ask again to load it.');
-      const failed = held.client.status.state === 'unloaded' && !signal?.aborted;
-      if (failed && error instanceof Error) this.#report(name, { state: 'unloaded', problem: error.message });
+      const isGone = held.client.status.state === 'unloaded' && !signal?.aborted;
+      if (isGone && error instanceof Error) this.#report(name, { state: 'unloaded', problem: error.message });
       throw error;
     } finally {
       held.users -= 1;
     }
   }
 
-  async #hold(name: string): Promise<Held> {
-    const settings = await this.#options.settings(name);
-    const folder = await findModelFolder(name, this.#options.storage);
-    const precision = settings.precision === 'auto' ? await this.#bestPrecision(folder, settings) : settings.precision;
-    const key = JSON.stringify([folder, settings.device, precision, settings.adapters]);
-    let held = this.#held.get(key);
-    if (!held) {
-      for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
-      held = this.#open(name, key, { folder, precision, device: settings.device, adapters: settings.adapters, storage: this.#options.storage });
-      this.#held.set(key, held);
-    }
+  /** The model with one more user, so that nobody unloads it for want of any. */
+  async #enter(name: string): Promise<Held> {
+    const { settings: settingsOf, storage } = this.#options;
+    const { device, packageIndex, adapters, ...wanted } = await settingsOf(name);
+    const folder = await findModelFolder(name, storage);
+    const precision = wanted.precision === 'auto' ? await this.#bestPrecision(folder, { device, packageIndex }) : wanted.precision;
+    const settings: ModelSettings = { folder, device, precision, adapters, storage };
+    const key = JSON.stringify(settings);
+    const held = this.#held.get(key) ?? this.#open(name, key, settings);
+    held.users += 1;
     return held;
   }
 
-  #open(name: string, key: string, settings: ModelSettings): Held {
+  #open(model: string, key: string, settings: ModelSettings): Held {
     const { script, idleMs, threads, probe } = this.#options;
-    const closing = new AbortController();
+    for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
     const client = new ModelClient({
       settings,
       script,
       idleMs,
       threads,
-      chooseDevice: (wanted) => planDevice(wanted, { probe, cudaLibraries: () => this.#cudaLibraries(name, closing.signal) }),
-      onStatus: (status) => { if (!closing.signal.aborted) this.#report(name, stateOf(status)); },
+      chooseDevice: async (wanted, signal) => {
+        await Promise.all(this.#ending);
+        return planDevice(wanted, { probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
+      },
+      onStatus: (status) => { if (!held.isClosed) this.#report(model, stateOf(status)); },
     });
-    return { model: name, key, client, closing, users: 0 };
+    const held: Held = { model, key, client, users: 0, isClosed: false };
+    this.#held.set(key, held);
+    return held;
   }
 
   /** Worked out once: it asks for the machine's GPUs, and a model in memory keeps the precision that it has. */
-  #bestPrecision(folder: string, { device, packageIndex }: LocalModelSettings): Promise<Precision> {
-    const key = JSON.stringify([folder, device, packageIndex]);
+  #bestPrecision(folder: string, wishes: DeviceWishes): Promise<Precision> {
+    const key = JSON.stringify([folder, wishes]);
     let best = this.#bestPrecisions.get(key);
     if (!best) {
-      best = Promise.all([openCheckpoint(folder), this.measureMemory({ device, packageIndex })]).then(([{ config }, memory]) => {
+      best = Promise.all([openCheckpoint(folder), measureMemory(this.#options, wishes)]).then(([{ config }, memory]) => {
         const precision = bestPrecision(config, memory);
         return precision === '4-bit' || precision === '8-bit' ? precision : 'full';
       });
@@ -183,11 +187,17 @@ export class LocalModels {
     return best;
   }
 
-  async #close({ model, key, client, closing }: Held): Promise<void> {
-    closing.abort(new ModelClosedError('The model was unloaded.'));
-    this.#held.delete(key);
-    this.#report(model, { state: 'unloaded' });
-    await client.close();
+  #close(held: Held): Promise<void> {
+    const { model, key, client } = held;
+    if (!held.isClosed) {
+      held.isClosed = true;
+      this.#held.delete(key);
+      this.#report(model, { state: 'unloaded' });
+      const ending = client.close().finally(() => this.#ending.delete(ending));
+      this.#ending.add(ending);
+      return ending;
+    }
+    return client.close();
   }
 
   async #cudaLibraries(model: string, signal: AbortSignal): Promise<string> {
@@ -201,7 +211,7 @@ export class LocalModels {
       signal,
       confirm: async (consent) => {
         if (this.#declinedIndex === index) return false;
-        const agreed = await confirmCuda(consent);
+        const agreed = await confirmCuda(consent, signal);
         if (agreed === false) this.#declinedIndex = index;
         return agreed === true;
       },
@@ -231,7 +241,7 @@ function stateOf(status: ModelStatus): Omit<LocalModelState, 'model'> {
     case 'unloaded':
       return { state: 'unloaded' };
     case 'loading':
-      return { state: 'loading', phase: status.progress?.phase ?? 'choosing-device', ...(status.progress && { fraction: status.progress.fraction }) };
+      return { state: 'loading', phase: status.progress?.phase ?? 'choosing-device', fraction: status.progress?.fraction };
     case 'ready':
       return { state: 'ready', loaded: status.description };
   }

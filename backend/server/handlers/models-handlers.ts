@@ -18,8 +18,8 @@ export interface ModelsAccess {
   pull(request: PullRequest, settings: LocalSettings): Promise<PulledModelView>;
   /** Whether the files of a model can be used; nothing is loaded. @returns how to call it for short */
   inspect(model: string): Promise<{ readonly shortName: string }>;
-  /** Loads it. */
-  load(model: string): Promise<LocalModelStatus>;
+  /** Loads it; an abort unloads it again, unless somebody else needs it. */
+  load(model: string, signal: AbortSignal): Promise<LocalModelStatus>;
   unload(model: string): Promise<void>;
   readonly states: readonly LocalModelStatus[];
   /** @returns a function that ends the subscription */
@@ -48,15 +48,7 @@ export function modelsHandlers({ models, pool, notifyProgress }: ModelsDependenc
       const { shortName } = await models.inspect(model);
       return pool.describe(await pool.change((file) => withConductor(file, { model, shortName, answers: worker })));
     },
-    'model/load': async ({ model }, { signal }) => {
-      const cancel = (): void => void models.unload(model);
-      signal.addEventListener('abort', cancel, { once: true });
-      try {
-        return await models.load(model);
-      } finally {
-        signal.removeEventListener('abort', cancel);
-      }
-    },
+    'model/load': ({ model }, { signal }) => models.load(model, signal),
     'model/unload': async ({ model }) => {
       await models.unload(model);
       return {};

@@ -1,0 +1,35 @@
+import os from 'node:os';
+import { chooseDevice, type DeviceProbe, type WantedDevice } from '../device/choose-device.ts';
+import { findCudaLibraries } from '../device/cuda-libraries.ts';
+import { DeviceError } from '../device/device-error.ts';
+import type { MeasuredMemory } from '../hub/recommend-model.ts';
+
+export interface Machine {
+  /** Where the CUDA libraries lie, if they are here. */
+  readonly storage: string;
+  readonly probe: DeviceProbe;
+}
+
+export interface DeviceWishes {
+  readonly device: WantedDevice;
+  /** Where missing CUDA libraries would be fetched from. */
+  readonly packageIndex?: string | undefined;
+}
+
+/** What models are chosen by: the machine's memory, and the GPU's only where the GPU can be used. Nothing is fetched. */
+export async function measureMemory({ storage, probe }: Machine, { device, packageIndex }: DeviceWishes): Promise<MeasuredMemory> {
+  const choice = await chooseDevice({
+    wanted: device,
+    probe,
+    // Any model: which one fits is the question.
+    neededBytes: 0,
+    precision: '4-bit',
+    cudaLibraries: async () => {
+      const found = await findCudaLibraries(storage);
+      if (found === undefined && packageIndex === undefined) throw new DeviceError('no-index', 'The CUDA libraries are not here.');
+      return found ?? '';
+    },
+  });
+  const memoryBytes = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return { memoryBytes, ...(choice.device === 'cuda' && { gpuMemoryBytes: choice.gpu.memoryBytes }) };
+}
