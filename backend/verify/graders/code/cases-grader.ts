@@ -1,0 +1,116 @@
+import type { TestChange } from '../../verdict.ts';
+import { answerCode, type CodeLanguage } from '../answer-code.ts';
+import {
+  GraderInfrastructureError,
+  infrastructureGrade,
+  shortened,
+  testsGrade,
+  wholeGrade,
+  type Grade,
+  type GradeOptions,
+  type Grader,
+} from '../grader.ts';
+import { sameOutput } from './compare-output.ts';
+import { isComparable, sameValue } from './compare-value.ts';
+import { JAVASCRIPT_DRIVER } from './javascript-driver.ts';
+import type { ProgramLimits, ProgramRun, ProgramSandbox } from './program-sandbox.ts';
+import { PYTHON_DRIVER } from './python-driver.ts';
+
+/** One case: what goes in and what must come out. For a function: its arguments, one a line as JSON, and its result as JSON. */
+export interface TestCase {
+  readonly input: string;
+  readonly output: string;
+}
+
+export interface CasesGraderOptions {
+  /** Called once an answer has a program to run; throws `GraderInfrastructureError` where the task's cases cannot be read. */
+  readonly cases: () => readonly TestCase[];
+  /** The function to call; without one the program reads standard input and writes standard output. */
+  readonly functionName?: string | undefined;
+  readonly language?: CodeLanguage | undefined;
+  readonly limits?: Partial<ProgramLimits> | undefined;
+  /**
+   * By default the first failure ends it, as in LiveCodeBench, and the cases behind it count as not passed: the score is then the
+   * least that it could be.
+   */
+  readonly runAllCases?: boolean | undefined;
+}
+
+/** Six seconds a case are LiveCodeBench's (`run_test`). */
+export const DEFAULT_CASE_LIMITS: ProgramLimits = { cpuTimeMs: 6_000, memoryBytes: 1024 ** 3 };
+
+/** Runs the program of an answer on cases, each in a process and sandbox of its own, and compares outside. */
+export class CasesGrader implements Grader {
+  readonly #options: CasesGraderOptions;
+  readonly #programs: Pick<ProgramSandbox, 'run'>;
+
+  constructor(options: CasesGraderOptions, programs: Pick<ProgramSandbox, 'run'>) {
+    this.#options = options;
+    this.#programs = programs;
+  }
+
+  async grade({ answer, signal }: GradeOptions): Promise<Grade> {
+    signal.throwIfAborted();
+    const language = this.#options.language ?? 'python';
+    const source = answerCode(answer, language);
+    if (source === undefined) return wholeGrade(false, `The answer has no complete ${language} code block.`);
+    try {
+      const cases = this.#options.cases();
+      if (cases.length === 0) return infrastructureGrade('The task has no test cases.');
+      return await this.#gradeOn(cases, source, signal);
+    } catch (error) {
+      if (error instanceof GraderInfrastructureError) return infrastructureGrade(error.message);
+      throw error;
+    }
+  }
+
+  async #gradeOn(cases: readonly TestCase[], source: string, signal: AbortSignal): Promise<Grade> {
+    const { functionName, language = 'python', limits, runAllCases = false } = this.#options;
+    const tests: TestChange[] = [];
+    let failure: string | undefined;
+    for (const [index, { input, output }] of cases.entries()) {
+      const id = `case ${index + 1}`;
+      if (failure !== undefined && !runAllCases) {
+        tests.push({ id, before: 'missing', after: 'missing' });
+        continue;
+      }
+      if (functionName !== undefined && !isComparable(output)) {
+        throw new GraderInfrastructureError(`The expected result of ${id} is not JSON.`);
+      }
+      const run = await this.#programs.run({
+        ...DEFAULT_CASE_LIMITS,
+        ...limits,
+        language,
+        driver: language === 'python' ? PYTHON_DRIVER : JAVASCRIPT_DRIVER,
+        driverArguments: functionName === undefined ? ['program'] : ['call', functionName],
+        source,
+        input,
+        signal,
+      });
+      const message = whatIsWrong(run, output, functionName === undefined ? sameOutput : sameValue);
+      const { durationMs } = run;
+      if (message === undefined) tests.push({ id, before: 'missing', after: 'passed', durationMs });
+      else tests.push({ id, before: 'missing', after: 'failed', message, durationMs });
+      if (message !== undefined) failure ??= `${id}: ${message}`;
+    }
+    return testsGrade(tests, failure);
+  }
+}
+
+/** Undefined where the run did what it should. The expected output is not told: what is said here may go into a later prompt. */
+function whatIsWrong(
+  { end, output, complaint }: ProgramRun,
+  expected: string,
+  isSame: (expected: string, output: string) => boolean,
+): string | undefined {
+  switch (end) {
+    case 'out of time':
+      return 'It did not end in time.';
+    case 'wrote too much':
+      return 'It wrote too much.';
+    case 'crashed':
+      return `It ended with an error. ${shortened(complaint.split('\n').at(-1) ?? '', 200)}`.trim();
+    case 'ended':
+      return isSame(expected, output ?? '') ? undefined : 'Its output is not the expected one.';
+  }
+}

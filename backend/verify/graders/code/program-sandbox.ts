@@ -1,0 +1,191 @@
+import { constants } from 'node:fs';
+import { mkdir, open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { shellQuote, SandboxUnavailableError, type Sandbox } from '../../sandbox.ts';
+import type { RunFolders } from '../../run-folder.ts';
+import type { CodeLanguage } from '../answer-code.ts';
+import { GraderInfrastructureError } from '../grader.ts';
+
+export interface ProgramLimits {
+  /** Of processor time, which does not depend on what else the machine does; the wall clock ends a run at twice that. */
+  readonly cpuTimeMs: number;
+  readonly memoryBytes: number;
+}
+
+export interface Program extends ProgramLimits {
+  readonly language: CodeLanguage;
+  /** Our driver: what the interpreter is started with. It gets the name of the program's file and `driverArguments`. */
+  readonly driver: string;
+  readonly driverArguments: readonly string[];
+  readonly source: string;
+  readonly input: string;
+  readonly signal: AbortSignal;
+}
+
+export type ProgramEnd = 'ended' | 'crashed' | 'out of time' | 'wrote too much';
+
+export interface ProgramRun {
+  readonly end: ProgramEnd;
+  /** All that the program wrote, in whatever process; undefined where that is too much. */
+  readonly output: string | undefined;
+  /** The last words on its standard error. */
+  readonly complaint: string;
+  readonly durationMs: number;
+}
+
+export interface ProgramSandboxParts {
+  readonly sandbox: Pick<Sandbox, 'run'>;
+  readonly folders: RunFolders;
+  /** What no program may see: above all the files that hold the expected results, absolute. */
+  readonly hidden: readonly string[];
+}
+
+/** Far more than any expected output that a task file may hold for one case. */
+export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+/** For the sandbox and the interpreter to start on a busy machine. */
+const START_MS = 2_000;
+
+const MAX_COMPLAINT_CHARACTERS = 500;
+
+/** BLAS starts a thread a core, and their processor time adds up. */
+const ENVIRONMENT = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
+
+const EXTENSION: Readonly<Record<CodeLanguage, string>> = { python: 'py', javascript: 'cjs' };
+
+const FIND_INTERPRETER: Readonly<Record<CodeLanguage, string>> = {
+  python: `python3 -c 'import sys; print(sys.executable)'`,
+  javascript: `node -p process.execPath`,
+};
+
+/**
+ * Runs programs of untrusted code, each in a sandbox and folder of its own, so that nothing passes from one to the next. What is
+ * expected of them is compared outside: nothing in the sandbox is worth forging.
+ */
+export class ProgramSandbox {
+  readonly #parts: ProgramSandboxParts;
+  readonly #interpreters = new Map<CodeLanguage, Promise<string>>();
+
+  constructor(parts: ProgramSandboxParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws `GraderInfrastructureError` where nothing can be run here, or the signal's reason. */
+  async run(program: Program): Promise<ProgramRun> {
+    const interpreter = await this.#interpreter(program.language);
+    const { driver, driverArguments, source, input, language, cpuTimeMs, memoryBytes } = program;
+    const options = language === 'python' ? ['-I', '-X', 'utf8'] : [];
+    const extension = EXTENSION[language];
+    return await this.#inFolder(program.signal, cpuTimeMs * 2 + START_MS, async (folder) => {
+      const [driverFile, sourceFile, inputFile] = ['driver', 'program', 'input'].map((name, index) =>
+        path.join(folder.tools, index < 2 ? `${name}.${extension}` : name),
+      ) as [string, string, string];
+      await Promise.all([writeFile(driverFile, driver), writeFile(sourceFile, source), writeFile(inputFile, input)]);
+      const argv = [interpreter, ...options, driverFile, sourceFile, ...driverArguments].map(shellQuote).join(' ');
+      // Whole seconds, and blocks of 512 bytes: what a POSIX shell counts in.
+      const limits = [
+        `ulimit -S -t ${Math.ceil(cpuTimeMs / 1_000)}`,
+        `ulimit -H -t ${Math.ceil(cpuTimeMs / 1_000) + 1}`,
+        `ulimit -f ${Math.ceil(MAX_OUTPUT_BYTES / 512)}`,
+        `ulimit -d ${Math.floor(memoryBytes / 1_024)}`,
+      ];
+      return `${limits.join(' && ')} && exec ${argv} < ${shellQuote(inputFile)} > ${shellQuote(path.join(folder.report, 'output'))}`;
+    });
+  }
+
+  /**
+   * The interpreter itself: a version manager's stand-in for it would start a shell for every case. Looking for it is also the
+   * proof that programs run here at all, so that what fails later is the program's doing.
+   */
+  async #interpreter(language: CodeLanguage): Promise<string> {
+    let found = this.#interpreters.get(language);
+    if (!found) {
+      found = this.#findInterpreter(language);
+      this.#interpreters.set(language, found);
+    }
+    try {
+      return await found;
+    } catch (error) {
+      // Somebody may install it while we run.
+      this.#interpreters.delete(language);
+      throw error;
+    }
+  }
+
+  async #findInterpreter(language: CodeLanguage): Promise<string> {
+    const signal = new AbortController().signal;
+    const found = await this.#inFolder(signal, 30_000, ({ report }) =>
+      Promise.resolve(`${FIND_INTERPRETER[language]} > ${shellQuote(path.join(report, 'output'))}`),
+    );
+    const file = found.output?.trim() ?? '';
+    if (found.end === 'ended' && path.isAbsolute(file)) return file;
+    const name = language === 'python' ? 'Python 3 (python3)' : 'Node.js (node)';
+    throw new GraderInfrastructureError(`${name} does not run in the sandbox; install it, or take the task out. ${found.complaint}`.trim());
+  }
+
+  async #inFolder(
+    signal: AbortSignal,
+    timeoutMs: number,
+    commandFor: (folder: { readonly tools: string; readonly report: string }) => Promise<string>,
+  ): Promise<ProgramRun> {
+    const { sandbox, folders, hidden } = this.#parts;
+    signal.throwIfAborted();
+    const folder = await folders.create();
+    try {
+      await mkdir(folder.workspace);
+      const outcome = await sandbox.run({
+        command: await commandFor(folder),
+        cwd: folder.workspace,
+        temporary: folder.temporary,
+        writable: [folder.report],
+        readable: [folder.tools],
+        hidden,
+        environment: ENVIRONMENT,
+        timeoutMs,
+        signal,
+        sandboxed: true,
+      });
+      const output = await readOutput(path.join(folder.report, 'output'));
+      const complaint = outcome.stderr.trim().slice(-MAX_COMPLAINT_CHARACTERS);
+      return { end: endOf(outcome, output), output, complaint, durationMs: outcome.durationMs };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SandboxUnavailableError) throw new GraderInfrastructureError(error.message);
+      if (isMachineError(error)) throw new GraderInfrastructureError(`The program could not be run: ${error.message}`);
+      throw error;
+    } finally {
+      await folder.remove();
+    }
+  }
+}
+
+/** A shell reports a signal as 128 plus its number. */
+const SIGXCPU = 128 + 24;
+const SIGXFSZ = 128 + 25;
+
+function endOf({ exitCode, timedOut }: { exitCode: number | null; timedOut: boolean }, output: string | undefined): ProgramEnd {
+  if (output === undefined || exitCode === SIGXFSZ) return 'wrote too much';
+  // At its hard limit of processor time a process is simply killed, which the wall clock cannot tell from other deaths.
+  if (timedOut || exitCode === SIGXCPU) return 'out of time';
+  return exitCode === 0 ? 'ended' : 'crashed';
+}
+
+/** The folder was in the program's hands, so its file may be anything by now. Undefined where it is too large or no file. */
+async function readOutput(file: string): Promise<string | undefined> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
+  if (!handle) return '';
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() || found.nlink !== 1 || found.size >= MAX_OUTPUT_BYTES) return undefined;
+    const buffer = Buffer.alloc(found.size);
+    const { bytesRead } = await handle.read(buffer, 0, found.size, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMachineError(error: unknown): error is NodeJS.ErrnoException {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code !== undefined && ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(code);
+}
