@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import path from 'node:path';
 import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
 import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
 import { brokenTests, hasEvidence, judge } from './judge.ts';
+import { chooseRunner, type ChosenRunner } from './choose-runner.ts';
 import type { Patch } from './patch.ts';
 import type { RunFolder, RunFolders } from './run-folder.ts';
-import { RUNNERS } from './runners/runners.ts';
-import type { TestRunner } from './runners/test-runner.ts';
 import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from './sandbox.ts';
 import { ReportError, type TestReport } from './test-report.ts';
 import type { Verdict } from './verdict.ts';
@@ -19,8 +17,11 @@ export interface VerifyOptions {
   /** The workspace, absolute. It is read and never written. */
   readonly base: string;
   readonly patch: Patch;
-  /** What runs the tests, in the workspace's folder; see `findTestCommand`. */
+  /** What runs the tests, in the workspace's folder; see `findTestCommands`. */
   readonly command: string;
+  /** Which runner's report is read, and where a command of the user's own leaves JUnit files; see `TestCommand`. */
+  readonly runner?: string;
+  readonly reports?: string;
   readonly signal: AbortSignal;
   /** False only where a person has agreed to run the tests without a sandbox. */
   readonly sandboxed?: boolean;
@@ -71,10 +72,12 @@ const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding
 /** A run of the tests that says nothing; the message says why. */
 class UnusableRun extends Error {}
 
+type OptionalOption = 'runner' | 'reports' | 'onProgress';
+
 /** One verification: the state that its stages share. */
 class Attempt {
   readonly #parts: VerifierParts;
-  readonly #options: Required<Omit<VerifyOptions, 'onProgress'>> & Pick<VerifyOptions, 'onProgress'>;
+  readonly #options: Required<Omit<VerifyOptions, OptionalOption>> & Pick<VerifyOptions, OptionalOption>;
 
   constructor(parts: VerifierParts, options: VerifyOptions) {
     this.#parts = parts;
@@ -88,11 +91,11 @@ class Attempt {
     const [refused] = patch.refused;
     if (refused) return without('refused', `The answer may not be applied: ${refused.path}: ${refused.reason}`);
     if (patch.edits.length === 0) return without('refused', 'The answer changes no file.');
-    const runner = RUNNERS.find((candidate) => candidate.understands(command));
-    if (!runner) return without('infrastructure', `The results of "${command}" cannot be read: its test runner is not known.`);
+    const chosen = await chooseRunner(this.#options, this.#options.base);
+    if (!chosen) return without('infrastructure', unreadableCommand(command));
     const folder = await this.#parts.folders.create();
     try {
-      return await this.#judgeIn(folder, runner);
+      return await this.#judgeIn(folder, chosen);
     } catch (error) {
       this.#options.signal.throwIfAborted();
       if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError)
@@ -103,14 +106,14 @@ class Attempt {
     }
   }
 
-  async #judgeIn(folder: RunFolder, runner: TestRunner): Promise<Finding> {
+  async #judgeIn(folder: RunFolder, chosen: ChosenRunner): Promise<Finding> {
     const { base, patch, signal, onProgress } = this.#options;
     onProgress?.('copying');
     const copy = await copyWorkspace(base, folder.workspace, signal);
 
     let before: BaseRun;
     try {
-      before = await this.#baseRun(copy, runner);
+      before = await this.#baseRun(copy, chosen);
     } catch (error) {
       if (!(error instanceof UnusableRun)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
@@ -125,7 +128,7 @@ class Attempt {
     }
     onProgress?.('running the tests with the change');
     try {
-      const { outcome, report } = await this.#runTests(copy, folder, runner);
+      const { outcome, report } = await this.#runTests(copy, folder, chosen);
       return judge(before.report, report, outcome.exitCode);
     } catch (error) {
       if (!(error instanceof UnusableRun)) throw error;
@@ -136,10 +139,10 @@ class Attempt {
   }
 
   /** From the cache, or on a copy of its own: tests may leave traces, and the patched run is to start from a clean one. */
-  async #baseRun(copy: WorkspaceCopy, runner: TestRunner): Promise<BaseRun> {
-    const { command, sandboxed, onProgress } = this.#options;
+  async #baseRun(copy: WorkspaceCopy, chosen: ChosenRunner): Promise<BaseRun> {
+    const { command, reports, sandboxed, onProgress } = this.#options;
     const key = createHash('sha256')
-      .update(JSON.stringify([copy.fingerprint, command, sandboxed, runner.name]))
+      .update(JSON.stringify([copy.fingerprint, command, sandboxed, chosen.runner.name, reports]))
       .digest('hex');
     const cached = this.#parts.baseRuns.get(key);
     if (cached) return cached;
@@ -147,7 +150,7 @@ class Attempt {
     try {
       await copy.cloneTo(folder.workspace);
       onProgress?.('running the tests before the change');
-      const { outcome, report } = await this.#runTests({ ...copy, folder: folder.workspace }, folder, runner);
+      const { outcome, report } = await this.#runTests({ ...copy, folder: folder.workspace }, folder, chosen);
       if (!hasEvidence(report)) throw new UnusableRun(`No test was executed.${lastWords(outcome)}`);
       const run: BaseRun = { report, durationMs: outcome.durationMs };
       this.#parts.baseRuns.set(key, run);
@@ -161,32 +164,46 @@ class Attempt {
   async #runTests(
     copy: WorkspaceCopy,
     folder: RunFolder,
-    runner: TestRunner,
+    { runner, command }: ChosenRunner,
   ): Promise<{ outcome: SandboxOutcome; report: TestReport }> {
-    const { base, command, sandboxed, timeoutMs, signal } = this.#options;
-    const prepared = await runner.prepare({ command, tools: folder.tools, report: folder.report });
+    const { base, reports, sandboxed, timeoutMs, signal } = this.#options;
+    const prepared = await runner
+      .prepare({
+        command,
+        copy: copy.folder,
+        workspace: base,
+        tools: folder.tools,
+        report: folder.report,
+        ...(reports !== undefined && { reports }),
+      })
+      .catch((error: unknown) => {
+        throw error instanceof ReportError ? new UnusableRun(error.message) : error;
+      });
     const outcome = await this.#parts.sandbox.run({
       command: prepared.command,
-      environment: prepared.environment,
-      programFolders: [path.join(copy.folder, 'node_modules', '.bin')],
+      environment: prepared.environment ?? {},
+      programFolders: prepared.programFolders ?? [],
       cwd: copy.folder,
       temporary: folder.temporary,
       writable: [folder.report],
       hidden: [base],
-      readable: [folder.tools, ...copy.sharedFolders],
+      readable: [folder.tools, ...copy.sharedFolders, ...(prepared.readable ?? [])],
       timeoutMs,
       signal,
       sandboxed,
     });
     if (outcome.timedOut) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
     try {
-      return { outcome, report: await prepared.readReport(copy.folder) };
+      return { outcome, report: await prepared.readReport() };
     } catch (error) {
       if (error instanceof ReportError) throw new UnusableRun(`${error.message}${lastWords(outcome)}`);
       throw error;
     }
   }
 }
+
+const unreadableCommand = (command: string): string =>
+  `The results of "${command}" cannot be read: its test runner is not known. Name the JUnit files that it writes, or another command.`;
 
 function lastWords({ stdout, stderr }: SandboxOutcome): string {
   const output = stderr.trim() || stdout.trim();

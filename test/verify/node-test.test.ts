@@ -14,10 +14,10 @@ async function reportOf(files: Record<string, string>, command = 'node --test'):
   const [tools, report] = [path.join(scratch.folder, 'with space'), path.join(scratch.folder, 'report')];
   await mkdir(tools);
   await mkdir(report);
-  const prepared = await nodeTest.prepare({ command, tools, report });
+  const prepared = await nodeTest.prepare({ command, copy: base, workspace: base, tools, report });
   const environment = { PATH: process.env.PATH, ...prepared.environment };
   await new Promise((resolve) => execFile('/bin/sh', ['-c', prepared.command], { cwd: base, env: environment }, resolve));
-  return await prepared.readReport(base);
+  return await prepared.readReport();
 }
 
 const summary = (report: TestReport): string[] => report.results.map(({ id, kind, status }) => `${status} ${kind} ${id}`);

@@ -1,0 +1,86 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from '../test-report.ts';
+
+/** The text of a report, which untrusted code may have written or replaced by anything. Throws `ReportError`. */
+export async function readReportFile(file: string, maxBytes = MAX_REPORT_BYTES): Promise<string> {
+  try {
+    // Neither a link, which could lead to a file of the user's, nor a pipe, which could keep us waiting.
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    const handle = await open(file, flags);
+    try {
+      const found = await handle.stat();
+      if (!found.isFile()) throw new ReportError('The test runner left something else than a report.');
+      if (found.size > maxBytes) throw new ReportError(`The report is larger than ${maxBytes / 1024 / 1024} MiB.`);
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof ReportError) throw error;
+    throw new ReportError('The test runner wrote no report.');
+  }
+}
+
+/** What a runner says of one test, before it has an id. */
+export interface ReportedTest {
+  readonly kind: TestResult['kind'];
+  readonly status: TestResult['status'];
+  /** File (relative to the copy where it is in there), suites and name; empty and repeated parts are left out. */
+  readonly path: readonly (string | undefined)[];
+  readonly message?: string | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** Collects results under ids that are the same in every run: of two tests with one path the later gets a number. */
+export class ResultCollector {
+  readonly results: TestResult[] = [];
+  readonly #copy: string;
+  readonly #ids = new Set<string>();
+  readonly #uses = new Map<string, number>();
+
+  /** `copy`: the folder that the tests ran in. Its path is different in every run, so it is taken out of messages. */
+  constructor(copy: string) {
+    this.#copy = copy;
+  }
+
+  add({ kind, status, path: parts, message, durationMs }: ReportedTest): void {
+    const named = parts.filter((part) => part !== undefined && part !== '');
+    const name = named.filter((part, index) => part !== named[index - 1]).join(ID_SEPARATOR);
+    let id = name;
+    let use = this.#uses.get(name) ?? 1;
+    while (this.#ids.has(id)) id = `${name} (${(use += 1)})`;
+    this.#uses.set(name, use);
+    this.#ids.add(id);
+    const said = message?.replaceAll(this.#copy + path.sep, '').slice(0, MAX_MESSAGE_CHARACTERS);
+    this.results.push({
+      id,
+      kind,
+      status,
+      ...(said !== undefined && said !== '' && { message: said }),
+      ...(durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0 && { durationMs }),
+    });
+  }
+}
+
+/** A file's path relative to the copy, with forward slashes; as it is where it lies outside. */
+export function relativeFile(file: string, copy: string): string {
+  const relative = path.relative(copy, path.resolve(copy, file));
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative.split(path.sep).join('/');
+}
+
+/** The JSON values of a report's lines. Throws `ReportError` at a line that is none. */
+export function* jsonLines(text: string): Generator<unknown> {
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    try {
+      yield JSON.parse(line);
+    } catch {
+      throw unreadable(line);
+    }
+  }
+}
+
+export const unreadable = (text: string): ReportError =>
+  new ReportError(`The report has a part that cannot be read: ${text.slice(0, 100)}`);

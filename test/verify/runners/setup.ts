@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { parsePatch } from '../../../backend/verify/parse-patch.ts';
+import type { TestReport } from '../../../backend/verify/test-report.ts';
+import type { Verdict } from '../../../backend/verify/verdict.ts';
+import type { VerifyOptions } from '../../../backend/verify/verify.ts';
+import type { Scratch } from '../setup.ts';
+
+export type Files = Parameters<Scratch['project']>[0];
+
+export const block = (file: string, content: string): string => `**${file}**\n\`\`\`\n${content}\n\`\`\`\n`;
+
+/** Writes the files, and lets the real runner judge in the real sandbox an answer that replaces some of them. */
+export async function judge(
+  scratch: Scratch,
+  files: Files,
+  fix: Readonly<Record<string, string>>,
+  test: string | Pick<VerifyOptions, 'command' | 'runner' | 'reports'>,
+): Promise<Verdict> {
+  const base = await scratch.project(files);
+  const answer = Object.entries(fix).map(([file, content]) => block(file, content)).join('\n');
+  return await scratch.verifier.verify({
+    base,
+    patch: await parsePatch(answer, base),
+    ...(typeof test === 'string' ? { command: test } : test),
+    signal: new AbortController().signal,
+    timeoutMs: 240_000,
+  });
+}
+
+export const summary = (report: TestReport): string[] =>
+  report.results.map(({ id, kind, status }) => (kind === 'test' ? `${status} ${id}` : `${status} container ${id}`));
+
+export const changes = ({ tests }: Verdict): Record<string, string> =>
+  Object.fromEntries(tests.map(({ id, before, after }) => [id, `${before} → ${after}`]));
+
+/** Whether a program runs here, and the words for the name of a test that is skipped where it does not. */
+export function tryProgram(program: string, ...programArguments: string[]): { isHere: boolean; note: string } {
+  try {
+    execFileSync(program, programArguments, { stdio: 'ignore', timeout: 60_000 });
+    return { isHere: true, note: `by the real ${program}` };
+  } catch {
+    return { isHere: false, note: `not tried, no ${[program, ...programArguments].join(' ')} here` };
+  }
+}
