@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { shellQuote } from '../sandbox.ts';
+import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { parseJestReport } from './jest-report.ts';
+import { readReportFile } from './report-file.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/** `react-scripts test` hands its options on to jest. */
+const JEST: JavaScriptRunner = { programs: ['jest', 'react-scripts'], packages: ['jest', 'react-scripts'], fallback: 'jest' };
+
+/** jest, by its own JSON, which its main process writes; tests run in a context or process of their own. */
+export const jest: TestRunner = {
+  name: 'jest',
+  detect: (folder) => scriptCommands(folder, JEST),
+  understands: (command) => understandsProgram(command, JEST),
+  configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)\.(babel|swc)rc[^/]*$/, /(^|\/)setuptests\.[^/]+$/],
+
+  async prepare(run) {
+    const destination = path.join(run.report, `${randomUUID()}.json`);
+    return {
+      command: withOptions(run.command, JEST.programs, {
+        remove: ['--outputFile'],
+        flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage'],
+        // watchman listens on a Unix socket, which the sandbox blocks.
+        add: `--json --outputFile=${shellQuote(destination)} --ci --no-watchman`,
+      }),
+      environment: { CI: 'true' },
+      programFolders: binFolders(run),
+      readReport: async () => parseJestReport(await readReportFile(destination), run.copy),
+    };
+  },
+};

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { jest } from '../../../backend/verify/runners/jest.ts';
+import { parseJestReport } from '../../../backend/verify/runners/jest-report.ts';
+import { parseMochaLines } from '../../../backend/verify/runners/mocha.ts';
+import { vitest } from '../../../backend/verify/runners/vitest.ts';
+import { ReportError } from '../../../backend/verify/test-report.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+import { changes, judge, summary, type Files } from './setup.ts';
+
+const { available, note } = await trySandbox();
+
+const NODE_MODULES = path.resolve(import.meta.dirname, '../../../node_modules');
+
+const LIST = 'export const first = (list) => list[0];\nexport const last = (list) => list[list.length];\n';
+const FIXED = LIST.replace('list.length]', 'list.length - 1]');
+
+const tests = (imports: string): string => `${imports}
+import { first, last } from '../src/list.js';
+describe('list', () => {
+  it('has a first', () => { if (first([1, 2]) !== 1) throw new Error('not 1'); });
+  describe('end', () => { it('has a last', () => { if (last([1, 2]) !== 2) throw new Error('not 2'); }); });
+  it.skip('has a middle', () => {});
+});
+`;
+
+const EXPECTED = {
+  'test/list.test.js > list > has a first': 'passed → passed',
+  'test/list.test.js > list > end > has a last': 'failed → passed',
+  'test/list.test.js > list > has a middle': 'skipped → skipped',
+};
+
+/** The copy's \`node_modules\` are links to what is installed here. */
+const installed = (...names: string[]): Files =>
+  Object.fromEntries(names.map((name) => [`node_modules/${name}`, { link: path.join(NODE_MODULES, name) }]));
+
+describe.skipIf(!available)(`vitest (${note}, by the real vitest)`, { timeout: 240_000 }, () => {
+  const VITEST: Files = {
+    ...installed('.bin', 'vitest', 'vite'),
+    'package.json': '{"type":"module","scripts":{"pretest":"node -e 0","test":"vitest --reporter=dot"},"devDependencies":{"vitest":"*"}}',
+    'src/list.js': LIST,
+    'test/list.test.js': tests(`import { describe, it } from 'vitest';`),
+  };
+
+  it('verifies an honest fix, by the script of a package and whatever reporter that names', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, VITEST, { 'src/list.js': FIXED }, 'npm test');
+    expect(verdict.reason).toBe('1 test that failed before passed, and 1 test that passed still did.');
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toEqual(EXPECTED);
+  });
+
+  it('fails a patch that ends the process or swallows the tests', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, VITEST, { 'src/list.js': `process.exit(0);\n${LIST}` }, 'vitest run');
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+});
+
+describe.skipIf(!available)(`mocha (${note}, by the real mocha)`, { timeout: 240_000 }, () => {
+  const MOCHA: Files = {
+    ...installed('.bin', 'mocha'),
+    'package.json': '{"type":"module"}',
+    'src/list.js': LIST,
+    'test/list.test.js': tests(''),
+  };
+
+  it('verifies an honest fix', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, MOCHA, { 'src/list.js': FIXED }, 'npx mocha -R dot -- test');
+    expect(verdict.reason).toBe('1 test that failed before passed, and 1 test that passed still did.');
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toEqual(EXPECTED);
+  });
+
+  it('fails a patch that ends the process', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, MOCHA, { 'src/list.js': `process.exit(0);\n${LIST}` }, 'mocha');
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+
+  it('has a hook that fails as a failing container', () => {
+    const text = [
+      '{"type":"hook","file":"/c/a.js","path":["s","\\"before all\\" hook"],"message":"no"}',
+      '{"type":"pass","file":"/c/a.js","path":["t","x"]}',
+      '{"type":"end"}',
+    ].join('\n');
+    expect(summary(parseMochaLines(text, '/c'))).toEqual(['failed container a.js > s > "before all" hook', 'passed a.js > t > x']);
+    expect(() => parseMochaLines(text.replace('{"type":"end"}', ''), '/c')).toThrow(ReportError);
+  });
+});
+
+describe("jest's report", () => {
+  it('names files, suites and tests, and a file that could not be loaded', async () => {
+    const text = await readFile(path.join(import.meta.dirname, 'reports/jest.json'), 'utf8');
+    expect(summary(parseJestReport(text, '/work/sample'))).toEqual([
+      'failed container broken.test.js',
+      'passed list.test.js > list > has a first',
+      'failed list.test.js > list > end > has a last',
+      'skipped list.test.js > list > has a middle',
+      'skipped list.test.js > list > has more',
+      'passed list.test.js > adds 1',
+      'passed list.test.js > adds 1 (2)',
+    ]);
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is cut off', '{"numTotalTests":1,"testResults":['],
+    ['is of another shape', '{"testResults":{}}'],
+  ])('is an error where it %s', (_, text) => {
+    expect(() => parseJestReport(text, '/c')).toThrow(ReportError);
+  });
+});
+
+describe('the command that writes the report', () => {
+  const folders = { copy: '/c', workspace: '/w', tools: '/t', report: '/r' };
+  it.each([
+    ['vitest', 'vitest --reporter verbose --outputFile.json=x -u', /^vitest {2,}--reporter=json --outputFile='\/r\/[^']+\.json'$/],
+    ['vitest', 'npx vitest run && eslint .', /^npx vitest run --reporter=json --outputFile='[^']+' && eslint \.$/],
+    ['jest', 'jest --json --outputFile x src', /^jest {2,}src --json --outputFile='[^']+' --ci --no-watchman$/],
+    ['jest', 'NODE_OPTIONS=--x yarn jest -- a.test.js', /^NODE_OPTIONS=--x yarn jest --json .* -- a\.test\.js$/],
+  ])('of %s keeps what else "%s" says', async (runner, command, expected) => {
+    const prepared = await (runner === 'jest' ? jest : vitest).prepare({ command, ...folders });
+    expect(prepared.command).toMatch(expected);
+  });
+});
