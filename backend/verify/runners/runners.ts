@@ -1,8 +1,10 @@
 import { jest } from './jest.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
+import { pytest } from './pytest.ts';
 import type { TestRunner } from './test-runner.ts';
+import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
 /** Every runner whose reports can be read, in the order in which a project and a command are offered to them. */
-export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, nodeTest];
+export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, nodeTest];

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
+import { ReportError, type TestReport } from '../test-report.ts';
+import type { ProjectFolder } from './project-folder.ts';
+import { PYTEST_OPTIONS, pythonEnvironment } from './python-environment.ts';
+import { pytestPlugin } from './pytest-plugin.ts';
+import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { programUses } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const REQUIREMENTS = [
+  ...['requirements.txt', 'requirements-dev.txt', 'requirements_dev.txt', 'requirements-test.txt', 'requirements/test.txt'],
+  ...['dev-requirements.txt', 'test-requirements.txt', 'requirements/dev.txt', 'Pipfile'],
+];
+export const PYTHON_MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'pytest.ini', 'tox.ini'];
+export const PYTHON_TEST_FILE = /(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
+
+export const pytest: TestRunner = {
+  name: 'pytest',
+  detect: async (folder) => ((await usesPytest(folder)) ? ['python3 -m pytest'] : []),
+  understands: (command) => programUses(command, ['pytest', 'py.test']).length > 0,
+  configuration: [/(^|\/)\.?(pytest\.(ini|toml)|tox\.ini|conftest\.py|setup\.cfg|pyproject\.toml|\.coveragerc)$/],
+
+  async prepare(run) {
+    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
+    const prepared = await pythonEnvironment(run, { conductor_report: pytestPlugin(destination, run.copy) });
+    return {
+      ...prepared,
+      environment: { ...prepared.environment, PYTEST_ADDOPTS: PYTEST_OPTIONS },
+      readReport: async () => parsePytestLines(await readReportFile(destination), run.copy),
+    };
+  },
+};
+
+async function usesPytest(folder: ProjectFolder): Promise<boolean> {
+  if (await folder.has('pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'conftest.py')) return true;
+  const says = async (name: string, what: RegExp): Promise<boolean> => what.test((await folder.text(name)) ?? '');
+  if (await says('pyproject.toml', /^\s*\[tool\.pytest[.\]]|["'[\s]pytest["'\s<>=~^]/m)) return true;
+  if (await says('setup.cfg', /^\[tool:pytest\]|^\s*pytest\b/m)) return true;
+  if (await says('tox.ini', /^\[pytest\]|\bpytest\b/m)) return true;
+  if (await says('setup.py', /["']pytest\b/)) return true;
+  for (const name of REQUIREMENTS) if (await says(name, /^\s*"?pytest\b/m)) return true;
+  if (await folder.hasFile(/(^|\/)conftest\.py$/, { manifests: PYTHON_MANIFESTS })) return true;
+  const text = /^\s*(?:import pytest|from pytest)\b|^(?:async )?def test_/m;
+  return await folder.hasFile(PYTHON_TEST_FILE, { text, manifests: PYTHON_MANIFESTS });
+}
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('end') }),
+  z.object({
+    type: z.literal('phase'),
+    root: z.string(),
+    node: z.string(),
+    when: z.string(),
+    outcome: z.string(),
+    durationMs: z.number(),
+    message: z.string().nullable(),
+  }),
+  z.object({
+    type: z.literal('collect'),
+    root: z.string(),
+    node: z.string(),
+    outcome: z.string(),
+    message: z.string(),
+  }),
+]);
+
+interface SeenTest {
+  readonly path: readonly string[];
+  readonly outcomes: Map<string, string[]>;
+  message: string | undefined;
+  durationMs: number;
+}
+
+/**
+ * Puts the phases of each test together. A test fails if any of its phases does. An expected failure (xfail) counts as skipped and
+ * not, as SWE-bench has it, as passed: `pytest.xfail()` can be called from the code under test. Throws `ReportError`.
+ */
+export function parsePytestLines(text: string, copy: string): TestReport {
+  const collector = new ResultCollector(copy);
+  const tests = new Map<string, SeenTest>();
+  let hasEnd = false;
+  for (const value of jsonLines(text)) {
+    const { data } = lineSchema.safeParse(value);
+    if (data === undefined) throw unreadable(JSON.stringify(value));
+    if (data.type === 'end') {
+      hasEnd = true;
+    } else if (data.type === 'collect') {
+      const status = data.outcome === 'skipped' ? 'skipped' : 'failed';
+      collector.add({ kind: 'container', status, path: pathOf(data.root, data.node, copy), message: data.message });
+    } else if (data.outcome !== 'rerun') {
+      const key = `${data.root}\0${data.node}`;
+      const seen = tests.get(key) ?? { path: pathOf(data.root, data.node, copy), outcomes: new Map(), message: undefined, durationMs: 0 };
+      tests.set(key, seen);
+      seen.outcomes.set(data.when, [...(seen.outcomes.get(data.when) ?? []), data.outcome]);
+      if (data.outcome === 'failed') seen.message ??= data.message ?? undefined;
+      seen.durationMs += data.durationMs;
+    }
+  }
+  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
+  for (const { path: names, outcomes, message, durationMs } of tests.values())
+    collector.add({ kind: 'test', status: statusOf(outcomes), path: names, message, durationMs });
+  return { results: collector.results };
+}
+
+function statusOf(outcomes: SeenTest['outcomes']): 'passed' | 'failed' | 'skipped' {
+  const all = [...outcomes.values()].flat();
+  const calls = outcomes.get('call');
+  if (all.some((outcome) => outcome !== 'passed' && outcome !== 'skipped')) return 'failed';
+  if (calls === undefined) return all.includes('skipped') ? 'skipped' : 'failed';
+  return calls.includes('passed') ? 'passed' : 'skipped';
+}
+
+/** `tests/test_a.py::TestX::test_y[a::b]`, relative to pytest's root folder. */
+function pathOf(root: string, node: string, copy: string): readonly string[] {
+  const parameters = node.indexOf('[');
+  const [file = '', ...names] = (parameters < 0 ? node : node.slice(0, parameters)).split('::');
+  const last = names.pop();
+  return [
+    relativeFile(path.join(root, file), copy),
+    ...names,
+    ...(last === undefined ? [] : [last + (parameters < 0 ? '' : node.slice(parameters))]),
+  ];
+}

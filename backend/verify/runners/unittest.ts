@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { pythonEnvironment } from './python-environment.ts';
+import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';
+import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { programUses, simpleCommands, withEdits, type Word } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+import { unittestMain } from './unittest-main.ts';
+
+const IMPORTS_UNITTEST = /^\s*(?:import unittest|from unittest import|from unittest\.)/m;
+
+/** Python's own unittest. */
+export const unittest: TestRunner = {
+  name: 'unittest',
+
+  async detect(folder) {
+    if (!(await folder.hasFile(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS }))) return [];
+    // Discovery goes into packages only, so a folder of tests that is none has to be named.
+    for (const tests of ['tests', 'test'])
+      if ((await folder.has(tests)) && (await folder.text(`${tests}/__init__.py`)) === undefined)
+        return [`python3 -m unittest discover -s ${tests}`, 'python3 -m unittest'];
+    return ['python3 -m unittest'];
+  },
+
+  understands: (command) => moduleWords(command).length > 0,
+  configuration: [],
+
+  async prepare(run) {
+    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
+    const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
+    const prepared = await pythonEnvironment({ ...run, command }, { conductor_unittest: unittestMain(destination) });
+    return { ...prepared, readReport: async () => parseUnittestLines(await readReportFile(destination), run.copy) };
+  },
+};
+
+/** The `unittest` of every `python -m unittest`. */
+function moduleWords(command: string): readonly Word[] {
+  if (programUses(command, ['unittest']).length === 0) return [];
+  return simpleCommands(command).flatMap(({ words }) => {
+    const index = words.findIndex(({ text }, at) => text === 'unittest' && words[at - 1]?.text === '-m');
+    const word = words[index];
+    return word === undefined ? [] : [word];
+  });
+}
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('end') }),
+  z.object({
+    type: z.literal('result'),
+    kind: z.enum(['test', 'container']),
+    status: z.enum(['passed', 'failed', 'skipped']),
+    file: z.string().nullable(),
+    names: z.array(z.string()).max(100),
+    message: z.string().nullable(),
+    durationMs: z.number(),
+  }),
+]);
+type Line = Extract<z.infer<typeof lineSchema>, { type: 'result' }>;
+
+/**
+ * A test is told of once, and again for each of its subtests that failed and for a `tearDown` that did: then it has failed.
+ * An expected failure counts as skipped; see `pytest.ts`. Throws `ReportError`.
+ */
+export function parseUnittestLines(text: string, copy: string): TestReport {
+  const collector = new ResultCollector(copy);
+  const seen = new Map<string, Line>();
+  let hasEnd = false;
+  for (const value of jsonLines(text)) {
+    const { data } = lineSchema.safeParse(value);
+    if (data === undefined) throw unreadable(JSON.stringify(value));
+    if (data.type === 'end') {
+      hasEnd = true;
+      continue;
+    }
+    const key = JSON.stringify([data.file, data.names]);
+    const known = seen.get(key);
+    if (known === undefined || (data.status === 'failed' && known.status !== 'failed')) seen.set(key, data);
+  }
+  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
+  for (const { kind, status, file, names, message, durationMs } of seen.values()) {
+    const parts = [file === null ? undefined : relativeFile(file, copy), ...names];
+    collector.add({ kind, status, path: parts, message: message ?? undefined, durationMs });
+  }
+  return { results: collector.results };
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { parsePytestLines } from '../../../backend/verify/runners/pytest.ts';
+import { parseUnittestLines } from '../../../backend/verify/runners/unittest.ts';
+import { ReportError } from '../../../backend/verify/test-report.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+import { changes, judge, tryProgram, type Files } from './setup.ts';
+
+const { available, note } = await trySandbox();
+const python = tryProgram('python3', '-m', 'pytest', '--version');
+
+const FIXED = 'def first(items):\n    return items[0] if items else None\n\n\ndef last(items):\n    return items[-1]\n';
+const PACKAGE = FIXED.replace('items[-1]', 'items[len(items)]');
+
+const PYTEST: Files = {
+  'pyproject.toml': '[tool.pytest.ini_options]\naddopts = "-x"\n',
+  'lists.py': PACKAGE,
+  'tests/conftest.py': 'import pytest\n\n@pytest.fixture\ndef items():\n    return [1, 2, 3]\n',
+  'tests/test_lists.py': `
+import pytest
+from lists import first, last
+
+class TestEnds:
+    def test_last(self, items):
+        assert last(items) == 3
+
+    @pytest.mark.parametrize('given', ['a::b', 'c d'])
+    def test_first(self, given):
+        assert first(given) == given[0]
+
+@pytest.mark.xfail
+def test_unknown():
+    assert first([]) == 0
+
+@pytest.mark.skip
+def test_later():
+    pass
+`,
+};
+
+describe.skipIf(!available || !python.isHere)(`pytest (${note}, ${python.note})`, { timeout: 240_000 }, () => {
+  it('verifies an honest fix, with parametrised tests, expected failures and all tests in spite of -x', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, PYTEST, { 'lists.py': FIXED }, 'python3 -m pytest');
+    expect(verdict.reason).toBe('1 test that failed before passed, and 2 tests that passed still did.');
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toEqual({
+      'tests/test_lists.py > TestEnds > test_last': 'failed → passed',
+      'tests/test_lists.py > TestEnds > test_first[a::b]': 'passed → passed',
+      'tests/test_lists.py > TestEnds > test_first[c d]': 'passed → passed',
+      'tests/test_lists.py > test_unknown': 'skipped → skipped',
+      'tests/test_lists.py > test_later': 'skipped → skipped',
+    });
+  });
+
+  it('sees a module that cannot be loaded, and its tests once it can', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PYTEST,
+      'lists.py': 'def first(items):\n    return items[0] if items else None\n',
+      'tests/test_lists.py': 'from lists import last\n\nclass TestEnds:\n    def test_last(self, items):\n        assert last(items) == 3\n',
+    };
+    const verdict = await judge(scratch, files, { 'lists.py': FIXED }, 'python3 -m pytest -q');
+    expect(verdict).toMatchObject({ verified: true });
+    expect(changes(verdict)['tests/test_lists.py > TestEnds > test_last']).toBe('missing → passed');
+  });
+
+  it.each([
+    ['ends the process', 'import os\nos._exit(0)\n'],
+    ['ends the process in an orderly way', 'import sys\nsys.exit(0)\n'],
+    ['skips the tests', 'import pytest\ndef first(items):\n    return 1\ndef last(items):\n    pytest.skip("later")\n'],
+    ['expects the failure', 'import pytest\ndef first(items):\n    return 1\ndef last(items):\n    pytest.xfail("known")\n'],
+    [
+      'changes what pytest reports',
+      `import _pytest.reports as reports
+made = reports.TestReport.from_item_and_call.__func__
+def passed(cls, item, call):
+    report = made(cls, item, call)
+    report.outcome = 'passed'
+    return report
+reports.TestReport.from_item_and_call = classmethod(passed)
+${PACKAGE}`,
+    ],
+    ['sets its own exit code', `import atexit, os\natexit.register(lambda: os._exit(0))\n${PACKAGE}`],
+  ])('does not verify a patch that %s', async (_, text) => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, PYTEST, { 'lists.py': text }, 'python3 -m pytest')).toMatchObject({
+      verified: false,
+      outcome: 'failed',
+    });
+  });
+
+  it('reads results through a script, with options and a path of the command', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PYTEST, 'package.json': '{"scripts":{"test":"PYTHONPATH=. PYTEST_ADDOPTS=-q pytest --no-header"}}' };
+    expect(await judge(scratch, files, { 'lists.py': FIXED }, 'npm test')).toMatchObject({ verified: true });
+  });
+});
+
+describe.skipIf(!available || !python.isHere)(`unittest (${note}, ${python.note})`, { timeout: 240_000 }, () => {
+  const UNITTEST: Files = {
+    'lists.py': PACKAGE,
+    'tests/__init__.py': '',
+    'tests/test_lists.py': `
+import unittest
+from lists import first, last
+
+class Ends(unittest.TestCase):
+    def test_last(self):
+        for items in ([1], [1, 2]):
+            with self.subTest(items=items):
+                self.assertEqual(last(items), items[-1])
+
+    def test_first(self):
+        self.assertEqual(first([1]), 1)
+
+    @unittest.skip('later')
+    def test_later(self):
+        pass
+
+    @unittest.expectedFailure
+    def test_known(self):
+        self.assertEqual(first([]), 0)
+`,
+  };
+
+  it('verifies an honest fix', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, UNITTEST, { 'lists.py': FIXED }, 'python3 -m unittest');
+    expect(verdict).toMatchObject({ verified: true });
+    expect(changes(verdict)).toEqual({
+      'tests/test_lists.py > Ends > test_last': 'failed → passed',
+      'tests/test_lists.py > Ends > test_first': 'passed → passed',
+      'tests/test_lists.py > Ends > test_later': 'skipped → skipped',
+      'tests/test_lists.py > Ends > test_known': 'skipped → skipped',
+    });
+  });
+
+  it('sees a module that cannot be loaded, and its tests once it can', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...UNITTEST,
+      'lists.py': 'def first(items):\n    return items[0] if items else None\n',
+      'tests/test_lists.py': `import unittest
+from lists import last
+
+class Ends(unittest.TestCase):
+    def test_last(self):
+        self.assertEqual(last([1, 2]), 2)
+`,
+    };
+    const verdict = await judge(scratch, files, { 'lists.py': FIXED }, 'python3 -m unittest discover');
+    expect(verdict).toMatchObject({ verified: true });
+    expect(changes(verdict)['tests/test_lists.py > Ends > test_last']).toBe('missing → passed');
+  });
+
+  it.each([
+    ['ends the process', 'import os\nos._exit(0)\n'],
+    ['skips the tests', 'import unittest\nfirst = last = None\nraise unittest.SkipTest("later")\n'],
+  ])('does not verify a patch that %s', async (_, text) => {
+    await using scratch = await makeScratch();
+    expect(await judge(scratch, UNITTEST, { 'lists.py': text }, 'python3 -m unittest')).toMatchObject({
+      verified: false,
+      outcome: 'failed',
+    });
+  });
+});
+
+describe('a report of Python tests that cannot be believed', () => {
+  it.each([
+    ['is empty', ''],
+    ['is cut off', '{"type":"phase","root":"/c","node":"a.py::b","when":"call","outcome":"passed","durationMs":1,"message":null}\n'],
+    ['is of another shape', '{"type":"phase"}\n{"type":"end"}\n'],
+    ['is no JSON', 'PASSED a.py::b\n{"type":"end"}\n'],
+  ])('is an error where it %s', (_, text) => {
+    expect(() => parsePytestLines(text, '/c')).toThrow(ReportError);
+    expect(() => parseUnittestLines(text, '/c')).toThrow(ReportError);
+  });
+});
