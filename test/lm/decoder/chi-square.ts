@@ -1,5 +1,7 @@
 /** Pearson's statistic of counts against expected counts, and how many of the summands are free. */
-export function chiSquare(counts: readonly number[], expected: readonly number[]): { readonly statistic: number; readonly freedom: number } {
+export function chiSquare(
+  counts: readonly number[], expected: readonly number[],
+): { readonly statistic: number; readonly freedom: number } {
   // Cells of less than five expected are joined: below, the statistic is not distributed as it should be.
   const cells: { seen: number; expected: number }[] = [];
   let open = { seen: 0, expected: 0 };

@@ -86,7 +86,10 @@ describe('tokens on the way', () => {
   it('are told chunk by chunk, and all of them', async () => {
     const heard: number[][][] = [[], [], []];
     const rows = await session.generate(request({
-      prompts: [promptOf(3), promptOf(70), promptOf(9)], maxTokens: 11, chunkTokens: 4, onTokens: (row, tokens) => heard[row]?.push([...tokens]),
+      prompts: [promptOf(3), promptOf(70), promptOf(9)],
+      maxTokens: 11,
+      chunkTokens: 4,
+      onTokens: (row, tokens) => heard[row]?.push([...tokens]),
     }));
     expect(heard.map((chunks) => chunks.map(({ length }) => length))).toEqual([[4, 4, 3], [4, 4, 3], [4, 4, 3]]);
     expect(heard.map((chunks) => chunks.flat())).toEqual(rows.map(({ tokens }) => tokens));

@@ -18,7 +18,9 @@ describe.each(sessions)('$model, adapters: $adapters, repackWeights: $repackWeig
     figures = await readFigures(model);
     session = await openModel(model, { adapters, repackWeights });
     variants = [{ adapter: undefined, said: figures.base }];
-    for (const [name, said] of adapters ? Object.entries(figures.adapters) : []) variants.push({ adapter: await goldenAdapter(model, name), said });
+    for (const [name, said] of adapters ? Object.entries(figures.adapters) : []) {
+      variants.push({ adapter: await goldenAdapter(model, name), said });
+    }
   });
   afterAll(() => session.close());
 
@@ -78,7 +80,8 @@ describe.each(GOLDEN_MODELS)('adapters of %s', (model) => {
   it('are switched from request to request in one session, and leave nothing behind', async () => {
     const { sequences, promptLengths, prompts, base, adapters } = await readFigures(model);
     const [session, plain] = [await openModel(model, { adapters: true }), await openModel(model)];
-    const named = await Promise.all(Object.entries(adapters).map(async ([name, said]) => ({ adapter: await goldenAdapter(model, name), said })));
+    const named: { readonly adapter: Adapter | undefined; readonly said: VariantFigures }[] = [];
+    for (const [name, said] of Object.entries(adapters)) named.push({ adapter: await goldenAdapter(model, name), said });
     const withoutAny = await plain.score({ sequences, promptLengths });
     const freeText = await plain.generate(request({ prompts, maxTokens: 20 }));
     for (const { adapter, said } of [{ adapter: undefined, said: base }, ...named, ...named.toReversed()]) {

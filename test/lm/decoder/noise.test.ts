@@ -27,7 +27,9 @@ function expectEven(numbers: readonly number[]): void {
 
 describe('the uniform numbers of a seed', () => {
   it('are what they were when results were first kept', () => {
-    expect([[0, 0], [0, 1], [1, 0], [-1, 0], [42, 1000], [2 ** 53 - 1, 7], [1e300, 3]].map(([seed, index]) => uniform(seed!, index!) * 2 ** 24)).toEqual([
+    // The first is the first of SplitMix64 with the state 0, as other libraries have it: 0xe220a8397b1dcdaf.
+    const places = [[0, 0], [0, 1], [1, 0], [-1, 0], [42, 1000], [2 ** 53 - 1, 7], [1e300, 3]] as const;
+    expect(places.map(([seed, index]) => uniform(seed, index) * 2 ** 24)).toEqual([
       14819496, 7239838, 12578688, 10844024, 14160056, 10106100, 16288696,
     ]);
   });

@@ -14,9 +14,9 @@ import { scoreWithFedWeights } from './fed-weights.ts';
 import { goldenAdapter, greedy, openModel, request, worstDifference } from './tiny-model.ts';
 
 /*
- * What 8 and 4 bits do to the golden models, on texts that the models drew themselves. Their weights are random and their logits spread out, so
- * that a mistake shows: so does rounding. Measured when this was written: the change of perplexity, the median change of a log-probability,
- * and how many of 40 greedy tokens stay.
+ * What 8 and 4 bits do to the golden models, on texts that the models drew themselves. Their weights are random and their logits spread
+ * out, so that a mistake shows: so does rounding. Measured when this was written: the change of perplexity, the median change of a
+ * log-probability, and how many of 40 greedy tokens stay.
  *
  *                       8 bits                   4 bits
  *     qwen2-tiny          0.8 %   0.07   37      107 %   0.80   16
@@ -37,6 +37,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(storage, { recursive: true, force: true }));
 
+const quantize = (checkpoint: Checkpoint, bits: 8 | 4): Promise<QuantizedWeights> =>
+  openQuantized(checkpoint, { bits, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
+
 const cases = GOLDEN_MODELS.flatMap((model) => ([8, 4] as const).map((bits) => ({ model, bits })));
 
 describe.each(cases)('$model in $bits bits', ({ model, bits }) => {
@@ -53,7 +56,7 @@ describe.each(cases)('$model in $bits bits', ({ model, bits }) => {
     prompts = figures.prompts;
     adapters = Object.keys(figures.adapters);
     checkpoint = await openCheckpoint(modelFolder(model));
-    quantized = await openQuantized(checkpoint, { bits, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
+    quantized = await quantize(checkpoint, bits);
     full = await openModel(model, { adapters: true });
     session = await openModel(model, { adapters: true, quantized: quantized.tensors });
     const texts = await full.generate(request({ prompts, samples: SAMPLES, maxTokens: NEW_TOKENS }));
@@ -121,7 +124,7 @@ describe('a model whose weights are those that 8 or 4 bits stand for', () => {
   it.each([8, 4] as const)('says nearly the same as the model in %i bits', async (bits) => {
     // Only with untied embeddings is every quantised weight read in one place.
     const checkpoint = await openCheckpoint(modelFolder('qwen2-tiny-untied'));
-    const { tensors } = await openQuantized(checkpoint, { bits, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
+    const { tensors } = await quantize(checkpoint, bits);
     const weights = new Map<string, Float32Array>();
     for (const [name, { rows, columns, blocks, scales, ...format }] of tensors) {
       const bytes = async ({ file, offset, byteLength }: StoredRange): Promise<Uint8Array<ArrayBuffer>> =>

@@ -45,13 +45,16 @@ const logitsOf = (seed: number, size: number, spread: number): number[] =>
 /** Equal, or as different as float32 can tell apart after all that is done to them. */
 const logit = fc.integer({ min: -512, max: 512 }).map((steps) => steps / 64);
 
+const maskOf = (size: number): fc.Arbitrary<boolean[]> =>
+  fc.array(fc.boolean(), { minLength: size, maxLength: size }).filter((mask) => mask.includes(true));
+
 const rowOf = (size: number, logits = logit): fc.Arbitrary<Settings> => fc.record({
   logits: fc.array(logits, { minLength: size, maxLength: size }),
   temperature: fc.constantFrom(1, 0.3, 0.8, 2),
   // Not the sums of equal shares, where rounding decides.
   topP: fc.constantFrom(1, 0.953, 0.713, 0.211),
   topK: fc.constantFrom(0, 1, 3, 1000),
-  allowed: fc.option(fc.array(fc.boolean(), { minLength: size, maxLength: size }).filter((mask) => mask.includes(true)), { nil: undefined }),
+  allowed: fc.option(maskOf(size), { nil: undefined }),
 });
 
 const row = fc.constantFrom(...VOCABULARIES).chain((size) => rowOf(size));
@@ -108,7 +111,7 @@ describe('a token that is not allowed', () => {
     rowOf(size, extreme),
     fc.oneof(
       fc.nat(size - 1).map((only) => Array.from({ length: size }, (_, token) => token === only)),
-      fc.array(fc.boolean(), { minLength: size, maxLength: size }).filter((mask) => mask.includes(true)),
+      maskOf(size),
     ),
   ));
   const number = fc.constantFrom(0, 2 ** -24, 0.25, 0.5, 1 - 2 ** -23, NEARLY_ONE);

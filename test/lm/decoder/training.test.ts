@@ -27,7 +27,7 @@ interface Training {
   readonly form: ProductForm;
 }
 
-/** The mean negative log-probability of the completions of a model's golden sequences, and its gradients with respect to inputs of the graph. */
+/** The mean negative log-probability of the completions of the golden sequences, and its gradients with respect to inputs of the graph. */
 async function lossAndGradients(model: GoldenModel, wanted: readonly string[], { adapter, trainable = [], form }: Training) {
   const checkpoint = await openCheckpoint(modelFolder(model));
   const { config } = checkpoint;
@@ -78,7 +78,7 @@ async function trainingFeeds(model: GoldenModel): Promise<Feeds> {
     }
   });
   return {
-    ids: int64s([sequences.length, width], sequences.flatMap((sequence) => [...sequence, ...new Array<number>(width - sequence.length).fill(0)])),
+    ids: int64s([sequences.length, width], sequences.flatMap((sequence) => Array.from({ length: width }, (_, place) => sequence[place] ?? 0))),
     from: int64s([from.length], from),
     targets: int64s([targets.length, 1], targets),
     count: float32s([], [targets.length]),
