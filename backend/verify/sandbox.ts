@@ -5,7 +5,7 @@ import { getDefaultWritePaths, SandboxManager } from '@anthropic-ai/sandbox-runt
 import { getApplySeccompBinaryPathAsync } from '@anthropic-ai/sandbox-runtime/dist/sandbox/generate-seccomp-filter.js';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import type { RunFolders } from './run-folder.ts';
-import { readableToolchains } from './toolchains.ts';
+import { readableToolchains, type ReadableHome } from './toolchains.ts';
 
 export interface SandboxOptions {
   /** Where commands are looked for: the user's PATH. */
@@ -38,7 +38,7 @@ export interface SandboxedCommand {
   readonly hidden?: readonly string[];
   /** Folders to show although they lie in hidden ones. */
   readonly readable?: readonly string[];
-  /** Variables beside PATH, HOME, LANG and TMPDIR. Nothing of our own environment is passed on. */
+  /** Variables beside PATH, HOME, LANG, TMPDIR and those of toolchains. Nothing of our own environment is passed on. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -109,7 +109,9 @@ export class Sandbox {
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
     const { cwd, programFolders = [], temporary, timeoutMs, signal, sandboxed } = command;
+    const toolchains = await readableToolchains(this.#searchPath, this.#options.homeFolder);
     const environment = {
+      ...toolchains.environment,
       PATH: [...programFolders, this.#searchPath].join(path.delimiter),
       HOME: temporary,
       TMPDIR: temporary,
@@ -120,7 +122,7 @@ export class Sandbox {
     if (!sandboxed) {
       return { ...(await runProcessGroup({ argv: ['/bin/sh', '-c', limited], cwd, environment, timeoutMs, signal })), sandboxed };
     }
-    const wrapped = await SandboxManager.wrapWithSandbox(limited, undefined, await this.#policy(command), signal);
+    const wrapped = await SandboxManager.wrapWithSandbox(limited, undefined, await this.#policy(command, toolchains), signal);
     try {
       return {
         ...(await runProcessGroup({ argv: ['/bin/sh', '-c', `exec ${wrapped}`], cwd, environment, timeoutMs, signal })),
@@ -139,9 +141,11 @@ export class Sandbox {
     return `exec ${this.#prlimit} ${limits.join(' ')} -- /bin/sh -c ${shellQuote(command)}`;
   }
 
-  async #policy({ cwd, temporary, writable = [], hidden = [], readable = [] }: SandboxedCommand): Promise<WrapPolicy> {
+  async #policy(
+    { cwd, temporary, writable = [], hidden = [], readable = [] }: SandboxedCommand,
+    toolchains: ReadableHome,
+  ): Promise<WrapPolicy> {
     const { homeFolder, hiddenFolders = [], folders } = this.#options;
-    const toolchains = await readableToolchains(this.#searchPath, homeFolder);
     const seccompHelper = await getApplySeccompBinaryPathAsync();
     const literal = (paths: readonly (string | null)[]): { path: string; literal: true }[] =>
       // Some containers have / as their home folder: hiding that would hide everything.

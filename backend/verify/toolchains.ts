@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -18,6 +19,25 @@ const TOOLCHAIN_FOLDERS = [
   '.sdkman',
 ];
 
+/** Where toolchains keep what projects depend on, wherever their programs lie: copies of what is published, and no settings. */
+const DEPENDENCY_FOLDERS = [
+  'go/pkg/mod',
+  '.cargo/registry',
+  '.cargo/git',
+  '.m2/repository',
+  '.gradle/caches/modules-2',
+  '.local/share/uv/python',
+];
+
+/** What tells a toolchain where its folder is, since its home is another one inside the sandbox. */
+const FOLDER_VARIABLES: Readonly<Record<string, string>> = {
+  RUSTUP_HOME: '.rustup',
+  CARGO_HOME: '.cargo',
+  GOMODCACHE: 'go/pkg/mod',
+  PYENV_ROOT: '.pyenv',
+  GRADLE_RO_DEP_CACHE: '.gradle/caches',
+};
+
 /** What lies inside those but is a secret. */
 const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml'];
 
@@ -27,11 +47,14 @@ const NO_PREFIX = new Set(['', '.local']);
 export interface ReadableHome {
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
+  /** Variables for the programs on PATH. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
  * What the sandbox must leave readable of the home folder for the programs on PATH to work, although everything else in it is
- * hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on PATH alone.
+ * hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on PATH alone; and what
+ * projects depend on.
  */
 export async function readableToolchains(searchPath: string, homeFolder: string): Promise<ReadableHome> {
   const home = await realpath(homeFolder).catch(() => homeFolder);
@@ -49,5 +72,9 @@ export async function readableToolchains(searchPath: string, homeFolder: string)
       else allowed.add(folder);
     }
   }
-  return { allowed: [...allowed], denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)) };
+  for (const folder of DEPENDENCY_FOLDERS) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));
+  const environment: Record<string, string> = {};
+  for (const [name, folder] of Object.entries(FOLDER_VARIABLES))
+    if (existsSync(path.join(home, folder))) environment[name] = path.join(home, folder);
+  return { allowed: [...allowed], environment, denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)) };
 }

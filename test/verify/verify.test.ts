@@ -177,7 +177,7 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
       outcome: 'infrastructure',
       reason: expect.stringMatching(/no report/),
     });
-    expect(await verify('node-that-is-missing --test')).toMatchObject({
+    expect(await verify('wrapper-that-is-missing node --test')).toMatchObject({
       outcome: 'infrastructure',
       reason: expect.stringMatching(/not found/),
     });

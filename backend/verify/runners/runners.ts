@@ -1,3 +1,4 @@
+import { goTest } from './go-test.ts';
 import { jest } from './jest.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
@@ -7,4 +8,4 @@ import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
 /** Every runner whose reports can be read, in the order in which a project and a command are offered to them. */
-export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, nodeTest];
+export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, goTest, nodeTest];

@@ -97,14 +97,11 @@ export function withEdits(line: string, edits: readonly Edit[]): string {
   return result;
 }
 
-/** Programs that run another one named among their arguments. */
-const LAUNCHERS = new Set([
-  'npx', 'pnpm', 'yarn', 'bun', 'bunx', 'uv', 'poetry', 'pipenv', 'pdm', 'rye', 'python', 'python3', 'py', 'coverage', 'node', 'c8',
-  'nyc', 'cross-env', 'env', 'time', 'exec', 'nice', 'timeout', 'xvfb-run', 'dotenv', 'command',
+/** Programs that run no other one that is named among their arguments, and words after which something is only installed. */
+const NO_LAUNCHERS = new Set([
+  ...['cat', 'cd', 'cp', 'curl', 'docker', 'echo', 'export', 'find', 'git', 'grep', 'ls', 'mkdir', 'mv', 'pip', 'pip3', 'printf'],
+  ...['rm', 'sed', 'set', 'test', 'touch', 'true', 'which', '[', ':', 'install', 'add', 'remove', 'create', 'init', 'make'],
 ]);
-const isLauncher = (program: string): boolean => LAUNCHERS.has(program) || /^python3?\.\d+$/.test(program);
-
-const INSTALLS = new Set(['install', 'add', 'remove', 'pip', 'create', 'init']);
 
 /** `/usr/bin/python3`: python3; `node_modules/vitest/vitest.mjs`: vitest. */
 const programName = (word: string): string => (word.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|exe|cmd|py)$/, '');
@@ -117,17 +114,17 @@ export interface ProgramUse {
   readonly arguments: readonly Word[];
 }
 
-/** Where a command line starts one of these programs, by itself or through a launcher such as `npx` or `python -m`. */
+/**
+ * Where a command line starts one of these programs, by itself or through another one, such as `npx`, `python -m` or a wrapper of
+ * the project's own.
+ */
 export function programUses(line: string, names: readonly string[]): readonly ProgramUse[] {
   return simpleCommands(line).flatMap((command) => {
     const { words } = command;
-    let isLaunched = false;
     for (const [index, word] of words.entries()) {
       const name = programName(word.text);
       if (names.includes(name)) return [{ command, index, program: word, arguments: words.slice(index + 1) }];
-      if (isLauncher(name)) isLaunched = true;
-      // What a launcher is told before the program: an option, a value of one, `run`, `exec`, a variable; but not what to install.
-      else if (!isLaunched || INSTALLS.has(name)) return [];
+      if (NO_LAUNCHERS.has(name)) return [];
     }
     return [];
   });

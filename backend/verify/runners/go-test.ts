@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { z } from 'zod';
+import { shellQuote } from '../sandbox.ts';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
+import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/** What would change what `go test` writes, or end it early. */
+const REMOVED_FLAGS = /^--?(?:json|v|failfast|test\.v|test\.failfast)(?:=.*)?$/;
+
+/**
+ * `go test`, by its own JSON, which go writes and no test: a test's output reaches go through a pipe and is wrapped in an event. A
+ * test can still print the mark by which go knows the end of a test, so one that has two endings has failed.
+ */
+export const goTest: TestRunner = {
+  name: 'go',
+  detect: async (folder) => ((await folder.has('go.mod', 'go.work')) && (await folder.hasFile(/_test\.go$/, {})) ? ['go test ./...'] : []),
+  understands: (command) => testUses(command).length > 0,
+  configuration: [/(^|\/)go\.(mod|sum|work|work\.sum)$/],
+
+  async prepare(run) {
+    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
+    const uses = testUses(run.command);
+    if (uses.length === 0)
+      throw new ReportError(`"${run.command}" cannot be told to write a report: name the "go test" command that it runs.`);
+    const edits: Edit[] = [];
+    for (const { arguments: [verb, ...words], command } of uses) {
+      if (!verb) continue;
+      edits.push({ start: verb.end, end: verb.end, text: ' -json -count=1' });
+      const own = words.findIndex(({ text }) => text === '-args' || text === '--args');
+      for (const { text, start, end } of own < 0 ? words : words.slice(0, own))
+        if (REMOVED_FLAGS.test(text)) edits.push({ start, end, text: '' });
+      const end = command.words.at(-1)?.end ?? verb.end;
+      edits.push({ start: end, end, text: ` >>${shellQuote(destination)}` });
+    }
+    return {
+      command: withEdits(run.command, edits),
+      environment: { GOPROXY: 'off', GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local', GOTELEMETRY: 'off' },
+      readReport: async () => parseGoEvents(await readReportFile(destination), run.copy),
+    };
+  },
+};
+
+const testUses = (command: string): readonly ProgramUse[] =>
+  programUses(command, ['go']).filter((use) => use.arguments[0]?.text === 'test');
+
+const eventSchema = z.object({
+  Action: z.string(),
+  Package: z.string().optional(),
+  ImportPath: z.string().optional(),
+  Test: z.string().optional(),
+  Output: z.string().optional(),
+  Elapsed: z.number().optional(),
+  FailedBuild: z.string().optional(),
+});
+
+type Event = z.infer<typeof eventSchema>;
+
+/** Before 1.24 go tells in plain lines of what it could not build. No test writes there, so what else is plain says nothing. */
+function* eventsOf(text: string): Generator<Event> {
+  for (const line of text.split('\n')) {
+    const [, failed] = /^FAIL\t(\S+)/.exec(line) ?? [];
+    if (failed !== undefined) yield { Action: 'fail', Package: failed, Output: line };
+    if (!line.startsWith('{')) continue;
+    const [value] = jsonLines(line);
+    const { data: event } = eventSchema.safeParse(value);
+    if (event === undefined) throw unreadable(line);
+    yield event;
+  }
+}
+
+interface SeenTest {
+  readonly package: string;
+  /** Absent for the package as a whole. */
+  readonly name: string | undefined;
+  readonly endings: string[];
+  output: string;
+  elapsedSeconds: number | undefined;
+}
+
+const MAX_OUTPUT = 8_000;
+
+/**
+ * A package is a container that fails by itself where it cannot be built, or ends otherwise than by a test that fails. Subtests
+ * keep go's name for them, which counts those of one name. Throws `ReportError`.
+ */
+export function parseGoEvents(text: string, copy: string): TestReport {
+  const seen = new Map<string, SeenTest>();
+  const buildOutputs = new Map<string, string>();
+  const failedBuilds = new Map<string, string>();
+  for (const event of eventsOf(text)) {
+    const { Action: action, Package: name, Test: test, Output: output = '' } = event;
+    if (action === 'build-output' && event.ImportPath !== undefined)
+      buildOutputs.set(event.ImportPath, ((buildOutputs.get(event.ImportPath) ?? '') + output).slice(0, MAX_OUTPUT));
+    if (name === undefined) continue;
+    if (event.FailedBuild !== undefined) failedBuilds.set(name, event.FailedBuild);
+    const key = `${name}\0${test ?? ''}`;
+    const entry = seen.get(key) ?? { package: name, name: test, endings: [], output: '', elapsedSeconds: undefined };
+    seen.set(key, entry);
+    if (action === 'output') entry.output = (entry.output + output).slice(-MAX_OUTPUT);
+    if (action === 'pass' || action === 'fail' || action === 'skip') {
+      entry.endings.push(action);
+      entry.elapsedSeconds ??= event.Elapsed;
+    }
+  }
+  const packages = [...seen.values()].filter(({ name }) => name === undefined);
+  const tests = [...seen.values()].filter(({ name }) => name !== undefined);
+  if (packages.length === 0 || packages.some(({ endings }) => endings.length === 0))
+    throw new ReportError('The report ends before the tests did.');
+  if (tests.some((test) => !packages.some((found) => found.package === test.package)))
+    throw new ReportError('The report has a test of no package.');
+
+  const collector = new ResultCollector(copy);
+  const failing = new Set<string>();
+  // Packages are tested side by side.
+  for (const test of tests.sort((a, b) => (a.package < b.package ? -1 : a.package > b.package ? 1 : 0))) {
+    const [ending] = test.endings;
+    const isOneEnding = test.endings.length === 1;
+    // One that has none was running when its package ended.
+    const status = !isOneEnding || ending === 'fail' ? 'failed' : ending === 'pass' ? 'passed' : 'skipped';
+    if (status === 'failed') failing.add(test.package);
+    collector.add({
+      kind: 'test',
+      status,
+      path: [test.package, test.name],
+      message: status === 'failed' ? messageOf(test.output) : undefined,
+      durationMs: test.elapsedSeconds === undefined ? undefined : test.elapsedSeconds * 1_000,
+    });
+  }
+  for (const { package: name, endings, output } of packages) {
+    if (!endings.includes('fail') || failing.has(name)) continue;
+    const message = buildOutputs.get(failedBuilds.get(name) ?? '') ?? output;
+    collector.add({ kind: 'container', status: 'failed', path: [name], message });
+  }
+  return { results: collector.results };
+}
+
+/** What a test printed, without go's own lines around it. */
+const messageOf = (output: string): string => output.replaceAll(/^\s*(?:===|---) .*\n/gm, '').trim();

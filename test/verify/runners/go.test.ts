@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { goTest, parseGoEvents } from '../../../backend/verify/runners/go-test.ts';
+import { ReportError } from '../../../backend/verify/test-report.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
+
+const { available, note } = await trySandbox();
+const go = tryProgram('go', 'version');
+
+const LIST = 'package list\n\nfunc Last(items []int) int { return items[0] }\n';
+const FIXED = LIST.replace('items[0]', 'items[len(items)-1]');
+
+const PROJECT: Files = {
+  'go.mod': 'module example.com/list\n\ngo 1.21\n',
+  'list.go': LIST,
+  'list_test.go': `package list
+import "testing"
+func TestLast(t *testing.T) {
+	t.Run("of one", func(t *testing.T) { if Last([]int{1}) != 1 { t.Fatal("not 1") } })
+	t.Run("of two", func(t *testing.T) { if Last([]int{1, 2}) != 2 { t.Fatal("not 2") } })
+}
+func TestLater(t *testing.T) { t.Skip() }
+`,
+};
+
+describe.skipIf(!available || !go.isHere)(`go test (${note}, ${go.note})`, { timeout: 300_000 }, () => {
+  it('verifies an honest fix, and neither one that cannot be built nor one that ends the process', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, PROJECT, { 'list.go': FIXED }, 'go test ./...');
+    expect(verdict.reason).toBe('2 tests that failed before passed, and 1 test that passed still did.');
+    expect(changes(verdict)).toEqual({
+      'example.com/list > TestLast': 'failed → passed',
+      'example.com/list > TestLast/of_one': 'passed → passed',
+      'example.com/list > TestLast/of_two': 'failed → passed',
+      'example.com/list > TestLater': 'skipped → skipped',
+    });
+    for (const text of [
+      'package list\nfunc Last(items []int) string { return "x" }\n',
+      'package list\nimport "os"\nfunc init() { os.Exit(0) }\nfunc Last(items []int) int { return 0 }\n',
+      `package list\nimport ("fmt"; "os")\nfunc init() { fmt.Print("=== RUN   TestLast\\n--- PASS: TestLast (0.00s)\\nPASS\\n"); os.Exit(0) }
+func Last(items []int) int { return 0 }\n`,
+    ]) {
+      const failed = await judge(scratch, PROJECT, { 'list.go': text }, 'go test -v ./...');
+      expect(failed).toMatchObject({ verified: false, outcome: 'failed' });
+    }
+  });
+});
+
+describe("go's report", () => {
+  it('has packages that cannot be built, subtests of one name, and no pass for a test with a forged ending', async () => {
+    const text = await readFile(path.join(import.meta.dirname, 'reports/go.jsonl'), 'utf8');
+    const report = parseGoEvents(text, '/c');
+    expect(summary(report)).toEqual([
+      'passed example.com/a > TestA',
+      'passed example.com/a > TestA/sub/x',
+      'skipped example.com/a > TestA/sub/x#01',
+      'failed example.com/a > TestB',
+      'failed example.com/a/d > TestD',
+      'failed container example.com/a/b',
+    ]);
+    expect(report.results.at(-1)?.message).toMatch(/b\.go:2:23: cannot use "x"/);
+  });
+
+  it('of a go before 1.24 says in plain lines what could not be built', () => {
+    const text = '# example.com/b\nb.go:1: no\nFAIL\texample.com/b [build failed]\n';
+    expect(summary(parseGoEvents(text, '/c'))).toEqual(['failed container example.com/b']);
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is cut off', '{"Action":"start","Package":"a"}\n{"Action":"pass","Package":"a","Test":"T"}\n'],
+    ['is cut off in a line', '{"Action":"start","Pack'],
+    ['has a test of no package', '{"Action":"pass","Package":"b"}\n{"Action":"pass","Package":"a","Test":"T"}\n'],
+  ])('is an error where it %s', (_, text) => {
+    expect(() => parseGoEvents(text, '/c')).toThrow(ReportError);
+  });
+
+  it('is asked for from every "go test", and cannot be from a command that shows none', async () => {
+    const run = { copy: '/c', workspace: '/w', tools: '/t', report: '/r' };
+    const { command } = await goTest.prepare({ command: 'go vet ./... && go test -v ./... -args -v', ...run });
+    expect(command).toMatch(/^go vet \.\/\.\.\. && go test -json -count=1 {2}\.\/\.\.\. -args -v >>'\/r\/[^']+\.jsonl'$/);
+    await expect(goTest.prepare({ command: 'make test', ...run })).rejects.toThrow(ReportError);
+  });
+});
