@@ -49,7 +49,7 @@ const START_MS = 2_000;
 const MAX_COMPLAINT_CHARACTERS = 500;
 
 /** BLAS starts a thread a core, and their processor time adds up. */
-const ENVIRONMENT = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
+const ENVIRONMENT = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1', MPLBACKEND: 'Agg' };
 
 const EXTENSION: Readonly<Record<CodeLanguage, string>> = { python: 'py', javascript: 'cjs' };
 

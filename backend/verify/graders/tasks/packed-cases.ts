@@ -1,0 +1,85 @@
+import { inflateSync } from 'node:zlib';
+import { z } from 'zod';
+import type { TestCase } from '../code/cases-grader.ts';
+
+/** Packed cases that cannot be read; the message says what is wrong with them. */
+export class UnpackError extends Error {
+  override readonly name = 'UnpackError';
+}
+
+/** The largest ones published unpack to some tens of megabytes. */
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+const casesSchema = z.array(z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']).optional() }));
+
+export type PublishedCase = z.infer<typeof casesSchema>[number];
+
+/**
+ * LiveCodeBench's test cases: JSON, or for the private ones base64 of zlib of a pickled string that holds JSON
+ * (`lcb_runner/benchmarks/code_generation.py`). Throws `UnpackError`.
+ */
+export function unpackCases(text: string): readonly (TestCase & PublishedCase)[] {
+  const json = text.trimStart().startsWith('[') ? text : readPickledString(inflated(text));
+  try {
+    return casesSchema.parse(JSON.parse(json));
+  } catch {
+    throw new UnpackError('they are no list of {"input", "output"}.');
+  }
+}
+
+function inflated(base64: string): Buffer {
+  try {
+    return inflateSync(Buffer.from(base64, 'base64'), { maxOutputLength: MAX_UNPACKED_BYTES });
+  } catch {
+    throw new UnpackError('they are neither JSON nor base64 of zlib, or too large.');
+  }
+}
+
+/**
+ * The string in a pickle of one string. A pickle is a program that can call anything, so none is run: the few instructions that a
+ * string is written with (protocols 2 to 5, in Python's `pickletools`) are read, and any other is refused. Throws `UnpackError`.
+ */
+export function readPickledString(pickle: Buffer): string {
+  let at = 0;
+  let found: string | undefined;
+  const take = (bytes: number): Buffer => {
+    if (!Number.isSafeInteger(bytes) || at + bytes > pickle.length) throw new UnpackError('their pickle is cut off.');
+    at += bytes;
+    return pickle.subarray(at - bytes, at);
+  };
+  const takeString = (bytes: number): void => {
+    if (found !== undefined) throw new UnpackError('their pickle holds more than one string.');
+    found = take(bytes).toString('utf8');
+  };
+  for (;;) {
+    const instruction = take(1)[0] ?? 0;
+    switch (instruction) {
+      case 0x80: // PROTO
+      case 0x71: // BINPUT
+        take(1);
+        break;
+      case 0x72: // LONG_BINPUT
+        take(4);
+        break;
+      case 0x95: // FRAME
+        take(8);
+        break;
+      case 0x94: // MEMOIZE
+        break;
+      case 0x8c: // SHORT_BINUNICODE
+        takeString(take(1)[0] ?? 0);
+        break;
+      case 0x58: // BINUNICODE
+        takeString(take(4).readUInt32LE());
+        break;
+      case 0x8d: // BINUNICODE8
+        takeString(Number(take(8).readBigUInt64LE()));
+        break;
+      case 0x2e: // STOP
+        if (found === undefined || at !== pickle.length) throw new UnpackError('their pickle holds something else than one string.');
+        return found;
+      default:
+        throw new UnpackError(`their pickle holds something else than a string (instruction 0x${instruction.toString(16)}).`);
+    }
+  }
+}

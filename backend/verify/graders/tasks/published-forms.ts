@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { lastBoxed } from '../final-answer.ts';
+import { letterOf } from '../multiple-choice.ts';
+import type { Task } from './grader-spec.ts';
+import { unpackCases, UnpackError, type PublishedCase } from './packed-cases.ts';
+
+/** A row that has the fields of a form but not what they should hold; the message says which. */
+export class RowError extends Error {
+  override readonly name = 'RowError';
+}
+
+export type TaskBody = Pick<Task, 'id' | 'question' | 'grader'>;
+
+/** The form in which a data set is published. */
+export interface PublishedForm {
+  readonly name: string;
+  /** A row with all of these fields is of this form. */
+  readonly fields: readonly string[];
+  /** Throws a ZodError or a `RowError`. `seed` changes the order in which choices are shown, where the form leaves it open. */
+  toTask(row: unknown, seed: number): TaskBody;
+}
+
+const FINAL_RESULT = 'Reason step by step, and put the final result into \\boxed{}.';
+
+const text = z.string().min(1);
+const identifier = z.union([z.string().min(1), z.number()]).transform(String);
+
+function choiceQuestion(question: string, choices: readonly string[]): string {
+  const options = choices.map((choice, position) => `${letterOf(position)}) ${choice}`).join('\n');
+  const letters = choices.map((_, position) => letterOf(position)).join(', ');
+  return `${question}\n\n${options}\n\nReason step by step. End with a line "Answer: X", where X is one of ${letters}.`;
+}
+
+/** For rows that carry no name of their own. */
+const idOf = (...parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+
+const liveCodeBenchSchema = z.object({
+  question_id: identifier,
+  question_title: z.string().default(''),
+  question_content: text,
+  platform: z.string().default(''),
+  starter_code: z.string().nullish(),
+  public_test_cases: text,
+  private_test_cases: text,
+  metadata: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+});
+
+const metadataSchema = z.object({ func_name: z.string().nullish() });
+
+/** LiveCodeBench, code generation, all releases (`livecodebench/code_generation` and its lite form). */
+const liveCodeBench: PublishedForm = {
+  name: 'LiveCodeBench',
+  fields: ['question_content', 'public_test_cases', 'private_test_cases'],
+  toTask(row) {
+    const found = liveCodeBenchSchema.parse(row);
+    const functionName = metadataSchema.parse(
+      typeof found.metadata === 'string' ? parseJson(found.metadata || '{}', 'metadata') : (found.metadata ?? {}),
+    ).func_name;
+    const publicCases = readCases(found.public_test_cases, 'public_test_cases');
+    const wanted = functionName ? 'functional' : 'stdin';
+    if (publicCases.some(({ testtype }) => testtype !== undefined && testtype !== wanted)) {
+      throw new RowError(`its cases are not of the type "${wanted}" that its metadata ${functionName ? 'ask' : 'leave'} for`);
+    }
+    const isPacked = !found.private_test_cases.trimStart().startsWith('[');
+    const privateCases = isPacked ? [] : readCases(found.private_test_cases, 'private_test_cases');
+    const format = found.starter_code?.trim()
+      ? `Complete this program; keep its names.\n\n\`\`\`python\n${found.starter_code}\n\`\`\``
+      : 'Write a Python program that reads standard input and writes the answer to standard output.';
+    return {
+      id: `${found.platform || 'livecodebench'}/${found.question_id}`,
+      question: `${found.question_content}\n\n${format}\n\nEnd with the whole program in one fenced code block.`,
+      grader: {
+        kind: 'cases',
+        cases: [...publicCases, ...privateCases].map(({ input, output }) => ({ input, output })),
+        ...(isPacked && { packedCases: found.private_test_cases }),
+        ...(functionName && { function: functionName }),
+      },
+    };
+  },
+};
+
+function readCases(packed: string, field: string): readonly PublishedCase[] {
+  try {
+    return unpackCases(packed);
+  } catch (error) {
+    if (error instanceof UnpackError) throw new RowError(`${field}: ${error.message}`);
+    throw error;
+  }
+}
+
+function parseJson(json: string, field: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new RowError(`${field} is no JSON`);
+  }
+}
+
+const bigCodeBenchSchema = z.object({
+  task_id: identifier,
+  instruct_prompt: text,
+  code_prompt: z.string().optional(),
+  test: text,
+  entry_point: text,
+  libs: z.union([z.string(), z.array(z.string())]).nullish(),
+});
+
+/** BigCodeBench v0.1.x, asked in its "instruct" form. The imports of the task come first, as in its calibrated scores. */
+const bigCodeBench: PublishedForm = {
+  name: 'BigCodeBench',
+  fields: ['task_id', 'instruct_prompt', 'test', 'entry_point'],
+  toTask(row) {
+    const found = bigCodeBenchSchema.parse(row);
+    return {
+      id: found.task_id,
+      question: `${found.instruct_prompt}\n\nEnd with the whole program in one fenced code block.`,
+      grader: {
+        kind: 'unittest',
+        test: found.test,
+        ...(found.code_prompt && { prelude: `${found.code_prompt}\n    pass\n` }),
+        modules: moduleNames(found.libs),
+      },
+    };
+  },
+};
+
+/** The list is published as a Python literal: `['random', 'itertools']`. */
+function moduleNames(libs: string | readonly string[] | null | undefined): string[] {
+  const names = typeof libs === 'string' ? [...libs.matchAll(/['"](\w+)['"]/g)].map(([, name = '']) => name) : [...(libs ?? [])];
+  return names.filter((name) => /^\w+$/.test(name));
+}
+
+const multipleChoiceSchema = z.object({
+  question: text,
+  choices: z.array(z.string()).min(2).max(26),
+  answer: z.union([z.number().int().nonnegative(), z.string().regex(/^[A-Za-z0-9]$/)]),
+  subject: z.string().default(''),
+});
+
+function choiceTask(id: string, question: string, choices: readonly string[], answer: number): TaskBody {
+  if (answer >= choices.length) throw new RowError('answer names none of the choices');
+  return { id, question: choiceQuestion(question, choices), grader: { kind: 'choice', choices: [...choices], answer } };
+}
+
+function positionOf(answer: string | number): number {
+  return /^[A-Za-z]$/.test(String(answer)) ? String(answer).toUpperCase().charCodeAt(0) - 65 : Number(answer);
+}
+
+/** MMLU as on Hugging Face (`cais/mmlu`): choices as a list, the answer as a position. */
+const mmlu: PublishedForm = {
+  name: 'MMLU',
+  fields: ['question', 'choices', 'answer'],
+  toTask(row) {
+    const found = multipleChoiceSchema.parse(row);
+    const id = `mmlu/${idOf(found.subject, found.question, ...found.choices)}`;
+    return choiceTask(id, found.question, found.choices, positionOf(found.answer));
+  },
+};
+
+const lettersSchema = z.object({
+  Question: text,
+  A: z.string(),
+  B: z.string(),
+  C: z.string(),
+  D: z.string(),
+  Answer: z.string().regex(/^[A-Da-d]$/),
+  Subject: z.string().default(''),
+});
+
+/** MMLU as simple-evals has it: a table with a column for each letter. */
+const mmluTable: PublishedForm = {
+  name: 'MMLU',
+  fields: ['Question', 'A', 'B', 'C', 'D', 'Answer'],
+  toTask(row) {
+    const { Question, A, B, C, D, Answer, Subject } = lettersSchema.parse(row);
+    return choiceTask(`mmlu/${idOf(Subject, Question, A, B, C, D)}`, Question, [A, B, C, D], positionOf(Answer));
+  },
+};
+
+const gpqaSchema = z.object({
+  'Question': text,
+  'Correct Answer': text,
+  'Incorrect Answer 1': text,
+  'Incorrect Answer 2': text,
+  'Incorrect Answer 3': text,
+  'Record ID': z.string().optional(),
+});
+
+/** GPQA. The published order gives the answer away, so the choices are shown in an order drawn from their hashes. */
+const gpqa: PublishedForm = {
+  name: 'GPQA',
+  fields: ['Question', 'Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'],
+  toTask(row, seed) {
+    const found = gpqaSchema.parse(row);
+    const question = found.Question.trim();
+    const right = found['Correct Answer'].trim();
+    const wrong = ([1, 2, 3] as const).map((number) => found[`Incorrect Answer ${number}`].trim());
+    const rank = (choice: string): string => idOf(String(seed), question, choice);
+    const choices = [right, ...wrong].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
+    const id = found['Record ID']?.trim() || idOf(question);
+    return choiceTask(`gpqa/${id}`, question, choices, choices.indexOf(right));
+  },
+};
+
+const mathSchema = z.object({
+  problem: text,
+  answer: z.union([z.string().min(1), z.number()]).transform(String).optional(),
+  solution: z.string().optional(),
+  unique_id: z.string().optional(),
+  id: identifier.optional(),
+});
+
+/** MATH, MATH-500 and AIME: where no answer is given apart, it is what the solution boxes last. */
+const math: PublishedForm = {
+  name: 'MATH',
+  fields: ['problem'],
+  toTask(row) {
+    const found = mathSchema.parse(row);
+    const answer = found.answer ?? (found.solution === undefined ? undefined : lastBoxed(found.solution));
+    if (answer === undefined || answer.trim() === '') throw new RowError('it has no answer, and its solution boxes none');
+    return {
+      id: found.unique_id ?? (found.id === undefined ? `math/${idOf(found.problem)}` : `math/${found.id}`),
+      question: `${found.problem}\n\n${FINAL_RESULT}`,
+      grader: { kind: 'math', answer },
+    };
+  },
+};
+
+const rlprSchema = z.object({
+  prompt: z.array(z.object({ role: z.string(), content: z.string() })).min(1),
+  reward_model: z.object({ ground_truth: z.union([z.string().min(1), z.number()]).transform(String) }),
+});
+
+/**
+ * RLPR's training set, in the form of verl, exported to lines. The tolerance for numbers is the one that the paper's graders had
+ * (reference: 1e-3 relative above 1, else 1e-6).
+ */
+const rlpr: PublishedForm = {
+  name: 'RLPR',
+  fields: ['prompt', 'reward_model'],
+  toTask(row) {
+    const found = rlprSchema.parse(row);
+    const question = found.prompt.findLast(({ role }) => role === 'user')?.content;
+    if (!question) throw new RowError('its prompt has no message of the user');
+    return {
+      id: `rlpr/${idOf(question)}`,
+      question,
+      grader: { kind: 'math', answer: found.reward_model.ground_truth, tolerance: { relative: 1e-3, absolute: 1e-6 } },
+    };
+  },
+};
+
+/** In the order in which they are tried. */
+export const PUBLISHED_FORMS: readonly PublishedForm[] = [liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, rlpr, math];

@@ -1,0 +1,164 @@
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { parse, CsvError } from 'csv-parse';
+import { z } from 'zod';
+import { graderSpecSchema, type Task } from './grader-spec.ts';
+import { linesOf, LineTooLongError } from './lines.ts';
+import { PUBLISHED_FORMS, RowError, type TaskBody } from './published-forms.ts';
+
+/** A task file that cannot be used: where and why, and what to do. */
+export class TaskFileError extends Error {
+  override readonly name = 'TaskFileError';
+  readonly file: string;
+  /** Counted from 1; undefined where it is the whole file. */
+  readonly line: number | undefined;
+
+  constructor(file: string, line: number | undefined, problem: string, options?: ErrorOptions) {
+    super(`${file}${line === undefined ? '' : `, line ${line}`}: ${problem}`, options);
+    this.file = file;
+    this.line = line;
+  }
+}
+
+export interface ReadTasksOptions {
+  /** Changes the order in which choices are shown, where a data set leaves it open; for repeated runs. */
+  readonly seed?: number;
+}
+
+/** Private cases of LiveCodeBench take up to some tens of megabytes a line. */
+const MAX_LINE_BYTES = 128 * 1024 * 1024;
+
+const OWN_FORM = 'conductor';
+
+const MAX_QUESTION_CHARACTERS = 1_000_000;
+
+/**
+ * The tasks of a file in its order, one at a time. JSON lines: rows of our own form, `{"id", "question", "grader": {"kind", …}}`, or
+ * of a published data set, recognised by their fields; both may be mixed. CSV with a header: rows of a published data set. Empty
+ * lines are passed over. The first bad row ends it. Throws `TaskFileError` or an error of the file system.
+ */
+export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = {}): AsyncGenerator<Task> {
+  const lineOfId = new Map<string, number>();
+  for await (const { line, row } of rowsOf(file)) {
+    const task = toTask(file, line, row, seed);
+    const earlier = lineOfId.get(task.id);
+    if (earlier !== undefined && task.form === OWN_FORM) {
+      throw new TaskFileError(file, line, `the task "${task.id}" is already on line ${earlier}.`);
+    }
+    // Published sets do hold some rows twice.
+    let id = task.id;
+    for (let use = 2; lineOfId.has(id); use += 1) id = `${task.id} (${use})`;
+    lineOfId.set(id, line);
+    yield { ...task, id };
+  }
+}
+
+interface Row {
+  readonly line: number;
+  readonly row: unknown;
+}
+
+function rowsOf(file: string): AsyncGenerator<Row> {
+  switch (path.extname(file).toLowerCase()) {
+    case '.csv':
+      return csvRows(file);
+    case '.parquet':
+    case '.arrow':
+      throw new TaskFileError(
+        file,
+        undefined,
+        'this format is not read; write it as JSON lines, in Python: pandas.read_parquet(file).to_json(out, orient="records", lines=True).',
+      );
+    default:
+      return jsonRows(file);
+  }
+}
+
+async function* jsonRows(file: string): AsyncGenerator<Row> {
+  let line = 0;
+  try {
+    for await (const text of linesOf(createReadStream(file), MAX_LINE_BYTES)) {
+      line += 1;
+      if (text.trim() === '') continue;
+      if (text.trimStart().startsWith('[')) {
+        throw new TaskFileError(file, line, 'a list stands where one object is wanted; write one object a line, with: jq -c ".[]".');
+      }
+      yield { line, row: parseLine(file, line, text) };
+    }
+  } catch (error) {
+    if (error instanceof LineTooLongError) throw new TaskFileError(file, line + 1, error.message);
+    throw error;
+  }
+}
+
+function parseLine(file: string, line: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TaskFileError(file, line, 'this is not JSON; every line must be one whole object.', { cause: error });
+  }
+}
+
+async function* csvRows(file: string): AsyncGenerator<Row> {
+  const source = createReadStream(file);
+  const parser = parse({ columns: true, bom: true, info: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES });
+  source.once('error', (error) => parser.destroy(error));
+  try {
+    for await (const { info, record } of source.pipe(parser) as AsyncIterable<{ info: { lines: number }; record: unknown }>) {
+      yield { line: info.lines, row: record };
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new TaskFileError(file, parser.info.lines, `this is no CSV: ${error.message}.`, { cause: error });
+    throw error;
+  } finally {
+    source.destroy();
+  }
+}
+
+const ownFormSchema = z.strictObject({
+  id: z.string().min(1).max(500),
+  question: z.string().min(1).max(MAX_QUESTION_CHARACTERS),
+  grader: graderSpecSchema,
+});
+
+const fieldsSchema = z.record(z.string(), z.unknown());
+
+function toTask(file: string, line: number, row: unknown, seed: number): Task {
+  const fields = fieldsSchema.safeParse(row);
+  if (!fields.success) throw new TaskFileError(file, line, 'every row must be an object.');
+  const has = (name: string): boolean => Object.hasOwn(fields.data, name);
+  try {
+    if (has('grader')) {
+      const own = ownFormSchema.parse(row);
+      return { ...checked(own), form: OWN_FORM, line };
+    }
+    const form = PUBLISHED_FORMS.find((candidate) => candidate.fields.every(has));
+    if (!form) {
+      const known = Object.keys(fields.data).slice(0, 20).join(', ');
+      throw new RowError(`it has no "grader", and its fields (${known}) are those of no data set that is known here`);
+    }
+    return { ...checked(form.toTask(row, seed)), form: form.name, line };
+  } catch (error) {
+    if (error instanceof RowError) throw new TaskFileError(file, line, `${error.message}.`);
+    if (error instanceof z.ZodError) throw new TaskFileError(file, line, firstIssue(error), { cause: error });
+    throw error;
+  }
+}
+
+/** What the schema of the grader cannot say. */
+function checked(task: TaskBody): TaskBody {
+  const { grader } = task;
+  if (task.question.length > MAX_QUESTION_CHARACTERS) throw new RowError('its question is too long');
+  if (grader.kind === 'cases' && grader.cases.length === 0 && grader.packedCases === undefined) throw new RowError('it has no cases');
+  if (grader.kind === 'choice') {
+    const position = typeof grader.answer === 'number' ? grader.answer : grader.answer.toUpperCase().charCodeAt(0) - 65;
+    if (position >= grader.choices.length) throw new RowError('answer names none of the choices');
+  }
+  return task;
+}
+
+function firstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const where = issue?.path.map(String).join('.') ?? '';
+  return `${where === '' ? 'the row' : where}: ${issue?.message ?? 'not as it should be'}.`;
+}
