@@ -12,6 +12,7 @@ import { ChooseModelCommand } from './choose-model.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
 import { KeyStore } from './keys.ts';
+import { localModelsOf } from './local-models-of.ts';
 import { ModelNotices } from './model-notices.ts';
 import { ModelSettings } from './model-settings.ts';
 import { ModelStates } from './model-states.ts';
@@ -123,7 +124,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   };
 
   runs.changed.on((run) => {
-    statusBar.update(run);
+    showStatus();
     contextKeys.set('running', run !== undefined && !isOver(run.state));
     contextKeys.set('resumable', run !== undefined && run.state !== 'running' && run.state !== 'completed');
     contextKeys.set('hasAnswer', run !== undefined && isOver(run.state) && answerOf(run) !== undefined);
@@ -131,6 +132,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   runs.happened.on(({ event }) => {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
+  models.changed.on(() => showStatus());
   new ModelNotices({
     models,
     isWaitedFor: () => chooseModel.isUnderWay || (runs.run !== undefined && !isOver(runs.run.state)),
@@ -149,6 +151,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       for (const problem of problems) log.warn(problem);
     }).catch((error: unknown) => log.warn(messageOf(error)));
   });
+
+  function showStatus(): void {
+    const { run } = runs;
+    statusBar.update(run, localModelsOf({ run, pool: undefined, statusOf: (model) => models.of(model) }));
+  }
 
   function report(error: unknown): void {
     if (error instanceof vscode.CancellationError) return;

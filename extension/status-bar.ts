@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { PanelModel } from '../backend/protocol/panel-messages.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { runProgress } from './run-progress.ts';
 
@@ -12,15 +13,18 @@ export class StatusBar {
     this.#item.command = 'conductor.showPanel';
   }
 
-  update(run: RunSnapshot | undefined): void {
+  /** @param models those of this machine that belong to the run */
+  update(run: RunSnapshot | undefined, models: readonly PanelModel[]): void {
     const progress = run && runProgress(run);
     if (!run || !progress) {
       this.#item.hide();
       return;
     }
-    this.#item.text = `${progress.waiting ? '$(bell)' : '$(sync~spin)'} ${labelOf(progress)}`;
+    const loading = models.find(({ state }) => state === 'loading');
+    const label = loading && !progress.waiting ? vscode.l10n.t('loading {0}', loading.name) : labelOf(progress);
+    this.#item.text = `${progress.waiting ? '$(bell)' : '$(sync~spin)'} ${label}`;
     this.#item.tooltip = run.request.question;
-    this.#item.accessibilityInformation = { label: vscode.l10n.t('Conductor: {0}. Shows the panel.', labelOf(progress)) };
+    this.#item.accessibilityInformation = { label: vscode.l10n.t('Conductor: {0}. Shows the panel.', label) };
     this.#item.show();
   }
 

@@ -76,6 +76,7 @@ class FollowedRun {
       this.#take(event);
       settle();
     });
+    const ignoreModels = client.on('model/status', (status) => { if (this.#run) this.#printer?.onModel(status, this.#run); });
     const cancel = (): void => void client.request('run/cancel', { runId }).catch(over.reject);
     try {
       // What happened before the subscription is told as well: it is read as events, and the subscription's come after them.
@@ -94,6 +95,7 @@ class FollowedRun {
     } finally {
       this.#interrupted.removeEventListener('abort', cancel);
       unsubscribe();
+      ignoreModels();
     }
   }
 

@@ -1,4 +1,5 @@
-import { formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
+import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
+import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import type { TestChange, Verdict } from '../protocol/verdict.ts';
@@ -10,6 +11,8 @@ const LABEL_WIDTH = 10;
 /** Tells a run as it happens, a line an event, for people who watch a terminal or read a log. All texts are untrusted. */
 export class RunPrinter {
   readonly #terminal: Terminal;
+  /** Models that are being loaded, as far as that was told. */
+  readonly #loading = new Set<string>();
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -72,6 +75,23 @@ export class RunPrinter {
       case 'run.failed':
       case 'run.cancelled':
         return;
+    }
+  }
+
+  /** A model of this machine is loaded, which may take longer than everything else, or has a device now. */
+  onModel(told: LocalModelStatus, run: RunSnapshot): void {
+    const { model, state, loaded } = allPrintable(told);
+    const takesPart = [...(run.policy.worker ? [run.policy.worker] : []), ...run.pool]
+      .some((worker) => worker.provider === 'local' && worker.model === told.model);
+    if (!takesPart) return;
+    if (state === 'loading' && !this.#loading.has(model)) {
+      this.#loading.add(model);
+      this.#line('Model', `loading ${model}`);
+    }
+    if (state !== 'loading' && this.#loading.delete(model) && state === 'ready' && loaded) {
+      const where = loaded.device === 'cuda' ? 'GPU' : 'CPU';
+      this.#line('', `✓ on the ${where}  ${this.#dim(`${formatBytes(loaded.weightBytes)} · ${loaded.precision === 'full' ? 'full precision' : loaded.precision}`)}`);
+      for (const reason of loaded.reasons) this.#line('', this.#dim(reason));
     }
   }
 

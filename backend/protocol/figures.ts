@@ -63,7 +63,7 @@ export interface Money {
 
 /**
  * What was spent: dollars where prices are known, tokens where they are not. `~` marks what is partly an estimate. Unpriced is not
- * free, so `$0` stands only where nothing at all was used.
+ * free, so `$0` stands only where nothing was used, or only what is known to cost nothing, such as a model of this machine.
  */
 export function formatMoney({ usd, unpricedTokens, estimated = false }: Money, ofUsd?: number): string {
   const about = estimated ? '~' : '';

@@ -22,9 +22,9 @@ describe('a model of this machine', () => {
     await window.runCommand('Conductor: Choose Conductor Model');
     await window.quickPickRow('A folder on this machine').click();
     const accept = window.quickInput.getByRole('button', { name: 'Use This Model' });
-    await accept.waitFor();
+    // The dialog takes a path once it has shown the folder that it begins in, and that the path is in.
+    await window.quickPickRow('src').waitFor();
     await window.quickInputBox.fill(model);
-    // The dialog has read the folder that the path is in, and takes the path from now on.
     await window.quickPickRow('tiny-conductor').waitFor();
     await accept.click();
     await window.quickPickRow('It plans').click();
