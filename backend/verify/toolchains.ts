@@ -19,8 +19,9 @@ const TOOLCHAIN_FOLDERS = [
   '.sdkman',
 ];
 
-/** Where toolchains keep what projects depend on, wherever their programs lie: copies of what is published, and no settings. */
+/** Where toolchains keep themselves and what projects depend on, wherever their programs on PATH lie: copies of what is published. */
 const DEPENDENCY_FOLDERS = [
+  '.rustup',
   'go/pkg/mod',
   '.cargo/registry',
   '.cargo/git',

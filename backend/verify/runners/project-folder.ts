@@ -63,23 +63,32 @@ export class ProjectFolder {
    * `manifests` is a project of its own and is left out.
    */
   async hasFile(name: RegExp, { text, manifests = [] }: { text?: RegExp; manifests?: readonly string[] }): Promise<boolean> {
+    for await (const relative of this.#files(name, manifests))
+      if (text === undefined || text.test(await readSource(path.join(this.folder, relative)).catch(() => ''))) return true;
+    return false;
+  }
+
+  /** The files with such a path from here, a few levels deep. */
+  async filesNamed(name: RegExp): Promise<readonly string[]> {
+    const found: string[] = [];
+    for await (const relative of this.#files(name, [])) found.push(relative);
+    return found;
+  }
+
+  async *#files(name: RegExp, manifests: readonly string[]): AsyncGenerator<string> {
     const folders = [{ relative: '', depth: 0 }];
     for (let seen = 0; seen < MAX_FOLDERS; seen += 1) {
       const next = folders.shift();
-      if (!next) return false;
+      if (!next) return;
       const entries = await readdir(path.join(this.folder, next.relative), { withFileTypes: true }).catch(() => []);
       if (next.depth > 0 && entries.some((entry) => manifests.includes(entry.name))) continue;
       for (const entry of entries) {
         const relative = path.posix.join(next.relative, entry.name);
         if (entry.isDirectory() && isOwnFolder(entry.name) && next.depth < MAX_DEPTH) {
           folders.push({ relative, depth: next.depth + 1 });
-        } else if (entry.isFile() && name.test(relative)) {
-          if (text === undefined) return true;
-          if (text.test(await readSource(path.join(this.folder, relative)).catch(() => ''))) return true;
-        }
+        } else if (entry.isFile() && name.test(relative)) yield relative;
       }
     }
-    return false;
   }
 
   #entries(): Promise<ReadonlySet<string>> {

@@ -1,3 +1,4 @@
+import { cargoTest } from './cargo-test.ts';
 import { goTest } from './go-test.ts';
 import { jest } from './jest.ts';
 import { mocha } from './mocha.ts';
@@ -8,4 +9,4 @@ import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
 /** Every runner whose reports can be read, in the order in which a project and a command are offered to them. */
-export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, goTest, nodeTest];
+export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, goTest, cargoTest, nodeTest];

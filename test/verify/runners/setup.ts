@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process';
+import { homedir } from 'node:os';
 import { parsePatch } from '../../../backend/verify/parse-patch.ts';
+import { Sandbox } from '../../../backend/verify/sandbox.ts';
 import type { TestReport } from '../../../backend/verify/test-report.ts';
 import type { Verdict } from '../../../backend/verify/verdict.ts';
-import type { VerifyOptions } from '../../../backend/verify/verify.ts';
+import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import type { Scratch } from '../setup.ts';
 
 export type Files = Parameters<Scratch['project']>[0];
 
 export const block = (file: string, content: string): string => `**${file}**\n\`\`\`\n${content}\n\`\`\`\n`;
 
-/** Writes the files, and lets the real runner judge in the real sandbox an answer that replaces some of them. */
+/**
+ * Writes the files, and lets the real runner judge in the real sandbox an answer that replaces some of them. The home folder is the
+ * real one, hidden as for a user, because that is where this machine's toolchains may lie.
+ */
 export async function judge(
   scratch: Scratch,
   files: Files,
@@ -18,7 +23,9 @@ export async function judge(
 ): Promise<Verdict> {
   const base = await scratch.project(files);
   const answer = Object.entries(fix).map(([file, content]) => block(file, content)).join('\n');
-  return await scratch.verifier.verify({
+  const { folders, baseRuns } = scratch;
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), folders });
+  return await new Verifier({ sandbox, folders, baseRuns }).verify({
     base,
     patch: await parsePatch(answer, base),
     ...(typeof test === 'string' ? { command: test } : test),

@@ -1,0 +1,197 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { shellQuote } from '../sandbox.ts';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { cargoRunner, rustdocWrapper } from './cargo-tools.ts';
+import { ProjectFolder } from './project-folder.ts';
+import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
+import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const BUILD_FILE = 'build.jsonl';
+const MAX_BINARIES = 1_000;
+
+/** What would send the output of tests, or other words, to where libtest writes its events. */
+const REMOVED_FLAGS = /^--(?:nocapture|no-capture|show-output|format|message-format|quiet|no-fail-fast)(?:=.*)?$|^-q$/;
+
+/** `cargo test`, by libtest's JSON events; see `cargo-tools.ts` for how it is made to write them. */
+export const cargoTest: TestRunner = {
+  name: 'cargo',
+  buildsFoldersBelow: true,
+  detect: async (folder) => ((await folder.has('Cargo.toml')) ? ['cargo test'] : []),
+  understands: (command) => testUses(command).length > 0,
+  configuration: [/(^|\/)(cargo\.(toml|lock)|build\.rs|rust-toolchain(\.toml)?|\.cargo\/config(\.toml)?|clippy\.toml)$/],
+
+  async prepare(run) {
+    const uses = testUses(run.command);
+    if (uses.length === 0)
+      throw new ReportError(`"${run.command}" cannot be told to write a report: name the "cargo test" command that it runs.`);
+    const [runner, rustdoc] = [path.join(run.tools, 'run-test-binary'), path.join(run.tools, 'rustdoc')];
+    const binaries = path.join(run.report, 'binaries');
+    await mkdir(binaries);
+    await writeFile(runner, cargoRunner(shellQuote(binaries)), { mode: 0o755 });
+    await writeFile(rustdoc, rustdocWrapper(shellQuote(binaries), 'rustdoc'), { mode: 0o755 });
+    const build = path.join(run.report, BUILD_FILE);
+    const options = [
+      ...['--offline', '--no-fail-fast', '--message-format', 'json-render-diagnostics'],
+      ...['--config', shellQuote(`target."cfg(all())".runner=[${JSON.stringify(runner)}]`)],
+    ].join(' ');
+    const edits: Edit[] = [];
+    for (const { arguments: words, command } of uses) {
+      const verb = words.find(({ text }) => !text.startsWith('+'));
+      if (!verb) continue;
+      edits.push({ start: verb.end, end: verb.end, text: ` ${options}` });
+      for (const { text, start, end } of words) if (REMOVED_FLAGS.test(text)) edits.push({ start, end, text: '' });
+      const end = command.words.at(-1)?.end ?? verb.end;
+      edits.push({ start: end, end, text: ` >>${shellQuote(build)}` });
+    }
+    return {
+      command: withEdits(run.command, edits),
+      environment: { RUSTDOC: rustdoc, CARGO_TERM_COLOR: 'never', RUST_BACKTRACE: '0' },
+      readReport: async () => {
+        const names = await readdir(binaries).catch(() => []);
+        if (names.length > MAX_BINARIES) throw new ReportError(`There are more than ${MAX_BINARIES} reports.`);
+        const texts = await Promise.all(names.map((name) => readReportFile(path.join(binaries, name))));
+        const packages = await packageNames(new ProjectFolder(run.copy));
+        return parseCargoReports({ build: await readReportFile(build), binaries: texts, packages }, run.copy);
+      },
+    };
+  },
+};
+
+const testUses = (command: string): readonly ProgramUse[] =>
+  programUses(command, ['cargo']).filter((use) =>
+    ['test', 't'].includes(use.arguments.find(({ text }) => !text.startsWith('+'))?.text ?? ''),
+  );
+
+/** The packages that a build concerns: that of the folder, and those that its workspace lists by folder. */
+async function packageNames(folder: ProjectFolder): Promise<readonly string[]> {
+  const names = new Set<string>();
+  const add = (text: string | undefined): void => {
+    const name = /^\[package\][^[]*?^name\s*=\s*["']([\w-]+)["']/ms.exec(text ?? '')?.[1];
+    if (name !== undefined) names.add(name);
+  };
+  add(await folder.text('Cargo.toml'));
+  for (const relative of await folder.filesNamed(/(^|\/)Cargo\.toml$/)) add(await folder.text(relative));
+  return [...names];
+}
+
+const buildSchema = z.object({
+  reason: z.string(),
+  success: z.boolean().optional(),
+  executable: z.string().nullish(),
+  target: z.object({ name: z.string(), kind: z.array(z.string()) }).optional(),
+  profile: z.object({ test: z.boolean() }).optional(),
+});
+
+const eventSchema = z.object({
+  type: z.string(),
+  event: z.string().optional(),
+  name: z.string().optional(),
+  stdout: z.string().optional(),
+  exec_time: z.number().optional(),
+  passed: z.number().optional(),
+  failed: z.number().optional(),
+  ignored: z.number().optional(),
+});
+
+const headSchema = z.object({ type: z.literal('binary'), package: z.string(), path: z.string() });
+
+export interface CargoReports {
+  /** What cargo writes with `--message-format json`. */
+  readonly build: string;
+  /** One for each test binary. */
+  readonly binaries: readonly string[];
+  /** Names of the packages whose tests are hidden where the build fails. */
+  readonly packages: readonly string[];
+}
+
+/**
+ * A build that fails leaves no test, so every package has failed. Ids are package, target (but for the library's own tests), name.
+ * Tests in documentation are named without their line, which any change above them moves. Throws `ReportError`.
+ */
+export function parseCargoReports({ build, binaries, packages }: CargoReports, copy: string): TestReport {
+  const collector = new ResultCollector(copy);
+  const targets = new Map<string, string | undefined>();
+  let hasBuilt: boolean | undefined;
+  for (const line of build.split('\n')) {
+    // Binaries without libtest's harness write here, too.
+    if (!line.startsWith('{"reason":')) continue;
+    const { data } = buildSchema.safeParse([...jsonLines(line)][0]);
+    if (data?.reason === 'build-finished') hasBuilt = (hasBuilt ?? true) && data.success === true;
+    if (data?.reason !== 'compiler-artifact' || !data.profile?.test || !data.executable || !data.target) continue;
+    const [kind = ''] = data.target.kind;
+    targets.set(data.executable, ['lib', 'rlib', 'proc-macro', 'cdylib', 'dylib'].includes(kind) ? undefined : `${kind} ${data.target.name}`);
+  }
+  if (hasBuilt === undefined) throw new ReportError('cargo did not come to building the tests.');
+  if (!hasBuilt)
+    for (const name of packages) collector.add({ kind: 'container', status: 'failed', path: [name], message: 'It cannot be built.' });
+
+  const parts = binaries.map((text) => binaryOf(text));
+  const sortKey = (part: Binary): string => `${part.head.package}\0${targets.get(part.head.path) ?? ''}\0${part.head.path}`;
+  for (const part of parts.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
+    const target = part.head.path === 'doc' ? 'doc' : targets.get(part.head.path);
+    const names = [part.head.package, target];
+    for (const { name, status, message, durationMs } of part.tests)
+      collector.add({ kind: 'test', status, path: [...names, name.replace(/ \(line \d+\)/, '')], message, durationMs });
+    if (!part.isWhole) collector.add({ kind: 'container', status: 'failed', path: names, message: 'It ended before its tests did.' });
+  }
+  return { results: collector.results };
+}
+
+interface Binary {
+  readonly head: z.infer<typeof headSchema>;
+  readonly tests: readonly { name: string; status: 'passed' | 'failed' | 'skipped'; message?: string; durationMs?: number }[];
+  /** False where the process ended before libtest did. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Tests can write to where libtest writes its events. So every test must have been started and have one ending, and the numbers
+ * must be those of libtest's last word, which comes before the end that the runner writes.
+ */
+function binaryOf(text: string): Binary {
+  const [first, ...lines] = text.split('\n').filter((line) => line !== '');
+  const head = headSchema.safeParse(first === undefined ? undefined : [...jsonLines(first)][0]).data;
+  if (!head) throw unreadable(first ?? '');
+  const started = new Set<string>();
+  const tests: Binary['tests'][number][] = [];
+  const counts = { ok: 0, failed: 0, ignored: 0 };
+  let last: z.infer<typeof eventSchema> | undefined;
+  let hasEnd = false;
+  for (const line of lines) {
+    // What tests print past libtest is no event, but may stand before one in its line.
+    const json = line.slice(Math.max(0, line.lastIndexOf('{ "type"')));
+    if (!json.startsWith('{')) continue;
+    let value: unknown;
+    try {
+      value = JSON.parse(json);
+    } catch {
+      continue;
+    }
+    const event = eventSchema.safeParse(value).data;
+    if (event?.type === 'end') hasEnd = true;
+    if (event?.type === 'suite' && event.event !== 'started') {
+      if (last) throw planted();
+      last = event;
+    }
+    if (event?.type !== 'test' || event.name === undefined) continue;
+    if (event.event === 'started') started.add(event.name);
+    else if (event.event === 'ok' || event.event === 'failed' || event.event === 'ignored') {
+      if (!started.delete(event.name)) throw planted();
+      counts[event.event] += 1;
+      tests.push({
+        name: event.name,
+        status: event.event === 'ok' ? 'passed' : event.event === 'failed' ? 'failed' : 'skipped',
+        ...(event.event === 'failed' && event.stdout !== undefined && { message: event.stdout.trim() }),
+        ...(event.exec_time !== undefined && { durationMs: event.exec_time * 1_000 }),
+      });
+    }
+  }
+  const isWhole = hasEnd && last !== undefined && started.size === 0;
+  if (isWhole && (last?.passed !== counts.ok || last.failed !== counts.failed || last.ignored !== counts.ignored)) throw planted();
+  return { head, tests, isWhole };
+}
+
+const planted = (): ReportError => new ReportError('The report has results that the test runner did not write.');

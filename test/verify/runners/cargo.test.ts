@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { parseCargoReports } from '../../../backend/verify/runners/cargo-test.ts';
+import { ReportError } from '../../../backend/verify/test-report.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
+
+const { available, note } = await trySandbox();
+const cargo = tryProgram('cargo', '--version');
+
+const LIB = `//! Lists.
+/// The last item.
+/// \`\`\`
+/// assert_eq!(my_list::last(&[1, 2]), 2);
+/// \`\`\`
+pub fn last(items: &[i32]) -> i32 { items[0] }
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn of_one() { assert_eq!(super::last(&[1]), 1); }
+    #[test]
+    #[ignore]
+    fn later() {}
+}
+`;
+const FIXED = LIB.replace('/// The last item.', '/// The last item.\n/// Of one item, that one.').replace('items[0]', 'items[items.len() - 1]');
+const PROJECT: Files = {
+  'Cargo.toml': '[package]\nname = "my-list"\nversion = "0.1.0"\nedition = "2021"\n',
+  'src/lib.rs': LIB,
+  'tests/ends.rs': '#[test]\nfn of_two() { assert_eq!(my_list::last(&[1, 2]), 2, "not 2"); }\n',
+};
+
+describe.skipIf(!available || !cargo.isHere)(`cargo test (${note}, ${cargo.note})`, { timeout: 300_000 }, () => {
+  it('verifies an honest fix, tests in documentation included', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, PROJECT, { 'src/lib.rs': FIXED }, 'cargo test -q -- --nocapture');
+    expect(verdict.reason).toBe('2 tests that failed before passed, and 1 test that passed still did.');
+    expect(verdict.verified).toBe(true);
+    expect(changes(verdict)).toEqual({
+      'my-list > tests::of_one': 'passed → passed',
+      'my-list > tests::later': 'skipped → skipped',
+      'my-list > test ends > of_two': 'failed → passed',
+      'my-list > doc > src/lib.rs - last': 'failed → passed',
+    });
+  });
+
+  it('verifies a fix that makes the tests build at all, and no patch that ends the process or cannot be built', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PROJECT, 'src/lib.rs': '//! Nothing yet.\n' };
+    const verdict = await judge(scratch, files, { 'src/lib.rs': FIXED.replace(/#\[ignore\][^}]*\{\}/, 'fn later() {}') }, 'cargo test');
+    expect(verdict).toMatchObject({ verified: true });
+    const ended = LIB.replace('{ items[0] }', '{ if items.len() > 1 { std::process::exit(0) } items[0] }');
+    for (const text of [ended, 'pub fn last() {}\n'])
+      expect(await judge(scratch, PROJECT, { 'src/lib.rs': text }, 'cargo test')).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+});
+
+describe("cargo's report", () => {
+  const build = [
+    '{"reason":"compiler-artifact","target":{"name":"a","kind":["bin"]},"profile":{"test":true},"executable":"/c/target/debug/deps/a-1"}',
+    '{"reason":"build-finished","success":true}',
+  ].join('\n');
+  const head = '{"type":"binary","package":"a","path":"/c/target/debug/deps/a-1"}';
+  const started = '{ "type": "test", "event": "started", "name": "x" }';
+  const ok = '{ "type": "test", "name": "x", "event": "ok", "exec_time": 0.5 }';
+  const suite = '{ "type": "suite", "event": "ok", "passed": 1, "failed": 0, "ignored": 0 }';
+  const end = '{"type":"end","code":0}';
+  const parse = (lines: string[], built = build): string[] =>
+    summary(parseCargoReports({ build: built, binaries: [[head, ...lines].join('\n')], packages: ['a'] }, '/c'));
+
+  it('names package, target and test, whatever tests print in between', () => {
+    expect(parse([started, `noise ${ok}`, suite, end])).toEqual(['passed a > bin a > x']);
+  });
+
+  it('has a binary that ended before its tests did as failed', () => {
+    expect(parse([started, end])).toEqual(['failed container a > bin a']);
+  });
+
+  it('has every package as failed where the build does', () => {
+    const failed = '{"reason":"build-finished","success":false}';
+    expect(summary(parseCargoReports({ build: failed, binaries: [], packages: ['a', 'b'] }, '/c'))).toEqual([
+      'failed container a',
+      'failed container b',
+    ]);
+  });
+
+  it.each([
+    ['a test that was never started passes', [ok, suite, end]],
+    ['a test has two endings', [started, ok, ok, suite, end]],
+    ['the numbers are others', [started, ok, suite.replace('1', '2'), end]],
+    ['there are two last words', [started, ok, suite, suite, end]],
+  ])('is an error where %s', (_, lines) => {
+    expect(() => parse(lines)).toThrow(ReportError);
+  });
+
+  it('is an error where cargo did not come to building', () => {
+    expect(() => parse([started, ok, suite, end], '')).toThrow(ReportError);
+  });
+});
