@@ -16,14 +16,16 @@ export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): Pane
   const workers = run ? run.pool : (pool?.workers ?? []).map(({ worker }) => worker).filter(({ enabled }) => enabled);
   const local = [...(planner ? [planner] : []), ...workers].filter(({ provider }) => provider === 'local');
   const models = [...new Set(local.map(({ model }) => model))];
-  return models.map((model) => ({ ...statusOf(model), name: modelTitle(model), plans: isLocal(planner) && planner.model === model }));
+  const isOf = (model: string) => (worker: WorkerConfig): boolean => worker.provider === 'local' && worker.model === model;
+  return models.map((model) => ({
+    ...statusOf(model),
+    name: modelTitle(model),
+    plans: planner !== undefined && isOf(model)(planner),
+    answers: workers.some(isOf(model)),
+  }));
 }
 
 /** `owner/name` as it is; of a folder its own name. */
 export function modelTitle(model: string): string {
   return /^([/\\]|[A-Za-z]:[/\\])/.test(model) ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model) : model;
-}
-
-function isLocal(worker: WorkerConfig | undefined): worker is WorkerConfig {
-  return worker?.provider === 'local';
 }

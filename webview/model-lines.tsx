@@ -17,12 +17,12 @@ export function ModelLines({ models }: { readonly models: readonly PanelModel[] 
 }
 
 function ModelLine({ model }: { readonly model: PanelModel }): JSX.Element {
-  const { name, plans, state, loaded, problem } = model;
+  const { name, state, loaded, problem } = model;
   return (
     <div class="model">
       <p class="model-line">
         <Icon name={state === 'loading' ? 'loading' : 'chip'} tone={state === 'loading' ? 'busy' : 'quiet'} />
-        <span><strong>{name}</strong> <span class="quiet">{plans ? 'plans' : 'answers'} {factsOf(model)}</span></span>
+        <span><strong>{name}</strong> <span class="quiet">{partOf(model)} {factsOf(model)}</span></span>
       </p>
       {state === 'loading' && <Loading model={model} />}
       {state === 'ready' && loaded?.reasons.map((reason) => <p key={reason} class="model-reason quiet">{reason}</p>)}
@@ -41,6 +41,11 @@ function Problem({ children }: { readonly children: string }): JSX.Element {
       {children}
     </Notice>
   );
+}
+
+function partOf({ plans, answers }: PanelModel): string {
+  if (plans) return answers ? 'plans and answers' : 'plans';
+  return 'answers';
 }
 
 function factsOf({ state, loaded }: PanelModel): string {

@@ -34,8 +34,9 @@ export interface WorkerSummary {
 export interface PanelModel extends LocalModelStatus {
   /** For people: `owner/name`, or the name of its folder. */
   readonly name: string;
-  /** Whether it plays the Conductor; otherwise it only answers. */
+  /** Whether it plays the Conductor, and whether it is one of the workers; it is at least one of both. */
   readonly plans: boolean;
+  readonly answers: boolean;
 }
 
 export interface BackendStatus {

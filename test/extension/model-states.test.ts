@@ -84,7 +84,7 @@ describe('the models on show', () => {
 
   it('are those of the pool, the planning one first, each once', () => {
     const models = localModelsOf({ run: undefined, pool: pool('local', folder, paid, local), statusOf });
-    expect(models.map(({ name, plans }) => [name, plans])).toEqual([[MODEL, true], ['tiny', false]]);
+    expect(models.map(({ name, plans, answers }) => [name, plans, answers])).toEqual([[MODEL, true, true], ['tiny', false, true]]);
   });
 
   it('are not those of workers that are switched off', () => {
@@ -93,7 +93,7 @@ describe('the models on show', () => {
 
   it('are those of the run on show, whatever the pool is by now', () => {
     const run = { pool: [paid], policy: { kind: 'local', worker: folder, model: folder.model, promptVersion: 'x' } } as unknown as RunSnapshot;
-    expect(localModelsOf({ run, pool: pool('local', local), statusOf }).map(({ model }) => model)).toEqual(['/models/tiny']);
+    expect(localModelsOf({ run, pool: pool('local', local), statusOf })).toMatchObject([{ model: '/models/tiny', plans: true, answers: false }]);
   });
 
   it.each([['Qwen/Qwen3-0.6B', 'Qwen/Qwen3-0.6B'], ['/home/ada/models/tiny/', 'tiny'], ['C:\\models\\tiny', 'tiny']])(

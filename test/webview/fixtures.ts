@@ -605,7 +605,7 @@ const NO_DRIVER = 'No NVIDIA driver was found; install driver 580 or newer, or s
 
 /** A model of this machine that plays the Conductor. */
 export function localModel(change: Partial<PanelModel> = {}): PanelModel {
-  return { model: LOCAL_WORKER.model, name: LOCAL_WORKER.model, plans: true, state: 'unloaded', ...change };
+  return { model: LOCAL_WORKER.model, name: LOCAL_WORKER.model, plans: true, answers: false, state: 'unloaded', ...change };
 }
 
 export const LOADED_MODEL = localModel({
