@@ -1,4 +1,5 @@
 import { cargoTest } from './cargo-test.ts';
+import { custom } from './custom.ts';
 import { goTest } from './go-test.ts';
 import { jest } from './jest.ts';
 import { mocha } from './mocha.ts';
@@ -9,4 +10,11 @@ import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
 /** Every runner whose reports can be read, in the order in which a project and a command are offered to them. */
-export const RUNNERS: readonly TestRunner[] = [vitest, jest, mocha, pytest, unittest, goTest, cargoTest, nodeTest];
+export const RUNNERS: readonly TestRunner[] = [
+  ...[vitest, jest, mocha],
+  ...[pytest, unittest],
+  ...[goTest, cargoTest],
+  // After those that node itself may start.
+  nodeTest,
+  custom,
+];

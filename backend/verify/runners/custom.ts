@@ -1,0 +1,20 @@
+import { ReportError } from '../test-report.ts';
+import { expectJunitFiles } from './junit-files.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/**
+ * Any command, for which the user names the JUnit files that it writes. Without them there is nothing to judge by: an exit code
+ * alone proves nothing, so such a command is refused.
+ */
+export const custom: TestRunner = {
+  name: 'custom',
+  detect: async () => [],
+  understands: () => false,
+  configuration: [],
+
+  async prepare({ command, copy, reports }) {
+    if (reports === undefined)
+      throw new ReportError(`The results of "${command}" cannot be read: name the JUnit files that it writes, such as "reports/*.xml".`);
+    return { command, environment: { CI: 'true' }, readReport: await expectJunitFiles(copy, [reports]) };
+  },
+};

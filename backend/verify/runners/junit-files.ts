@@ -1,0 +1,31 @@
+import { glob, realpath, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { readJunitFiles } from './junit.ts';
+
+/** Also of files that are no reports. */
+const MAX_MATCHES = 20_000;
+
+/** The files in the copy that match one of the globs (relative to it) and lie in it without any link. */
+async function junitFiles(copy: string, globs: readonly string[]): Promise<readonly string[]> {
+  const inside = globs.map((pattern) => path.posix.normalize(pattern)).filter((pattern) => !/^(?:\/|\.\.(?:\/|$))/.test(pattern));
+  const found = new Set<string>();
+  let matches = 0;
+  const exclude = (name: string): boolean => path.basename(name) === 'node_modules' || path.basename(name) === '.git';
+  for await (const relative of glob(inside, { cwd: copy, exclude })) {
+    matches += 1;
+    if (matches > MAX_MATCHES) throw new ReportError(`More than ${MAX_MATCHES} files match ${globs.join(', ')}.`);
+    const file = path.join(copy, relative);
+    if ((await realpath(file).catch(() => undefined)) === file) found.add(file);
+  }
+  return [...found];
+}
+
+/**
+ * For a command that writes JUnit files at places of its own, in the copy. What lies there already is from another run, or planted:
+ * it is removed. The returned function reads what has come.
+ */
+export async function expectJunitFiles(copy: string, globs: readonly string[]): Promise<() => Promise<TestReport>> {
+  for (const file of await junitFiles(copy, globs)) await rm(file, { force: true });
+  return async () => await readJunitFiles(await junitFiles(copy, globs), copy);
+}

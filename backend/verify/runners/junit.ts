@@ -1,0 +1,145 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { z } from 'zod';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { readReportFile, relativeFile, ResultCollector, type ReportedTest } from './report-file.ts';
+
+/** Of all files of one run. A parser of XML works without a pause: this keeps it at about a second. */
+const MAX_JUNIT_BYTES = 8 * 1024 * 1024;
+const MAX_JUNIT_FILES = 5_000;
+/** Suites in suites. */
+const MAX_DEPTH = 50;
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  cdataPropName: '#cdata',
+  // Entities that a file declares can grow without bounds or read files. The five of XML itself are read below.
+  processEntities: false,
+  maxNestedTags: 100,
+});
+
+/** A node as the parser gives it with `preserveOrder`. */
+type Node = Readonly<Record<string, unknown>>;
+
+/** Throws `ReportError` if there is no file, or one cannot be read. Files are read in the order of their names. */
+export async function readJunitFiles(files: readonly string[], copy: string): Promise<TestReport> {
+  if (files.length === 0) throw new ReportError('The command wrote no JUnit file.');
+  if (files.length > MAX_JUNIT_FILES) throw new ReportError(`The command wrote more than ${MAX_JUNIT_FILES} JUnit files.`);
+  const collector = new ResultCollector(copy);
+  let left = MAX_JUNIT_BYTES;
+  for (const file of [...files].sort()) {
+    const text = await readReportFile(file, left);
+    left -= Buffer.byteLength(text);
+    addJunit(text, collector, copy);
+  }
+  return { results: collector.results };
+}
+
+/** Throws `ReportError`. */
+export function parseJunit(text: string, copy: string): TestReport {
+  const collector = new ResultCollector(copy);
+  addJunit(text, collector, copy);
+  return { results: collector.results };
+}
+
+function addJunit(text: string, collector: ResultCollector, copy: string): void {
+  let roots: readonly Node[];
+  try {
+    // The parser alone takes a file that ends too early for one that is complete.
+    if (XMLValidator.validate(text) !== true) throw new ReportError('The JUnit file is no XML, or is cut off.');
+    roots = nodesSchema.parse(parser.parse(text));
+  } catch (error) {
+    if (error instanceof ReportError) throw error;
+    throw new ReportError(`The JUnit file cannot be read: ${error instanceof Error ? error.message.slice(0, 200) : String(error)}`);
+  }
+  const suites = roots.filter((node) => ['testsuites', 'testsuite'].includes(nameOf(node)));
+  if (suites.length === 0) throw new ReportError('The XML file is no JUnit report.');
+  for (const suite of suites) addSuite(suite, [], collector, copy);
+}
+
+const nodesSchema = z.array(z.record(z.string(), z.unknown()));
+const attributesSchema = z.record(z.string(), z.string());
+
+function addSuite(suite: Node, above: readonly string[], collector: ResultCollector, copy: string): void {
+  if (above.length > MAX_DEPTH) throw new ReportError('The JUnit file has suites in suites without end.');
+  const own = attributesOf(suite);
+  const names = nameOf(suite) === 'testsuite' && own.name !== undefined ? [...above, own.name] : above;
+  let hasFailingTest = false;
+  for (const child of childrenOf(suite)) {
+    if (nameOf(child) === 'testsuite') addSuite(child, names, collector, copy);
+    if (nameOf(child) !== 'testcase') continue;
+    const test = testOf(child, names, own, copy);
+    hasFailingTest ||= test.status === 'failed';
+    collector.add(test);
+  }
+  // What went wrong outside of any test: set-up of a class, a file that could not be loaded.
+  const faults = childrenOf(suite).filter((child) => ['error', 'failure'].includes(nameOf(child)));
+  const counted = [own.errors, own.failures].some((count) => count !== undefined && Number(count) > 0);
+  const hasTests = childrenOf(suite).some((child) => ['testcase', 'testsuite'].includes(nameOf(child)));
+  if (faults.length > 0 || (counted && !hasTests && !hasFailingTest))
+    collector.add({ kind: 'container', status: 'failed', path: names, message: faults.map(messageOf).join('\n') });
+}
+
+function testOf(node: Node, suites: readonly string[], suite: Attributes, copy: string): ReportedTest {
+  const { name = '', classname, file = suite.file, status, time } = attributesOf(node);
+  const children = childrenOf(node);
+  const fault = children.find((child) => ['failure', 'error'].includes(nameOf(child)));
+  // ctest's own words for tests that did not run.
+  const isSkipped = children.some((child) => nameOf(child) === 'skipped') || ['notrun', 'disabled', 'skipped'].includes(status ?? '');
+  const hasFailed = fault !== undefined || ['fail', 'failed', 'error'].includes(status ?? '');
+  return {
+    kind: 'test',
+    status: hasFailed ? 'failed' : isSkipped ? 'skipped' : 'passed',
+    path: [file === undefined ? undefined : relativeFile(file, copy), ...(classname ? [classname] : suites), name],
+    message: fault && messageOf(fault),
+    durationMs: time === undefined ? undefined : Number(time.replaceAll(',', '')) * 1_000,
+  };
+}
+
+/** The message of a failure, and its text where that says more. */
+function messageOf(node: Node): string {
+  const { message = '' } = attributesOf(node);
+  const text = textOf(node).trim();
+  return text.includes(message) ? text : `${message}\n${text}`.trim();
+}
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+const nameOf = (node: Node): string => Object.keys(node).find((key) => key !== ':@') ?? '';
+
+function childrenOf(node: Node): readonly Node[] {
+  const parsed = nodesSchema.safeParse(node[nameOf(node)]);
+  return parsed.data ?? [];
+}
+
+function attributesOf(node: Node): Attributes {
+  const attributes = attributesSchema.safeParse(node[':@']).data ?? {};
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, decoded(value)]));
+}
+
+function textOf(node: Node): string {
+  return childrenOf(node)
+    .map((child) => (typeof child['#text'] === 'string' ? decoded(child['#text']) : '#cdata' in child ? cdataOf(child) : ''))
+    .join('');
+}
+
+function cdataOf(node: Node): string {
+  return childrenOf({ '#cdata': node['#cdata'] })
+    .map((child) => (typeof child['#text'] === 'string' ? child['#text'] : ''))
+    .join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** The five entities of XML, and characters by their number; any other stays as it is written. */
+function decoded(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(lt|gt|amp|quot|apos));/g, (whole, decimal, hexadecimal, name) => {
+    if (typeof name === 'string') return ENTITIES[name] ?? whole;
+    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hexadecimal), 16);
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+  });
+}
