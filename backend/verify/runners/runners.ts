@@ -1,4 +1,5 @@
 import { cargoTest } from './cargo-test.ts';
+import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
 import { goTest } from './go-test.ts';
 import { jest } from './jest.ts';
@@ -13,7 +14,7 @@ import { vitest } from './vitest.ts';
 export const RUNNERS: readonly TestRunner[] = [
   ...[vitest, jest, mocha],
   ...[pytest, unittest],
-  ...[goTest, cargoTest],
+  ...[goTest, cargoTest, ctest],
   // After those that node itself may start.
   nodeTest,
   custom,

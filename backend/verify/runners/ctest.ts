@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { shellQuote } from '../sandbox.ts';
+import { ReportError } from '../test-report.ts';
+import { readJunitFiles } from './junit.ts';
+import { programUses, withEdits } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/** A name that no project has tracked or ignored: the copy is built afresh. */
+const BUILD_FOLDER = 'conductor-build';
+
+/** ctest, by the JUnit file that it writes itself since CMake 3.21. The tests are programs of their own and know nothing of it. */
+export const ctest: TestRunner = {
+  name: 'ctest',
+  buildsFoldersBelow: true,
+
+  async detect(folder) {
+    const lists = await folder.text('CMakeLists.txt');
+    if (lists === undefined) return [];
+    const hasTests = /^\s*(?:enable_testing|add_test|include\s*\(\s*CTest)\b/im;
+    if (!hasTests.test(lists) && !(await folder.hasFile(/(^|\/)CMakeLists\.txt$/, { text: hasTests }))) return [];
+    return [`cmake -S . -B ${BUILD_FOLDER} && cmake --build ${BUILD_FOLDER} && ctest --test-dir ${BUILD_FOLDER}`];
+  },
+
+  understands: (command) => programUses(command, ['ctest']).length > 0,
+  configuration: [/(^|\/)(cmakelists\.txt|cmakepresets\.json|ctest[^/]*\.cmake)$/],
+
+  async prepare({ command, copy, report }) {
+    const uses = programUses(command, ['ctest']);
+    if (uses.length === 0)
+      throw new ReportError(`"${command}" cannot be told to write a report: name the "ctest" command that it runs.`);
+    const files = uses.map(() => path.join(report, `${randomUUID()}.xml`));
+    const edits = uses.map(({ program: { end } }, index) => ({
+      start: end,
+      end,
+      text: ` --no-tests=error --output-junit ${shellQuote(files[index] ?? '')}`,
+    }));
+    return { command: withEdits(command, edits), readReport: async () => await readJunitFiles(files, copy) };
+  },
+};
