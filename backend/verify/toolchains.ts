@@ -26,7 +26,9 @@ const DEPENDENCY_FOLDERS = [
   '.cargo/registry',
   '.cargo/git',
   '.m2/repository',
+  '.m2/wrapper',
   '.gradle/caches/modules-2',
+  '.gradle/wrapper/dists',
   '.local/share/uv/python',
 ];
 
@@ -35,6 +37,7 @@ const FOLDER_VARIABLES: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   CARGO_HOME: '.cargo',
   GOMODCACHE: 'go/pkg/mod',
+  MAVEN_USER_HOME: '.m2',
   PYENV_ROOT: '.pyenv',
   GRADLE_RO_DEP_CACHE: '.gradle/caches',
 };

@@ -3,6 +3,7 @@ import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
 import { goTest } from './go-test.ts';
 import { jest } from './jest.ts';
+import { maven } from './maven.ts';
 import { mocha } from './mocha.ts';
 import { nodeTest } from './node-test.ts';
 import { pytest } from './pytest.ts';
@@ -14,7 +15,7 @@ import { vitest } from './vitest.ts';
 export const RUNNERS: readonly TestRunner[] = [
   ...[vitest, jest, mocha],
   ...[pytest, unittest],
-  ...[goTest, cargoTest, ctest],
+  ...[goTest, cargoTest, maven, ctest],
   // After those that node itself may start.
   nodeTest,
   custom,

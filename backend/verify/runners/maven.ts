@@ -1,0 +1,27 @@
+import { expectJunitFiles } from './junit-files.ts';
+import { programUses, withEdits } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const PROGRAMS = ['mvn', 'mvnw'];
+
+/** Maven, by the JUnit files that surefire and failsafe write. */
+export const maven: TestRunner = {
+  name: 'maven',
+  buildsFoldersBelow: true,
+  detect: async (folder) => ((await folder.has('pom.xml')) ? [(await folder.has('mvnw')) ? './mvnw test' : 'mvn test'] : []),
+  understands: (command) => programUses(command, PROGRAMS).length > 0,
+  configuration: [/(^|\/)(pom\.xml|mvnw(\.cmd)?)$/, /(^|\/)\.mvn\//],
+
+  async prepare({ command, copy }) {
+    const edits = programUses(command, PROGRAMS).map(({ program }) => ({
+      start: program.end,
+      end: program.end,
+      // All modules, whatever fails in one; from the repository of the user, which Java finds without HOME.
+      text: ' --batch-mode --offline --fail-at-end',
+    }));
+    return {
+      command: withEdits(command, edits),
+      readReport: await expectJunitFiles(copy, ['**/target/surefire-reports/*.xml', '**/target/failsafe-reports/*.xml']),
+    };
+  },
+};
