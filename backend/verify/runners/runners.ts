@@ -2,6 +2,7 @@ import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
 import { goTest } from './go-test.ts';
+import { gradle } from './gradle.ts';
 import { jest } from './jest.ts';
 import { maven } from './maven.ts';
 import { mocha } from './mocha.ts';
@@ -15,7 +16,7 @@ import { vitest } from './vitest.ts';
 export const RUNNERS: readonly TestRunner[] = [
   ...[vitest, jest, mocha],
   ...[pytest, unittest],
-  ...[goTest, cargoTest, maven, ctest],
+  ...[goTest, cargoTest, maven, gradle, ctest],
   // After those that node itself may start.
   nodeTest,
   custom,

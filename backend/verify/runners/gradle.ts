@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { shellQuote } from '../sandbox.ts';
+import { expectJunitFiles } from './junit-files.ts';
+import { programUses, withEdits, type Edit } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+const PROGRAMS = ['gradle', 'gradlew'];
+
+/** Gradle, by the JUnit files of its test tasks. */
+export const gradle: TestRunner = {
+  name: 'gradle',
+  buildsFoldersBelow: true,
+
+  async detect(folder) {
+    if (!(await folder.has('build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'))) return [];
+    return [(await folder.has('gradlew')) ? './gradlew test' : 'gradle test'];
+  },
+
+  understands: (command) => programUses(command, PROGRAMS).length > 0,
+  configuration: [/(^|\/)([^/]+\.gradle(\.kts)?|gradle\.properties|gradlew(\.bat)?|gradle\.lockfile)$/, /(^|\/)(gradle|buildsrc)\//],
+
+  async prepare({ command, copy, tools }) {
+    const wrapper = path.join(tools, 'gradlew');
+    await writeFile(wrapper, GRADLE_WRAPPER, { mode: 0o755 });
+    const edits = programUses(command, PROGRAMS).map(({ program: { text, start, end } }): Edit =>
+      text === './gradlew' ? { start, end, text: shellQuote(wrapper) + OPTIONS } : { start: end, end, text: OPTIONS },
+    );
+    return { command: withEdits(command, edits), readReport: await expectJunitFiles(copy, ['**/build/test-results/**/*.xml']) };
+  },
+};
+
+const OPTIONS = ' --offline --no-daemon --continue --no-build-cache';
+
+/**
+ * gradlew locks the folder of the Gradle that it has installed, which is read-only here. So that Gradle is started directly. The
+ * variable is Gradle's own for a cache that it may only read; see `toolchains.ts`.
+ */
+const GRADLE_WRAPPER = `#!/bin/sh
+name=$(sed -n 's#^distributionUrl=.*/\\([^/]*\\)\\.zip[[:space:]]*$#\\1#p' gradle/wrapper/gradle-wrapper.properties 2>/dev/null)
+for program in "$GRADLE_RO_DEP_CACHE/../wrapper/dists/$name"/*/*/bin/gradle; do
+  if [ -n "$name" ] && [ -x "$program" ]; then exec "$program" "$@"; fi
+done
+exec ./gradlew "$@"
+`;
