@@ -1,3 +1,4 @@
+import { cargoNextest } from './cargo-nextest.ts';
 import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
 import { custom } from './custom.ts';
@@ -16,7 +17,7 @@ import { vitest } from './vitest.ts';
 export const RUNNERS: readonly TestRunner[] = [
   ...[vitest, jest, mocha],
   ...[pytest, unittest],
-  ...[goTest, cargoTest, maven, gradle, ctest],
+  ...[goTest, cargoNextest, cargoTest, maven, gradle, ctest],
   // After those that node itself may start.
   nodeTest,
   custom,

@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { shellQuote } from '../sandbox.ts';
+import { ReportError } from '../test-report.ts';
+import { cargoTest } from './cargo-test.ts';
+import { expectJunitFiles } from './junit-files.ts';
+import { programUses, withEdits, type ProgramUse } from './shell-words.ts';
+import type { TestRunner } from './test-runner.ts';
+
+/** `cargo nextest run`, by its JUnit file. It starts a process for each test, and its own exit codes and words decide. */
+export const cargoNextest: TestRunner = {
+  name: 'nextest',
+  buildsFoldersBelow: true,
+  detect: async (folder) => ((await folder.text('.config/nextest.toml')) === undefined ? [] : ['cargo nextest run']),
+  understands: (command) => runUses(command).length > 0,
+  configuration: [...cargoTest.configuration, /(^|\/)\.config\/nextest\.toml$/],
+
+  async prepare({ command, copy, tools }) {
+    const uses = runUses(command);
+    if (uses.length === 0)
+      throw new ReportError(`"${command}" cannot be told to write a report: name the "cargo nextest run" command that it runs.`);
+    const configuration = path.join(tools, 'nextest.toml');
+    // The weakest of its configurations: where the project names a file of its own, that one is written, in the same folder.
+    await writeFile(configuration, '[profile.default.junit]\npath = "junit.xml"\n');
+    const options = ` --offline --no-fail-fast --tool-config-file ${shellQuote(`conductor:${configuration}`)}`;
+    const edits = uses.map(({ arguments: [, run] }) => ({ start: run?.end ?? 0, end: run?.end ?? 0, text: options }));
+    return {
+      command: withEdits(command, edits),
+      environment: { CARGO_TERM_COLOR: 'never', RUST_BACKTRACE: '0' },
+      readReport: await expectJunitFiles(copy, ['**/target/nextest/*/*.xml']),
+    };
+  },
+};
+
+const runUses = (command: string): readonly ProgramUse[] =>
+  programUses(command, ['cargo']).filter(
+    ({ arguments: [first, second] }) => first?.text === 'nextest' && (second?.text === 'run' || second?.text === 'r'),
+  );

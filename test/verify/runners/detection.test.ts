@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { chooseRunner } from '../../../backend/verify/choose-runner.ts';
+import { findTestCommands } from '../../../backend/verify/find-tests.ts';
+import { simpleCommands } from '../../../backend/verify/runners/shell-words.ts';
+import { makeScratch } from '../setup.ts';
+import type { Files } from './setup.ts';
+
+const scripts = (all: Record<string, string>, devDependencies: Record<string, string> = {}): string =>
+  JSON.stringify({ scripts: all, devDependencies });
+
+describe('the ways to run the tests of a project', () => {
+  it.each<[string, Files, string[]]>([
+    ['vitest by its script', { 'package.json': scripts({ test: 'vitest' }) }, ['vitest: vitest']],
+    ['vitest without a script', { 'package.json': scripts({}, { vitest: '1' }) }, ['vitest: vitest run']],
+    [
+      'several scripts, with what has to be built before',
+      { 'package.json': scripts({ 'test:unit': 'jest', test: 'npm run lint && mocha', lint: 'x', pretest: 'tsc', 'test:watch': 'jest' }) },
+      ['jest: jest', 'mocha: npm test'],
+    ],
+    ['jest in an application', { 'package.json': scripts({ test: 'react-scripts test' }) }, ['jest: react-scripts test']],
+    ['pytest by its file', { 'pytest.ini': '' }, ['pytest: python3 -m pytest']],
+    ['pytest by pyproject', { 'pyproject.toml': '[tool.pytest.ini_options]\n' }, ['pytest: python3 -m pytest']],
+    ['pytest by a requirement', { 'pyproject.toml': 'dev = ["pytest>=7"]\n' }, ['pytest: python3 -m pytest']],
+    ['pytest by setup.cfg', { 'setup.cfg': '[tool:pytest]\n' }, ['pytest: python3 -m pytest']],
+    ['pytest by plain test functions', { 'tests/test_a.py': 'def test_a():\n    pass\n' }, ['pytest: python3 -m pytest']],
+    [
+      'unittest',
+      { 'tests/__init__.py': '', 'tests/test_a.py': 'import unittest\n' },
+      ['unittest: python3 -m unittest'],
+    ],
+    [
+      'unittest in a folder that is no package',
+      { 'tests/test_a.py': 'from unittest import TestCase\n' },
+      ['unittest: python3 -m unittest discover -s tests', 'unittest: python3 -m unittest'],
+    ],
+    ['pytest and unittest', { 'tox.ini': '[pytest]\n', 'test_a.py': 'import unittest\n' }, [
+      'pytest: python3 -m pytest',
+      'unittest: python3 -m unittest',
+    ]],
+    ['go', { 'go.mod': 'module a\n', 'a/a_test.go': 'package a\n' }, ['go: go test ./...']],
+    ['nothing for go without tests', { 'go.mod': 'module a\n', 'a.go': '' }, []],
+    ['cargo', { 'Cargo.toml': '' }, ['cargo: cargo test']],
+    ['cargo nextest', { 'Cargo.toml': '', '.config/nextest.toml': '' }, ['nextest: cargo nextest run', 'cargo: cargo test']],
+    ['a workspace of cargo once', { 'Cargo.toml': '', 'crates/a/Cargo.toml': '' }, ['cargo: cargo test']],
+    ['Maven by its wrapper', { 'pom.xml': '', mvnw: '', 'a/pom.xml': '' }, ['maven: ./mvnw test']],
+    ['Gradle', { 'settings.gradle.kts': '', 'app/build.gradle.kts': '' }, ['gradle: gradle test']],
+    [
+      'ctest',
+      { 'CMakeLists.txt': 'project(a)\n', 'tests/CMakeLists.txt': 'add_test(NAME a COMMAND a)\n' },
+      ['ctest: cmake -S . -B conductor-build && cmake --build conductor-build && ctest --test-dir conductor-build'],
+    ],
+    [
+      'the packages of a monorepo, each in its folder',
+      {
+        'package.json': scripts({ test: 'turbo run test' }),
+        'packages/a/package.json': scripts({ test: 'vitest run' }),
+        'packages/b c/package.json': scripts({ test: 'node --test' }),
+        'services/api/pyproject.toml': '[tool.pytest.ini_options]\n',
+        'services/api/tests/test_a.py': 'def test_a(): pass\n',
+        'node_modules/x/package.json': scripts({ test: 'vitest run' }),
+      },
+      [
+        "vitest: cd packages/a && vitest run",
+        "node-test: cd 'packages/b c' && node --test",
+        'pytest: cd services/api && python3 -m pytest',
+      ],
+    ],
+    ['nothing where there is nothing', { 'README.md': 'pytest' }, []],
+  ])('are %s', async (_, files, expected) => {
+    await using scratch = await makeScratch();
+    const found = await findTestCommands(await scratch.project(files));
+    expect(found.map(({ runner, command }) => `${runner}: ${command}`)).toEqual(expected);
+  });
+});
+
+describe('the runner of a command', () => {
+  it.each([
+    ['npx vitest run', 'vitest'],
+    ['pnpm exec jest --ci', 'jest'],
+    ['yarn mocha', 'mocha'],
+    ['node node_modules/.bin/jest', 'jest'],
+    ['node ./node_modules/vitest/vitest.mjs run', 'vitest'],
+    ['uv run --frozen pytest -q', 'pytest'],
+    ['poetry run python -m pytest', 'pytest'],
+    ['coverage run -m pytest', 'pytest'],
+    ['PYTHONPATH=src python3.11 -m unittest discover', 'unittest'],
+    ['cd src && DEBUG= go test ./pkg/...', 'go'],
+    ['cargo +nightly test --workspace', 'cargo'],
+    ['cargo nextest run', 'nextest'],
+    ['./mvnw -pl a verify', 'maven'],
+    ['./gradlew :app:test', 'gradle'],
+    ['cmake --build b && (cd b && ctest -j4)', 'ctest'],
+    ['node --test', 'node-test'],
+    ['npm test', 'pytest'],
+    ['npm run -s chain', 'mocha'],
+    ['yarn chain --bail', 'nothing'],
+    ['echo pytest', 'nothing'],
+    ['pip install pytest', 'nothing'],
+    ['cargo build', 'nothing'],
+    ['go vet ./...', 'nothing'],
+    ['npm run circle', 'nothing'],
+    ['make test', 'nothing'],
+    ['', 'nothing'],
+  ])('"%s" is %s', async (command, runner) => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({
+      'package.json': scripts({ test: 'pytest', chain: 'npm run deeper', deeper: 'mocha', circle: 'npm run circle' }),
+    });
+    expect((await chooseRunner({ command }, base))?.runner.name ?? 'nothing').toBe(runner);
+  });
+
+  it('is the one that the user names', async () => {
+    await using scratch = await makeScratch();
+    const chosen = await chooseRunner({ command: 'make test', runner: 'pytest' }, await scratch.project({ a: '' }));
+    expect(chosen?.runner.name).toBe('pytest');
+  });
+
+  it('is found in scripts that are written out with what comes before, after, and behind them', async () => {
+    await using scratch = await makeScratch();
+    const files = { 'a/package.json': scripts({ pretest: 'tsc', test: 'vitest', posttest: 'rm x' }) };
+    const chosen = await chooseRunner({ command: `cd a && npm test -- -t 'x y'` }, await scratch.project(files));
+    expect(chosen?.command).toBe(`cd a && tsc && vitest -t 'x y' && rm x`);
+  });
+});
+
+describe('the programs of a command line', () => {
+  it.each<[string, string[][]]>([
+    [`a 'b c'd "e \\"f" g\\ h`, [['a', 'b cd', 'e "f', 'g h']]],
+    ['A=1 B="2 3" a && b; c | d || e & f\ng', [['a'], ['b'], ['c'], ['d'], ['e'], ['f'], ['g']]],
+    ['a >out 2>&1 <in b 2> err', [['a', 'b']]],
+    ['(cd x && a)', [['cd', 'x'], ['a']]],
+    [`a 'unended`, [['a', 'unended']]],
+    ['', []],
+  ])('of %j', (line, expected) => {
+    expect(simpleCommands(line).map(({ words }) => words.map(({ text }) => text))).toEqual(expected);
+  });
+});

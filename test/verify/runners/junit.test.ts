@@ -1,0 +1,144 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { expectJunitFiles } from '../../../backend/verify/runners/junit-files.ts';
+import { parseJunit } from '../../../backend/verify/runners/junit.ts';
+import { ReportError } from '../../../backend/verify/test-report.ts';
+import { makeScratch, trySandbox } from '../setup.ts';
+import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
+
+const { available, note } = await trySandbox();
+const cmake = tryProgram('cmake', '--version');
+
+const recorded = async (name: string): Promise<string> => await readFile(path.join(import.meta.dirname, 'reports', name), 'utf8');
+
+describe('a JUnit file', () => {
+  it("of Maven's surefire names class and test, with what the failure says", async () => {
+    const report = parseJunit(await recorded('surefire.xml'), '/c');
+    expect(summary(report)).toEqual(['passed a.LTest > one', 'failed a.LTest > two', 'skipped a.LTest > later']);
+    expect(report.results[1]?.message).toMatch(/^java\.lang\.AssertionError: a < b & "c" expected:<2> but was:<1>/);
+    expect(report.results[1]?.durationMs).toBe(1);
+  });
+
+  it('of ctest names the test once, and has one that did not run as skipped', async () => {
+    expect(summary(parseJunit(await recorded('ctest.xml'), '/c'))).toEqual([
+      'passed one',
+      'skipped two',
+      'skipped later',
+      'skipped skipped',
+    ]);
+  });
+
+  it('has suites in suites, files, and errors outside of tests', () => {
+    const text = `<?xml version="1.0"?><testsuites><testsuite name="outer">
+      <testsuite name="inner" file="/c/src/a.test"><testcase name="x &#65;&#x42;&unknown;"/><testcase name="x &#65;&#x42;&unknown;"/></testsuite>
+      <testsuite name="broken" errors="1"><error message="cannot load"><![CDATA[<deep> & more]]></error></testsuite>
+      <testsuite name="counted" errors="2"/></testsuite></testsuites>`;
+    const report = parseJunit(text, '/c');
+    expect(summary(report)).toEqual([
+      'passed src/a.test > outer > inner > x AB&unknown;',
+      'passed src/a.test > outer > inner > x AB&unknown; (2)',
+      'failed container outer > broken',
+      'failed container outer > counted',
+    ]);
+    expect(report.results[2]?.message).toBe('cannot load\n<deep> & more');
+  });
+
+  it('declares no entities', () => {
+    const text = '<!DOCTYPE t [<!ENTITY a "aaaa">]><testsuite><testcase name="&a;"/></testsuite>';
+    expect(summary(parseJunit(text, '/c'))).toEqual(['passed &a;']);
+    expect(() => parseJunit(text.replace('"aaaa"', 'SYSTEM "file:///etc/hostname"'), '/c')).toThrow(ReportError);
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is cut off', '<testsuite><testcase name="a"/>'],
+    ['is no XML', 'PASSED'],
+    ['is another document', '<html></html>'],
+    ['has names that no XML has', '<testsuite><__proto__>1</__proto__></testsuite>'],
+    ['is absurdly nested', '<testsuite>'.repeat(5_000) + '</testsuite>'.repeat(5_000)],
+  ])('is an error where it %s', (_, text) => {
+    expect(() => parseJunit(text, '/c')).toThrow(ReportError);
+  });
+
+  it('never makes the parser throw anything else', () => {
+    const part = fc.constantFrom('<testsuite name="a">', '</testsuite>', '<testcase name="b"/>', '<failure/>', '<![CDATA[', ']]>', '&#x110000;', '<!--');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(part, fc.string())), (parts) => {
+        try {
+          expect(Array.isArray(parseJunit(parts.join(''), '/c').results)).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ReportError);
+        }
+      }),
+    );
+  });
+});
+
+describe('JUnit files that a command is to write', () => {
+  const PASS = '<testsuite><testcase classname="s" name="x"/></testsuite>';
+
+  it('are those that came while it ran, in the copy and without links', async () => {
+    await using scratch = await makeScratch();
+    const copy = await scratch.project({ 'reports/old.xml': PASS, 'node_modules/a/reports/no.xml': PASS });
+    const read = await expectJunitFiles(copy, ['**/reports/*.xml', '../*.xml']);
+    await expect(read()).rejects.toThrow(ReportError);
+    await writeFile(path.join(copy, 'reports/new.xml'), PASS.replace('"x"', '"new"'));
+    await mkdir(path.join(scratch.folder, 'outside'));
+    await writeFile(path.join(scratch.folder, 'outside/a.xml'), PASS);
+    await symlink(path.join(scratch.folder, 'outside/a.xml'), path.join(copy, 'reports/link.xml'));
+    await symlink(path.join(scratch.folder, 'outside'), path.join(copy, 'more'));
+    expect(summary(await read())).toEqual(['passed s > new']);
+  });
+});
+
+describe.skipIf(!available)(`a command of the user's own (${note})`, { timeout: 120_000 }, () => {
+  const RUN = `#!/bin/sh
+mkdir -p reports
+if grep -q right answer.txt; then echo '<testsuite><testcase name="answer"/></testsuite>' > reports/a.xml
+else echo '<testsuite><testcase name="answer"><failure>wrong</failure></testcase></testsuite>' > reports/a.xml; exit 1; fi
+`;
+  const FILES: Files = { 'check.sh': RUN, 'answer.txt': 'wrong\n' };
+
+  it('judges by the JUnit files that the user names', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, FILES, { 'answer.txt': 'right' }, { command: 'sh check.sh', reports: 'reports/*.xml' });
+    expect(verdict).toMatchObject({ verified: true });
+    expect(changes(verdict)).toEqual({ answer: 'failed → passed' });
+  });
+
+  it.each([
+    ['no file is named', { command: 'sh check.sh' }, /name the JUnit files/i],
+    ['none is named for a runner that is', { command: 'sh check.sh', runner: 'custom' }, /name the JUnit files/],
+    ['no such file comes', { command: 'sh check.sh', reports: 'elsewhere/*.xml' }, /wrote no JUnit file/],
+    ['there is no such runner', { command: 'sh check.sh', runner: 'nothing' }, /not known/],
+  ])('judges nothing where %s', async (_, test, reason) => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, FILES, { 'answer.txt': 'right' }, test);
+    expect(verdict).toMatchObject({ outcome: 'infrastructure', reason: expect.stringMatching(reason) });
+  });
+});
+
+describe.skipIf(!available || !cmake.isHere)(`ctest (${note}, ${cmake.note})`, { timeout: 240_000 }, () => {
+  it('verifies an honest fix in a fresh build, and none that cannot be built', async () => {
+    await using scratch = await makeScratch();
+    const files: Files = {
+      'CMakeLists.txt': `cmake_minimum_required(VERSION 3.16)
+project(sample C)
+enable_testing()
+add_executable(ends tests/ends.c last.c)
+add_test(NAME of-one COMMAND ends 1)
+add_test(NAME of-two COMMAND ends 2)
+`,
+      'last.c': 'int last(const int *items, int count) { return items[0]; }\n',
+      'tests/ends.c': '#include <stdlib.h>\nint last(const int *, int);\nint main(int c, char **v) { int items[] = {1, 2}, n = atoi(v[1]); return last(items, n) != n; }\n',
+    };
+    const command = 'cmake -S . -B conductor-build && cmake --build conductor-build && ctest --test-dir conductor-build';
+    const fixed = 'int last(const int *items, int count) { return items[count - 1]; }\n';
+    const verdict = await judge(scratch, files, { 'last.c': fixed }, command);
+    expect(verdict).toMatchObject({ verified: true });
+    expect(changes(verdict)).toEqual({ 'of-one': 'passed → passed', 'of-two': 'failed → passed' });
+    expect(await judge(scratch, files, { 'last.c': 'int last(' }, command)).toMatchObject({ verified: false, outcome: 'failed' });
+  });
+});
