@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsePytestLines } from '../../../backend/verify/runners/pytest.ts';
 import { parseUnittestLines } from '../../../backend/verify/runners/unittest.ts';
@@ -87,6 +90,30 @@ ${PACKAGE}`,
       verified: false,
       outcome: 'failed',
     });
+  });
+
+  it('takes the environment in the workspace, and what is installed from the workspace out of the copy', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({});
+    const files = Object.fromEntries(
+      Object.entries(PYTEST).map(([file, text]) => [file === 'lists.py' ? 'src/lists.py' : file, text]),
+    );
+    execFileSync('python3', ['-m', 'venv', '--without-pip', '--system-site-packages', path.join(base, '.venv')]);
+    const packages = globSync(path.join(base, '.venv/lib/python3*/site-packages'))[0] ?? '';
+    writeFileSync(path.join(packages, 'editable.pth'), `${path.join(base, 'src')}\n`);
+    const verdict = await judge(scratch, files, { 'src/lists.py': FIXED }, 'uv run python -m pytest');
+    expect(verdict.reason).toBe('1 test that failed before passed, and 2 tests that passed still did.');
+  });
+
+  it('loads no plugin by the metadata of a package that lies in the copy', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PYTEST,
+      'planted-1.0.dist-info/METADATA': 'Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n',
+      'planted-1.0.dist-info/entry_points.txt': '[pytest11]\nplanted = planted\n',
+      'planted.py': 'raise RuntimeError("planted")\n',
+    };
+    expect(await judge(scratch, files, { 'lists.py': FIXED }, 'python3 -m pytest')).toMatchObject({ verified: true });
   });
 
   it('reads results through a script, with options and a path of the command', async () => {
