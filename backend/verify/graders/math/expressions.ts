@@ -125,7 +125,8 @@ function magnitude(expression: Expression): number | undefined {
 }
 
 function isPlainExpression(latex: string): boolean {
-  if (/\d\s+\d/.test(latex)) return false;
+  // Numbers side by side are no product, but `\log_2 8` is a logarithm.
+  if (/(?<![_^\d.])\d[\d.]*\s+\d/.test(latex)) return false;
   if (latex === '' || !/^[\w\s+\-*/^_!|.,()[\]{}\\']+$/.test(latex)) return false;
   if ([...latex.matchAll(/\\([a-zA-Z]+|.)/gs)].some(([, command = '']) => !COMMANDS.has(command))) return false;
   let depth = 0;
