@@ -8,7 +8,8 @@ import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
 import { randomNumbers } from '../decode/random.ts';
 import { ensureModel, isModelName, type ModelName, MODELS } from './models.ts';
 import {
-  type Case, caseName, type Continuing, continuingTable, type Inside, insideTable, type Measured, type Precision, type Sizes, speedTable, stepBytes,
+  type Case, caseName, type Continuing, continuingTable, type Inside, insideTable, type Measured, type Precision, type Sizes, speedTable,
+  stepBytes,
 } from './report.ts';
 import type { Answer, Bandwidth, Profiled } from './requests.ts';
 import { Side } from './side.ts';
@@ -17,7 +18,9 @@ import { Side } from './side.ts';
  * Ours against PyTorch's `generate` on the same random weights, in turn:
  *     bench.ts --device cuda|cpu --out FOLDER --cache FOLDER [--models 0.5b,7b] [--precisions bf16,4-bit] [--batches 1,64] [--prompt 512]
  *              [--new-tokens 128] [--rounds 2] [--peer-caches dynamic,static] [--compile] [--four-bit-compute float16] [--limit MINUTES]
- *              [--python PATH] [--no-peer] [--no-profile] [--quick]
+ *              [--python PATH] [--no-peer] [--no-profile] [--quick] [--adapters] [--repack]
+ * --adapters opens ours so that requests may name an adapter; --repack lets onnxruntime repack weights on the GPU too, which it needs for
+ * its own products of 4-bit weights (ORT_FPA_INTB_GEMM=1 in the environment).
  * What is left when the limit has passed is left out and named.
  */
 
@@ -40,10 +43,15 @@ const { values } = parseArgs({
     'no-peer': { type: 'boolean', default: false },
     'no-profile': { type: 'boolean', default: false },
     'quick': { type: 'boolean', default: false },
+    'adapters': { type: 'boolean', default: false },
+    'repack': { type: 'boolean', default: false },
   },
 });
 const device = values.device === 'cpu' ? 'cpu' : 'cuda';
-const sizes: Sizes = { promptTokens: Number(values.prompt ?? (values.quick ? 128 : 512)), newTokens: Number(values['new-tokens'] ?? (values.quick ? 16 : 128)) };
+const sizes: Sizes = {
+  promptTokens: Number(values.prompt ?? (values.quick ? 128 : 512)),
+  newTokens: Number(values['new-tokens'] ?? (values.quick ? 16 : 128)),
+};
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 2));
 const CONTEXT_STEP = 64;
 const PROFILED_TOKENS = 16;
@@ -124,7 +132,9 @@ async function measurePrecision(model: ModelName, precision: Precision, folder: 
   try {
     const { version, loadSeconds, weightsHeldBytes = 0 } = ours.loaded;
     note(`${model} ${precision} ours: ${version}, loaded in ${loadSeconds.toFixed(1)} s, ${(weightsHeldBytes / 1e9).toFixed(1)} GB held`);
-    for (const which of cases()) await step(`${model} ${precision} ${caseName(which)}`, () => measureCase(model, precision, which, ours, peer));
+    for (const which of cases()) {
+      await step(`${model} ${precision} ${caseName(which)}`, () => measureCase(model, precision, which, ours, peer));
+    }
     for (const prompts of new Set(values.batches.split(',').map(Number))) {
       const which = { prompts, samples: 1 };
       await step(`${model} ${precision} ${caseName(which)}: going on`, () => measureContinuing(model, precision, which, ours));
@@ -143,11 +153,13 @@ async function oursArguments(model: ModelName, precision: Precision, folder: str
   return [
     path.join(import.meta.dirname, 'ours.ts'), '--model', folder, '--device', device, '--compute', compute, '--context', String(context),
     ...(precision === '4-bit' ? ['--quantized-in', storage] : []),
+    ...(values.adapters ? ['--adapters'] : []), ...(values.repack ? ['--repack'] : []),
   ];
 }
 
 async function quantize(folder: string, storage: string): Promise<void> {
-  await openQuantized(await openCheckpoint(folder), { bits: 4, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  await openQuantized(await openCheckpoint(folder), { bits: 4, blockSize: DEFAULT_BLOCK_SIZE, storage, signal });
 }
 
 interface Contender {
@@ -157,13 +169,12 @@ interface Contender {
 
 async function measureCase(model: ModelName, precision: Precision, which: Case, ours: Side, peer: Side | undefined): Promise<void> {
   const { samples } = which;
-  const contenders: Contender[] = [
-    { name: 'ours', ask: (newTokens, seed) => ours.ask<Answer>({ kind: 'generate', prompts: prompts(model, which, seed), samples, newTokens }) },
-  ];
+  const request = (newTokens: number, seed: number) => ({ kind: 'generate', prompts: prompts(model, which, seed), samples, newTokens }) as const;
+  const contenders: Contender[] = [{ name: 'ours', ask: (newTokens, seed) => ours.ask<Answer>(request(newTokens, seed)) }];
   for (const cache of peer ? (values['peer-caches'].split(',') as ('dynamic' | 'static')[]) : []) {
     contenders.push({
       name: `transformers, ${cache} cache`,
-      ask: (newTokens, seed) => (peer as Side).ask<Answer>({ kind: 'generate', prompts: prompts(model, which, seed), samples, newTokens, cache }),
+      ask: (newTokens, seed) => (peer as Side).ask<Answer>({ ...request(newTokens, seed), cache }),
     });
   }
   const best = new Map<string, { first: number; all: number; last: Answer; failure?: string | undefined }>();
@@ -176,11 +187,13 @@ async function measureCase(model: ModelName, precision: Precision, which: Case, 
       if (round === 0 && !last.failure) continue;
       const known = best.get(name);
       best.set(name, {
-        first: Math.min(known?.first ?? Infinity, first.seconds), all: Math.min(known?.all ?? Infinity, last.seconds), last, failure: last.failure,
+        first: Math.min(known?.first ?? Infinity, first.seconds), all: Math.min(known?.all ?? Infinity, last.seconds),
+        last, failure: last.failure,
       });
     }
   }
-  const limitSeconds = bandwidth && stepBytes(model, precision, which, sizes) / Math.max(bandwidth.copyBytesPerSecond, bandwidth.readBytesPerSecond);
+  const fastest = bandwidth && Math.max(bandwidth.copyBytesPerSecond, bandwidth.readBytesPerSecond);
+  const limitSeconds = fastest && stepBytes(model, precision, which, sizes) / fastest;
   for (const [side, { first, all, last, failure }] of best) {
     const stepSeconds = (all - first) / (sizes.newTokens - 1);
     const { fedBytes, fetchedBytes = 0, heldBytes, tokens } = last;
@@ -189,7 +202,8 @@ async function measureCase(model: ModelName, precision: Precision, which: Case, 
       bytesPerToken: fedBytes === undefined ? undefined : (fedBytes + fetchedBytes) / tokens,
     };
     measured.push(one);
-    console.log(`  ${model} ${precision} ${caseName(which)} ${side}: ${failure ?? `${(1000 * stepSeconds).toFixed(2)} ms a step, prompts in ${one.prefillSeconds.toFixed(3)} s`}`);
+    const times = `${(1000 * stepSeconds).toFixed(2)} ms a step, prompts in ${one.prefillSeconds.toFixed(3)} s`;
+    console.log(`  ${model} ${precision} ${caseName(which)} ${side}: ${failure ?? times}`);
   }
 }
 
@@ -204,7 +218,8 @@ async function measureContinuing(model: ModelName, precision: Precision, which: 
   const inOne = await ask(promptTokens, newTokens, newTokens);
   const inChunks = await ask(promptTokens, newTokens, Math.ceil(newTokens / CHUNKS));
   const again = await ask(middle, 1, 1);
-  continuing.push({ model, precision, which, carrySeconds: (inChunks.seconds - inOne.seconds) / (CHUNKS - 1), againSeconds: again.seconds });
+  const carrySeconds = (inChunks.seconds - inOne.seconds) / (CHUNKS - 1);
+  continuing.push({ model, precision, which, carrySeconds, againSeconds: again.seconds });
 }
 
 async function profile(model: ModelName, precision: Precision, args: readonly string[]): Promise<void> {
@@ -224,10 +239,10 @@ function prompts(model: ModelName, which: Case, seed: number, length = sizes.pro
 
 /** After each model, so that what was measured is there even if the rest is cut off. @returns the Markdown. */
 async function writeResults(): Promise<string> {
-  const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(0);
+  const pace = (bytesPerSecond: number): string => `${(bytesPerSecond / 1e9).toFixed(0)} GB/s`;
+  const memory = bandwidth && ` Memory: ${pace(bandwidth.readBytesPerSecond)} read, ${pace(bandwidth.copyBytesPerSecond)} copied (read and written).`;
   const text = [
-    `${sizes.promptTokens} tokens in, ${sizes.newTokens} new ones, best of ${rounds} rounds.` +
-      (bandwidth ? ` Memory: ${gigabytes(bandwidth.readBytesPerSecond)} GB/s read, ${gigabytes(bandwidth.copyBytesPerSecond)} GB/s copied (read and written).` : ''),
+    `${sizes.promptTokens} tokens in, ${sizes.newTokens} new ones, best of ${rounds} rounds.${memory ?? ''}`,
     speedTable(measured, sizes),
     continuingTable(continuing),
     insideTable(inside),

@@ -128,7 +128,7 @@ async function placement(): Promise<void> {
       await session.close();
       const nodes = await takeProfile(cache, prefix);
       const repeated = inEveryStep(nodes, STEPS);
-      const onHost = nodes.filter(({ provider, operator }) => device === 'cuda' && provider === 'CPUExecutionProvider' && operator !== 'Loop' && operator !== 'If');
+      const onHost = device === 'cpu' ? [] : nodes.filter(({ provider }) => provider === 'CPUExecutionProvider');
       const hostInLoop = onHost.filter((node) => repeated.includes(node));
       const copiesInLoop = repeated.filter(isCopy);
       say('INFO', `${name}: nodes`, `${nodes.length} ran, ${repeated.length} of them in every step, ${onHost.length} on the host`);
@@ -148,7 +148,8 @@ function isOfSizes({ outputBytes, runs }: NodeRuns): boolean {
 }
 
 function names(nodes: readonly NodeRuns[]): string {
-  return [...new Set(nodes.map(({ operator, name, outputBytes, runs }) => `${operator} ${name} (${outputBytes / runs} B)`))].slice(0, 20).join(', ');
+  const each = nodes.map(({ operator, name, outputBytes, runs }) => `${operator} ${name} (${outputBytes / runs} B)`);
+  return [...new Set(each)].slice(0, 20).join(', ');
 }
 
 async function golden(): Promise<void> {
@@ -179,15 +180,19 @@ async function goldenOf(which: Opened): Promise<void> {
       }
       const suffix = adapterName ? `, ${adapterName}` : '';
       const against = worstDifference(together, right);
-      hold(against <= tolerance, `${name}${suffix}: log-probabilities`, `worst difference to ${bits ? 'the CPU' : 'PyTorch'} ${against.toExponential(1)}`);
+      hold(against <= tolerance, `${name}${suffix}: log-probabilities`,
+        `worst difference to ${bits ? 'the CPU' : 'PyTorch'} ${against.toExponential(1)}`);
       const between = worstDifference(together, alone);
-      hold(between <= tolerance, `${name}${suffix}: unequal lengths in a batch against each alone`, `worst difference ${between.toExponential(1)}`);
+      hold(between <= tolerance, `${name}${suffix}: unequal lengths in a batch against each alone`,
+        `worst difference ${between.toExponential(1)}`);
 
       const rows = await session.generate(ask(prompts, { maxTokens: newTokens, adapter }));
-      const wanted = reference ? (await reference.generate(ask(prompts, { maxTokens: newTokens, adapter }))).map(({ tokens }) => tokens) : said.greedy.tokens;
+      const greedy = await reference?.generate(ask(prompts, { maxTokens: newTokens, adapter }));
+      const wanted = greedy?.map(({ tokens }) => tokens) ?? said.greedy.tokens;
       const same = rows.filter(({ tokens }, row) => tokens.join() === wanted[row]?.join()).length;
-      if (compute === 'float32' && !bits) hold(same === rows.length, `${name}${suffix}: greedy tokens`, `${same} of ${rows.length} rows equal`);
-      else say('INFO', `${name}${suffix}: greedy tokens`, `${same} of ${rows.length} rows equal`);
+      const equal = `${same} of ${rows.length} rows equal`;
+      if (compute === 'float32' && !bits) hold(same === rows.length, `${name}${suffix}: greedy tokens`, equal);
+      else say('INFO', `${name}${suffix}: greedy tokens`, equal);
       await sampledAgrees(session, `${name}${suffix}`, which, prompts, adapter);
     }
   } finally {
@@ -220,7 +225,10 @@ async function memory(): Promise<void> {
   const session = await open({ model: 'qwen3-tiny', compute });
   const vocabulary = 500;
   const generation = (index: number): Promise<unknown> => {
-    const prompts = Array.from({ length: 1 + (index % 8) }, (_, row) => Array.from({ length: 1 + ((index * 37 + row * 11) % 300) }, (_id, at) => (at * 7 + row) % vocabulary));
+    const prompts = Array.from({ length: 1 + (index % 8) }, (_, row) => {
+      const length = 1 + ((index * 37 + row * 11) % 300);
+      return Array.from({ length }, (_id, at) => (at * 7 + row) % vocabulary);
+    });
     return session.generate(ask(prompts, { maxTokens: 1 + ((index * 13) % 100), chunkTokens: 32, temperature: 1 }));
   };
   const warmUp = 40;

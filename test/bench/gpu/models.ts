@@ -42,8 +42,8 @@ interface TensorSpec {
 }
 
 export function tensorsOf(model: ModelName): TensorSpec[] {
-  const { hidden_size: hidden, intermediate_size: inner, num_hidden_layers, num_key_value_heads, num_attention_heads, vocab_size, tie_word_embeddings } = MODELS[model];
-  const keyValue = (hidden / num_attention_heads) * num_key_value_heads;
+  const { hidden_size: hidden, intermediate_size: inner, num_hidden_layers, vocab_size, tie_word_embeddings } = MODELS[model];
+  const keyValue = (hidden / MODELS[model].num_attention_heads) * MODELS[model].num_key_value_heads;
   const specs: TensorSpec[] = [{ name: 'model.embed_tokens.weight', shape: [vocab_size, hidden] }];
   for (let layer = 0; layer < num_hidden_layers; layer += 1) {
     const add = (name: string, ...shape: number[]): number => specs.push({ name: `model.layers.${layer}.${name}`, shape });
@@ -93,7 +93,8 @@ async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const gigabytes = (count: number): string => `${(count / 1e9).toFixed(1)} GB`;
   if (bavail * bsize < bytes + SPARE_BYTES) {
-    throw new Error(`The weights take ${gigabytes(bytes)} and ${folder} has ${gigabytes(bavail * bsize)} free: name another folder with CACHE.`);
+    const free = gigabytes(bavail * bsize);
+    throw new Error(`The weights take ${gigabytes(bytes)} and ${folder} has ${free} free: name another folder with CACHE.`);
   }
 }
 

@@ -4,9 +4,8 @@ import { loop } from '../../../backend/lm/graph/ops/control.ts';
 import { gatherElements } from '../../../backend/lm/graph/ops/indexing.ts';
 import { gemm, linearQuantized, matmul } from '../../../backend/lm/graph/ops/linear.ts';
 import { groupedQueryAttention, logSoftmax, rmsNorm, rotary, softmax } from '../../../backend/lm/graph/ops/neural.ts';
-import { concat } from '../../../backend/lm/graph/ops/pieces.ts';
 import { argmax, cumulativeSum, largest, top } from '../../../backend/lm/graph/ops/reduction.ts';
-import { reshape as reshaped, sum } from '../../../backend/lm/graph/ops/shape.ts';
+import { reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
 import { type Feeds, float32s, int64s, Session } from '../../../backend/lm/graph/session.ts';
 import type { ComputeType } from '../../../backend/lm/decoder/weights.ts';
 import { randomNumbers } from '../decode/random.ts';
@@ -38,26 +37,32 @@ const EVERY: readonly ComputeType[] = ['float32', ...HALF];
 const FLOAT32: readonly ComputeType[] = ['float32'];
 
 const PROBES: Readonly<Record<string, Probe>> = {
-  'Softmax, a cache of 600': { compute: EVERY, rows: 4, columns: 600, build: (g, x) => softmax(g, x) },
-  'Softmax, the vocabulary': { compute: FLOAT32, rows: 2, columns: VOCABULARY, build: (g, x) => multiply(g, softmax(g, x), g.scalar('float32', 1e5)) },
-  'LogSoftmax, the vocabulary': { compute: FLOAT32, rows: 2, columns: VOCABULARY, build: (g, x) => multiply(g, logSoftmax(g, x), g.scalar('float32', 0.1)) },
-  'ArgMax, the vocabulary': { compute: FLOAT32, rows: 2, columns: VOCABULARY, build: (g, x) => gatherElements(g, x, argmax(g, x, -1), 1) },
-  'TopK, 1024 of the vocabulary': { compute: FLOAT32, rows: 2, columns: VOCABULARY, build: (g, x) => top(g, x, 1024)[0] },
-  'ReduceMax': { compute: FLOAT32, rows: 2, columns: 400, build: (g, x) => largest(g, x, [1], { keep: true }) },
-  'ReduceSum': { compute: FLOAT32, rows: 2, columns: 400, build: (g, x) => sum(g, x, [1], { keep: true }) },
-  'ReduceSum of int64': { compute: FLOAT32, rows: 2, columns: 400, build: (g, x) => cast(g, sum(g, cast(g, multiply(g, x, g.scalar('float32', 9)), 'int64'), [1]), 'float32') },
-  'CumSum': { compute: FLOAT32, rows: 2, columns: 400, build: (g, x) => cumulativeSum(g, x, 1) },
-  'Where': { compute: EVERY, rows: 2, columns: 400, build: (g, x, compute) => where(g, g.constant('bool', [400], Array.from({ length: 400 }, (_, i) => i % 2)), x, g.scalar(compute, 0)) },
-  'Gemm with a bias': { compute: EVERY, rows: 3, columns: 64, build: (g, x, compute) => gemm(g, x, matrix(g, compute, 32, 64), { transposeB: true, bias: cast(g, g.constant('float32', [32], values(32)), compute) }) },
-  'Gemm over nothing (no adapter)': { compute: EVERY, rows: 3, columns: 64, build: (g, x, compute) => gemm(g, gemm(g, x, empty(g, [0, 64], compute), { transposeB: true, scale: 2 }), empty(g, [64, 0], compute), { transposeB: true, scale: 0.5, bias: x }) },
-  'MatMul in batches': { compute: EVERY, rows: 8, columns: 8, build: (g, x, compute) => matmul(g, concat(g, [x, x], 0), matrix(g, compute, 8, 8)) },
-  'SimplifiedLayerNormalization': { compute: EVERY, rows: 3, columns: 64, build: (g, x, compute) => rmsNorm(g, x, cast(g, g.constant('float32', [64], values(64)), compute), 1e-6) },
-  'RotaryEmbedding': { compute: EVERY, rows: 4, columns: 64, build: rotated },
-  'GroupQueryAttention': { compute: HALF, rows: 5, columns: 128, build: attended },
-  'MatMulNBits, a row': { compute: EVERY, rows: 1, columns: 64, build: quantized },
-  'MatMulNBits, many rows': { compute: EVERY, rows: 33, columns: 64, build: quantized },
-  'Loop': { compute: EVERY, rows: 2, columns: 8, build: looped },
+  'Softmax, a cache of 600': probe(EVERY, [4, 600], (g, x) => softmax(g, x)),
+  'Softmax, the vocabulary': probe(FLOAT32, [2, VOCABULARY], (g, x) => multiply(g, softmax(g, x), g.scalar('float32', VOCABULARY))),
+  'LogSoftmax, the vocabulary': probe(FLOAT32, [2, VOCABULARY], (g, x) => logSoftmax(g, x)),
+  'ArgMax, the vocabulary': probe(FLOAT32, [2, VOCABULARY], (g, x) => gatherElements(g, x, argmax(g, x, -1), 1)),
+  'TopK, 1024 of the vocabulary': probe(FLOAT32, [2, VOCABULARY], (g, x) => top(g, x, 1024)[0]),
+  'ReduceMax': probe(FLOAT32, [2, 400], (g, x) => largest(g, x, [1], { keep: true })),
+  'ReduceSum': probe(FLOAT32, [2, 400], (g, x) => sum(g, x, [1], { keep: true })),
+  'ReduceSum of int64': probe(FLOAT32, [2, 400], (g, x) => cast(g, sum(g, cast(g, multiply(g, x, g.scalar('float32', 9)), 'int64'), [1]), 'float32')),
+  'CumSum': probe(FLOAT32, [2, 400], (g, x) => cumulativeSum(g, x, 1)),
+  'Where': probe(EVERY, [2, 400], (g, x, compute) => where(g, everySecond(g, 400), x, g.scalar(compute, 0))),
+  'Gemm with a bias': probe(EVERY, [3, 64], (g, x, compute) =>
+    gemm(g, x, matrix(g, compute, 32, 64), { transposeB: true, bias: vector(g, compute, 32) })),
+  'Gemm over nothing (no adapter)': probe(EVERY, [3, 64], (g, x, compute) =>
+    gemm(g, gemm(g, x, empty(g, [0, 64], compute), { transposeB: true, scale: 2 }), empty(g, [64, 0], compute), { transposeB: true, scale: 0.5, bias: x })),
+  'MatMul in batches': probe(EVERY, [8, 8], (g, x, compute) => matmul(g, reshape(g, x, [4, 2, 8]), reshape(g, matrix(g, compute, 32, 8), [4, 8, 8]))),
+  'SimplifiedLayerNormalization': probe(EVERY, [3, 64], (g, x, compute) => rmsNorm(g, x, vector(g, compute, 64), 1e-6)),
+  'RotaryEmbedding': probe(EVERY, [4, 64], rotated),
+  'GroupQueryAttention': probe(HALF, [5, 128], attended),
+  'MatMulNBits, a row': probe(EVERY, [1, 64], quantized),
+  'MatMulNBits, many rows': probe(EVERY, [33, 64], quantized),
+  'Loop': probe(EVERY, [2, 8], looped),
 };
+
+function probe(compute: readonly ComputeType[], [rows, columns]: readonly [number, number], build: Probe['build']): Probe {
+  return { compute, rows, columns, build };
+}
 
 /** Runs every probe on `device`. */
 export async function tryOperators(device: 'cpu' | 'cuda'): Promise<OperatorResult[]> {
@@ -68,14 +73,17 @@ export async function tryOperators(device: 'cpu' | 'cuda'): Promise<OperatorResu
       if (device === 'cpu' && compute !== 'float32') continue;
       try {
         const [ours, right] = [await outputOf(probe, compute, device), await outputOf(probe, 'float32', 'cpu')];
-        results.push({ operator, compute, worst: ours.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (right[at] as number))), 0) });
+        results.push({ operator, compute, worst: ours.reduce((worst, value, at) => larger(worst, Math.abs(value - (right[at] as number))), 0) });
       } catch (error) {
-        results.push({ operator, compute, failure: error instanceof Error ? error.message.replaceAll(/\s+/g, ' ').slice(0, 300) : String(error) });
+        results.push({ operator, compute, failure: String(error).replaceAll(/\s+/g, ' ').slice(0, 300) });
       }
     }
   }
   return results;
 }
+
+/** NaN is larger than everything. */
+const larger = (a: number, b: number): number => (b <= a ? a : b);
 
 async function outputOf({ rows, columns, build }: Probe, compute: ComputeType, device: 'cpu' | 'cuda'): Promise<number[]> {
   const graph = new Graph();
@@ -101,6 +109,10 @@ function values(count: number): number[] {
 const matrix = (g: Graph, compute: ComputeType, rows: number, columns: number): Tensor =>
   cast(g, g.constant('float32', [rows, columns], values(rows * columns).map((value) => value / Math.sqrt(columns))), compute);
 
+const vector = (g: Graph, compute: ComputeType, size: number): Tensor => cast(g, g.constant('float32', [size], values(size)), compute);
+
+const everySecond = (g: Graph, size: number): Tensor => g.constant('bool', [size], Array.from({ length: size }, (_, at) => at % 2));
+
 const empty = (g: Graph, shape: readonly number[], compute: ComputeType): Tensor => cast(g, g.constant('float32', shape, []), compute);
 
 function tables(g: Graph, compute: ComputeType, positions: number, half: number) {
@@ -113,19 +125,19 @@ function tables(g: Graph, compute: ComputeType, positions: number, half: number)
 
 function rotated(g: Graph, x: Tensor, compute: ComputeType): Tensor {
   const { cosine, sine } = tables(g, compute, 16, 16);
-  const heads = reshaped(g, x, [1, 2, 4, 32]);
-  return reshaped(g, rotary(g, heads, g.constant('int64', [1, 4], [0, 1, 2, 3]), cosine, sine), [8, 32]);
+  const heads = reshape(g, x, [1, 2, 4, 32]);
+  return reshape(g, rotary(g, heads, g.constant('int64', [1, 4], [0, 1, 2, 3]), cosine, sine), [8, 32]);
 }
 
 function attended(g: Graph, x: Tensor, compute: ComputeType): Tensor {
-  const query = reshaped(g, x, [1, 5, 128]);
-  const side = reshaped(g, gemm(g, x, matrix(g, compute, 64, 128), { transposeB: true }), [1, 5, 64]);
+  const query = reshape(g, x, [1, 5, 128]);
+  const side = reshape(g, gemm(g, x, matrix(g, compute, 64, 128), { transposeB: true }), [1, 5, 64]);
   const { output } = groupedQueryAttention(
     g, { query, key: side, value: side }, undefined,
     { lastIndex: g.constant('int32', [1], [4]), total: g.scalar('int32', 5), ...tables(g, compute, 16, 16) },
     { heads: 4, keyValueHeads: 2, batch: 1, length: 5 },
   );
-  return reshaped(g, output, [5, 128]);
+  return reshape(g, output, [5, 128]);
 }
 
 function quantized(g: Graph, x: Tensor, compute: ComputeType): Tensor {

@@ -15,6 +15,7 @@ import type { Answer, Loaded, Profiled, Request } from './requests.ts';
 /*
  * Our runtime as one side of the comparison:
  *     ours.ts --model FOLDER --device cuda|cpu --compute TYPE --context N [--quantized-in FOLDER] [--profile-in FOLDER]
+ *             [--adapters] [--repack]
  * With --profile-in every run is profiled, which slows it: such a process is asked for its profile and not for its speed.
  */
 
@@ -22,6 +23,7 @@ const { values } = parseArgs({
   options: {
     'model': { type: 'string' }, 'device': { type: 'string' }, 'compute': { type: 'string' }, 'context': { type: 'string' },
     'quantized-in': { type: 'string' }, 'profile-in': { type: 'string' },
+    'adapters': { type: 'boolean', default: false }, 'repack': { type: 'boolean', default: false },
   },
 });
 const device = values.device === 'cpu' ? 'cpu' : 'cuda';
@@ -42,7 +44,8 @@ const quantizeSeconds = seconds(began);
 const heldBefore = heldBytes(device);
 began = performance.now();
 const session = await DecoderSession.open(checkpoint, {
-  device, compute: values.compute as ComputeType, adapters: false, quantized, contextLength: Number(values.context), repackWeights: device === 'cpu',
+  device, compute: values.compute as ComputeType, adapters: values.adapters, quantized, contextLength: Number(values.context),
+  repackWeights: device === 'cpu' || values.repack,
 });
 const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };
 say({ version: `onnxruntime ${version}`, loadSeconds: seconds(began), quantizeSeconds, weightsHeldBytes: heldBytes(device) - heldBefore });
@@ -61,7 +64,9 @@ async function generate({ prompts, samples, newTokens, chunkTokens }: Extract<Re
     prompts, samples, maxTokens: newTokens, chunkTokens: chunkTokens ?? newTokens,
     temperature: 1, topP: 1, topK: 0, seeds: Array.from({ length: prompts.length * samples }, (_, row) => row), stopTokenIds: [],
   });
-  return { seconds: seconds(start), tokens: rows.reduce((sum, row) => sum + row.tokens.length, 0), heldBytes: heldBytes(device), ...observed.takeTraffic() };
+  const took = seconds(start);
+  const tokens = rows.reduce((sum, row) => sum + row.tokens.length, 0);
+  return { seconds: took, tokens, heldBytes: heldBytes(device), ...observed.takeTraffic() };
 }
 
 /** The last request of a process: onnxruntime writes its profile when the session ends. */

@@ -17,7 +17,12 @@ interface Event {
   readonly cat?: string;
   readonly name?: string;
   readonly dur?: number;
-  readonly args?: { readonly op_name?: string; readonly provider?: string; readonly output_size?: string; readonly input_type_shape?: unknown };
+  readonly args?: {
+    readonly op_name?: string;
+    readonly provider?: string;
+    readonly output_size?: string;
+    readonly input_type_shape?: unknown;
+  };
 }
 
 const SUFFIX = '_kernel_time';
@@ -46,8 +51,10 @@ export async function takeProfile(folder: string, prefix: string): Promise<NodeR
   return [...nodes.values()];
 }
 
-const typesOf = (inputs: unknown): string =>
-  (Array.isArray(inputs) ? inputs : []).map((input: Readonly<Record<string, unknown>>) => Object.entries(input).map(([type, shape]) => `${type}[${String(shape)}]`).join()).join(' ');
+function typesOf(inputs: unknown): string {
+  const each = (Array.isArray(inputs) ? inputs : []) as readonly Readonly<Record<string, unknown>>[];
+  return each.map((input) => Object.entries(input).map(([type, shape]) => `${type}[${String(shape)}]`).join()).join(' ');
+}
 
 export const isCopy = ({ operator }: NodeRuns): boolean => operator.startsWith('Memcpy');
 

@@ -8,8 +8,10 @@ export interface Case {
   readonly samples: number;
 }
 
-export const caseName = ({ prompts, samples }: Case): string =>
-  samples === 1 ? `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}` : `${samples} samples of ${prompts === 1 ? 'a prompt' : `${prompts} prompts`}`;
+export function caseName({ prompts, samples }: Case): string {
+  const read = prompts === 1 ? '1 prompt' : `${prompts} prompts`;
+  return samples === 1 ? read : `${samples} samples of ${read}`;
+}
 
 export interface Sizes {
   readonly promptTokens: number;
@@ -66,15 +68,20 @@ export function stepBytes(model: ModelName, precision: Precision, { prompts, sam
   return weights + perToken * (prompts * promptTokens + prompts * samples * (newTokens / 2));
 }
 
-const HEADS = ['model', 'weights', 'batch', 'side', 'prefill tokens/s', 'decode tokens/s', 'a step, ms', 'of the limit', 'ours is, decode', 'bytes in and out a token', 'GB held'];
+const HEADS = [
+  'model', 'weights', 'batch', 'side', 'prefill tokens/s', 'decode tokens/s', 'a step, ms', 'of the limit', 'ours is, decode',
+  'bytes in and out a token', 'GB held',
+];
 
 /** Markdown. */
 export function speedTable(measured: readonly Measured[], { promptTokens }: Sizes): string {
-  const rows = measured.map(({ model, precision, which, side, stepSeconds, prefillSeconds, limitSeconds, bytesPerToken, heldBytes, failure }) => {
+  const rows = measured.map((one) => {
+    const { model, precision, which, side, stepSeconds, prefillSeconds, limitSeconds, bytesPerToken, heldBytes, failure } = one;
     const head = [model, precision, caseName(which), side];
     if (failure !== undefined) return [...head, failure];
     if (stepSeconds <= 0) return [...head, 'lost in the noise: take more new tokens or rounds'];
-    const ours = measured.find((one) => one.side === 'ours' && one.model === model && one.precision === precision && caseName(one.which) === caseName(which));
+    const sameCase = (other: Measured): boolean => other.model === model && other.precision === precision && other.which === which;
+    const ours = measured.find((other) => other.side === 'ours' && sameCase(other));
     const batch = which.prompts * which.samples;
     return [
       ...head,
@@ -82,7 +89,7 @@ export function speedTable(measured: readonly Measured[], { promptTokens }: Size
       (batch / stepSeconds).toFixed(1),
       (1000 * stepSeconds).toFixed(2),
       limitSeconds === undefined ? '' : (limitSeconds / stepSeconds).toFixed(2),
-      side === 'ours' || !ours ? '' : `${(stepSeconds / ours.stepSeconds).toFixed(2)} ×`,
+      side === 'ours' || !ours || ours.stepSeconds <= 0 ? '' : `${(stepSeconds / ours.stepSeconds).toFixed(2)} ×`,
       bytesPerToken === undefined ? '' : bytesPerToken.toFixed(0),
       heldBytes === undefined ? '' : (heldBytes / 1e9).toFixed(1),
     ];

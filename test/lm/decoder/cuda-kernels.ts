@@ -24,8 +24,8 @@ export interface Kernel {
   readonly variadic: boolean;
 }
 
-const SIXTEEN_TO_64: readonly ElementType[] = ['float32', 'float64', 'float16'];
-const FLOATS: readonly ElementType[] = [...SIXTEEN_TO_64, 'bfloat16'];
+const WITHOUT_BFLOAT16: readonly ElementType[] = ['float32', 'float64', 'float16'];
+const FLOATS: readonly ElementType[] = [...WITHOUT_BFLOAT16, 'bfloat16'];
 const INTEGERS: readonly ElementType[] = ['int32', 'int64'];
 const INDICES = INTEGERS;
 const ALL: readonly ElementType[] = [...FLOATS, ...INTEGERS, 'uint8', 'bool'];
@@ -45,7 +45,10 @@ function kernel(definitions: readonly number[], versions: string, signature: str
   });
   return {
     definitions,
-    versions: versions.split(' ').map((range) => (range.endsWith('+') ? [Number.parseInt(range, 10)] : range.split('-').map(Number)) as [number, number?]),
+    versions: versions.split(' ').map((range) => {
+      const [since, until] = range.split('-').map((version) => Number.parseInt(version, 10)) as [number, number?];
+      return until === undefined ? [since] : [since, until];
+    }),
     inputs: slots(inputs),
     outputs: slots(outputs),
     variadic: inputs.endsWith('*'),
@@ -61,14 +64,14 @@ export const CUDA_KERNELS: Readonly<Record<string, Kernel>> = {
   Max: kernel([13], '13+', 'T T -> T', { T: [...FLOATS, ...INTEGERS] }),
   Neg: kernel([13], '13+', 'T -> T', { T: [...FLOATS, ...INTEGERS] }),
   Exp: kernel([13], '13+', 'T -> T', { T: FLOATS }),
-  Log: kernel([13], '13+', 'T -> T', { T: SIXTEEN_TO_64 }),
+  Log: kernel([13], '13+', 'T -> T', { T: WITHOUT_BFLOAT16 }),
   Sqrt: kernel([13], '13+', 'T -> T', { T: FLOATS }),
   Sigmoid: kernel([13], '13+', 'T -> T', { T: FLOATS }),
   Where: kernel([16], '16+', 'bool T T -> T', { T: [...FLOATS, ...INTEGERS, 'uint8'] }),
   Cast: kernel([13, 19, 21], '13-18 19-20 21-22', 'T1 -> T2', { T1: ALL, T2: ALL }),
-  Equal: kernel([13, 19], '13-18 19+', 'T T -> bool', { T: [...SIXTEEN_TO_64, ...INTEGERS, 'bool'] }),
-  Less: kernel([13], '13+', 'T T -> bool', { T: [...SIXTEEN_TO_64, ...INTEGERS] }),
-  LessOrEqual: kernel([16], '16+', 'T T -> bool', { T: [...SIXTEEN_TO_64, ...INTEGERS] }),
+  Equal: kernel([13, 19], '13-18 19+', 'T T -> bool', { T: [...WITHOUT_BFLOAT16, ...INTEGERS, 'bool'] }),
+  Less: kernel([13], '13+', 'T T -> bool', { T: [...WITHOUT_BFLOAT16, ...INTEGERS] }),
+  LessOrEqual: kernel([16], '16+', 'T T -> bool', { T: [...WITHOUT_BFLOAT16, ...INTEGERS] }),
   And: kernel([7], '7+', 'bool bool -> bool'),
   Or: kernel([7], '7+', 'bool bool -> bool'),
   Not: kernel([1], '1+', 'bool -> bool'),
@@ -87,15 +90,15 @@ export const CUDA_KERNELS: Readonly<Record<string, Kernel>> = {
   Range: kernel([11], '11-26', 'T@cpu T@cpu T@cpu -> T', { T: ['float32', 'float64', ...INTEGERS] }),
 
   ReduceSum: kernel([13], '13+', 'T int64@cpu -> T', { T: [...FLOATS, ...INTEGERS] }),
-  ReduceMax: kernel([13, 18, 20], '1-17 18-19 20+', 'T int64@cpu -> T', { T: [...SIXTEEN_TO_64, ...INTEGERS, 'uint8'] }),
-  ArgMax: kernel([13], '13+', 'T -> int64', { T: SIXTEEN_TO_64 }),
-  CumSum: kernel([14], '14+', 'T T2@cpu -> T', { T: [...SIXTEEN_TO_64, ...INTEGERS], T2: INDICES }),
-  TopK: kernel([11], '11-23', 'T int64@cpu -> T int64', { T: [...SIXTEEN_TO_64, ...INTEGERS] }),
+  ReduceMax: kernel([13, 18, 20], '1-17 18-19 20+', 'T int64@cpu -> T', { T: [...WITHOUT_BFLOAT16, ...INTEGERS, 'uint8'] }),
+  ArgMax: kernel([13], '13+', 'T -> int64', { T: WITHOUT_BFLOAT16 }),
+  CumSum: kernel([14], '14+', 'T T2@cpu -> T', { T: [...WITHOUT_BFLOAT16, ...INTEGERS], T2: INDICES }),
+  TopK: kernel([11], '11-23', 'T int64@cpu -> T int64', { T: [...WITHOUT_BFLOAT16, ...INTEGERS] }),
 
   Gemm: kernel([13], '13+', 'T T T -> T', { T: FLOATS }),
   MatMul: kernel([13], '13+', 'T T -> T', { T: FLOATS }),
   Softmax: kernel([13], '13+', 'T -> T', { T: FLOATS }),
-  LogSoftmax: kernel([13], '13+', 'T -> T', { T: SIXTEEN_TO_64 }),
+  LogSoftmax: kernel([13], '13+', 'T -> T', { T: WITHOUT_BFLOAT16 }),
   SimplifiedLayerNormalization: kernel([1], '1+', 'T T -> T', { T: FLOATS }),
   'com.microsoft.FusedMatMul': kernel([1], '1+', 'T T -> T', { T: FLOATS }),
   'com.microsoft.MatMulNBits': kernel([1], '1+', 'T uint8 T -> T', { T: DECODER_FLOATS }),
