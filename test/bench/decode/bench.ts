@@ -15,7 +15,8 @@ import { type Case, caseName, isDisturbed, type Measured, memoryLimit, type Prec
 
 /*
  * npm run bench [-- --quick] [--peers ours,transformers,llama.cpp] [--precisions float32,4-bit] [--rounds N] [--threads N]
- *               [--python PATH] [--cache FOLDER] [--patience SECONDS] [--json FILE]
+ *               [--cases 1x64,1x1500,16x64,16x1500] [--attempts N] [--patience SECONDS] [--python PATH] [--cache FOLDER]
+ *               [--json FILE]
  */
 
 const userCache = process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache');
@@ -24,7 +25,9 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     peers: { type: 'string', default: 'ours,transformers,llama.cpp' },
     precisions: { type: 'string', default: 'float32,4-bit' },
+    cases: { type: 'string' },
     rounds: { type: 'string' },
+    attempts: { type: 'string', default: '3' },
     threads: { type: 'string', default: String(availableParallelism()) },
     python: { type: 'string', default: path.join(import.meta.dirname, '.venv', 'bin', 'python') },
     cache: { type: 'string', default: path.join(userCache, 'conductor-bench') },
@@ -33,18 +36,21 @@ const { values } = parseArgs({
   },
 });
 
-const CASES: readonly Case[] = [
-  { batch: 1, prompt: 64 }, { batch: 1, prompt: 1500 }, { batch: 16, prompt: 64 }, { batch: 16, prompt: 1500 },
-];
+/** Batch x prompt. */
+const QUICK_CASES = '1x64,1x1500,16x64';
+const ALL_CASES = `${QUICK_CASES},16x1500`;
 const NEW_TOKENS = 96;
-const CONTEXT = 1500 + NEW_TOKENS;
-const ATTEMPTS = 3;
 /** Enough that no cache of a processor holds it. */
 const READ_BYTES = 2e9;
 /** Tokens that all must agree on before anything is timed. */
 const AGREEMENT = { prompts: 4, length: 48, newTokens: 16 } as const;
 
-const cases = values.quick ? CASES.slice(0, 3) : CASES;
+const cases = (values.cases ?? (values.quick ? QUICK_CASES : ALL_CASES)).split(',').map((name): Case => {
+  const [batch, prompt] = name.split('x').map(Number);
+  if (!batch || !prompt) throw new Error(`${name} is no case: write it as 16x64.`);
+  return { batch, prompt };
+});
+const context = Math.max(...cases.map(({ prompt }) => prompt), AGREEMENT.length) + NEW_TOKENS;
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 const measured: Measured[] = [];
 let bandwidth: number | undefined;
@@ -93,7 +99,7 @@ async function measureBandwidth(peers: readonly Peer[]): Promise<void> {
 
 async function settings(precision: Precision): Promise<PeerSetting[]> {
   const wanted = new Set(values.peers.split(','));
-  const sizes = ['--threads', values.threads, '--context', String(CONTEXT)];
+  const sizes = ['--threads', values.threads, '--context', String(context)];
   const storage = path.join(values.cache, 'storage');
   const node = (file: string, ...args: string[]): Pick<PeerSetting, 'command' | 'args'> =>
     ({ command: process.execPath, args: [path.join(import.meta.dirname, 'peers', file), ...args, ...sizes] });
@@ -153,7 +159,7 @@ function prompts(batch: number, length: number, seed: number): number[][] {
 
 /** Measured again when something else used the machine meanwhile, but not for ever. */
 async function time(precision: Precision, which: Case, peer: Peer, asked: number[][]): Promise<void> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < Number(values.attempts); attempt += 1) {
     const one = await timeOnce(precision, which, peer, asked);
     measured.push(one);
     const times = `prefill ${one.prefillSeconds.toFixed(2)} s, ${(1000 * one.stepSeconds).toFixed(1)} ms a step`;
