@@ -23,6 +23,7 @@ const TOOLCHAIN_FOLDERS = [
 const DEPENDENCY_FOLDERS = [
   '.rustup',
   'go/pkg/mod',
+  '.cache/go-build',
   '.cargo/registry',
   '.cargo/git',
   '.m2/repository',
@@ -32,10 +33,14 @@ const DEPENDENCY_FOLDERS = [
   '.local/share/uv/python',
 ];
 
+/** Ours: where go has the user's compiled packages, which cannot be its cache here because it writes to that. */
+export const GO_BUILD_CACHE = 'CONDUCTOR_GO_BUILD_CACHE';
+
 /** What tells a toolchain where its folder is, since its home is another one inside the sandbox. */
 const FOLDER_VARIABLES: Readonly<Record<string, string>> = {
   RUSTUP_HOME: '.rustup',
   CARGO_HOME: '.cargo',
+  [GO_BUILD_CACHE]: '.cache/go-build',
   GOMODCACHE: 'go/pkg/mod',
   MAVEN_USER_HOME: '.m2',
   PYENV_ROOT: '.pyenv',

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { shellQuote } from '../sandbox.ts';
 import { ReportError, type TestReport } from '../test-report.ts';
+import { GO_BUILD_CACHE } from '../toolchains.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
 import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
@@ -36,12 +37,21 @@ export const goTest: TestRunner = {
       edits.push({ start: end, end, text: ` >>${shellQuote(destination)}` });
     }
     return {
-      command: withEdits(run.command, edits),
+      command: `${USE_BUILD_CACHE}\n${withEdits(run.command, edits)}`,
       environment: { GOPROXY: 'off', GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local', GOTELEMETRY: 'off' },
       readReport: async () => parseGoEvents(await readReportFile(destination), run.copy),
     };
   },
 };
+
+/**
+ * Compiling the standard library takes some 15 s, so go begins with what the user has compiled: links to files that cannot be written
+ * here. What it compiles itself goes to a cache of this run alone; a shared one could be poisoned.
+ */
+const USE_BUILD_CACHE = [
+  `if [ -d "$${GO_BUILD_CACHE}" ]; then cp -rs "$${GO_BUILD_CACHE}" "$HOME/go-build" 2>/dev/null; fi`,
+  `unset ${GO_BUILD_CACHE}; export GOCACHE="$HOME/go-build"`,
+].join('; ');
 
 const testUses = (command: string): readonly ProgramUse[] =>
   programUses(command, ['go']).filter((use) => use.arguments[0]?.text === 'test');

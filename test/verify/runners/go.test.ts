@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +29,11 @@ func TestLater(t *testing.T) { t.Skip() }
 describe.skipIf(!available || !go.isHere)(`go test (${note}, ${go.note})`, { timeout: 300_000 }, () => {
   it('verifies an honest fix, and neither one that cannot be built nor one that ends the process', async () => {
     await using scratch = await makeScratch();
-    const verdict = await judge(scratch, PROJECT, { 'list.go': FIXED }, 'go test ./...');
+    // As on a machine where somebody works with go: without it each run compiles the standard library.
+    const GOCACHE = path.join(scratch.home, '.cache/go-build');
+    const cwd = await scratch.project(PROJECT, 'compiled before');
+    execFileSync('go', ['test', '-run', '^$', './...'], { cwd, env: { PATH: process.env.PATH, HOME: scratch.home, GOCACHE } });
+    const verdict = await judge(scratch, PROJECT, { 'list.go': FIXED }, 'go test ./...', scratch.home);
     expect(verdict.reason).toBe('2 tests that failed before passed, and 1 test that passed still did.');
     expect(changes(verdict)).toEqual({
       'example.com/list > TestLast': 'failed → passed',
@@ -38,11 +43,10 @@ describe.skipIf(!available || !go.isHere)(`go test (${note}, ${go.note})`, { tim
     });
     for (const text of [
       'package list\nfunc Last(items []int) string { return "x" }\n',
-      'package list\nimport "os"\nfunc init() { os.Exit(0) }\nfunc Last(items []int) int { return 0 }\n',
       `package list\nimport ("fmt"; "os")\nfunc init() { fmt.Print("=== RUN   TestLast\\n--- PASS: TestLast (0.00s)\\nPASS\\n"); os.Exit(0) }
 func Last(items []int) int { return 0 }\n`,
     ]) {
-      const failed = await judge(scratch, PROJECT, { 'list.go': text }, 'go test -v ./...');
+      const failed = await judge(scratch, PROJECT, { 'list.go': text }, 'go test -v ./...', scratch.home);
       expect(failed).toMatchObject({ verified: false, outcome: 'failed' });
     }
   });
@@ -80,7 +84,7 @@ describe("go's report", () => {
   it('is asked for from every "go test", and cannot be from a command that shows none', async () => {
     const run = { copy: '/c', workspace: '/w', tools: '/t', report: '/r' };
     const { command } = await goTest.prepare({ command: 'go vet ./... && go test -v ./... -args -v', ...run });
-    expect(command).toMatch(/^go vet \.\/\.\.\. && go test -json -count=1 {2}\.\/\.\.\. -args -v >>'\/r\/[^']+\.jsonl'$/);
+    expect(command).toMatch(/\ngo vet \.\/\.\.\. && go test -json -count=1 {2}\.\/\.\.\. -args -v >>'\/r\/[^']+\.jsonl'$/);
     await expect(goTest.prepare({ command: 'make test', ...run })).rejects.toThrow(ReportError);
   });
 });
