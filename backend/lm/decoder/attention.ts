@@ -3,7 +3,7 @@ import { add, cast, less, lessOrEqual, multiply, where } from '../graph/ops/arit
 import { range } from '../graph/ops/indexing.ts';
 import { matmul, swapLast } from '../graph/ops/linear.ts';
 import { groupedQueryAttention, rotary, softmax } from '../graph/ops/neural.ts';
-import { concat, slice, transpose } from '../graph/ops/pieces.ts';
+import { concat, slice, sliceRest, transpose } from '../graph/ops/pieces.ts';
 import { expand, reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 import type { Decoder, Projected } from './decoder.ts';
@@ -127,7 +127,7 @@ export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, p
   const prefixWeights = swapSamples(g, slice(g, weights, -1, 0, length), [prompts, samples, keyValueHeads, group, length]);
   const fromPrefix = matmul(g, reshape(g, prefixWeights, [prompts, keyValueHeads, queries, length]), prefix.value);
   const split = reshape(g, swapSamples(g, fromPrefix, [prompts, keyValueHeads, samples, group, headSize]), [rows, keyValueHeads, group, headSize]);
-  const fromTail = matmul(g, slice(g, weights, -1, g.size(length), seen), cache.value);
+  const fromTail = matmul(g, sliceRest(g, weights, -1, g.size(length), seen), cache.value);
   return { output: add(g, split, fromTail), cache };
 }
 

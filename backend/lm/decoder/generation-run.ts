@@ -7,7 +7,7 @@ import {
 import { checkGenerationRequest, type GeneratedRow, type GenerationRequest } from './generation-request.ts';
 
 /** Prompts are read in groups of about so many tokens, padding included: what a pass holds besides weights and caches grows with them. */
-const TOKENS_AT_ONCE = 4096;
+const TOKENS_AT_ONCE = { cpu: 4096, cuda: 32_768 } as const;
 
 /** @throws ModelRequestError; the signal's reason once it is aborted, at the end of a run. */
 export async function generateRows(
@@ -42,7 +42,7 @@ export async function generateRows(
 async function readAhead(
   session: Session, config: DecoderConfig, { prompts, signal, ...request }: GenerationRequest, length: number, shared: Feeds,
 ): Promise<Feeds> {
-  const together = Math.max(1, Math.floor(TOKENS_AT_ONCE / length));
+  const together = Math.max(1, Math.floor(TOKENS_AT_ONCE[session.device] / length));
   if (prompts.length <= together) return {};
   const groups: Feeds[] = [];
   for (let first = 0; first < prompts.length; first += together) {

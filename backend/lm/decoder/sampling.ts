@@ -6,7 +6,7 @@ import { branch } from '../graph/ops/control.ts';
 import { gatherElements, range } from '../graph/ops/indexing.ts';
 import { logSoftmax, softmax } from '../graph/ops/neural.ts';
 import { concat, slice } from '../graph/ops/pieces.ts';
-import { argmax, cumulativeSum, largest, top } from '../graph/ops/reduction.ts';
+import { argmax, cumulativeSum, top } from '../graph/ops/reduction.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 
@@ -76,10 +76,10 @@ function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: numb
   const whole = missing === 0 ? shares : concat(g, [shares, expand(g, g.scalar('float32', 0), [rows, missing])], 1);
   const blocks = reshape(g, whole, [rows, count, size]);
   const blockTotals = sum(g, blocks, [2]);
-  const outer = invert(g, blockTotals, count, (total) => multiply(g, draw, total));
+  const outer = invert(g, blockTotals, rows, count, (total) => multiply(g, draw, total));
   const place = expand(g, reshape(g, outer.index, [rows, 1, 1]), [rows, 1, size]);
   const block = reshape(g, gatherElements(g, blocks, place, 1), [rows, size]);
-  const inner = invert(g, block, size, () => outer.rest);
+  const inner = invert(g, block, rows, size, () => outer.rest);
   return add(g, multiply(g, outer.index, g.scalar('int64', size)), inner.index);
 }
 
@@ -97,14 +97,17 @@ function blockSize(vocabulary: number): number {
 }
 
 /** The first index whose cumulated shares[rows, size] exceed a threshold, int64[rows, 1], and what of the threshold is left for it. */
-function invert(g: Graph, shares: Tensor, size: number, threshold: (total: Tensor) => Tensor): { readonly index: Tensor; readonly rest: Tensor } {
+function invert(
+  g: Graph, shares: Tensor, rows: Dimension, size: number, threshold: (total: Tensor) => Tensor,
+): { readonly index: Tensor; readonly rest: Tensor } {
   const cumulated = cumulativeSum(g, shares, 1);
   const total = slice(g, cumulated, 1, size - 1, 1);
   const wanted = minimum(g, threshold(total), multiply(g, total, g.scalar('float32', BELOW_ONE)));
   const passed = lessOrEqual(g, cumulated, wanted);
   const index = sum(g, cast(g, passed, 'int64'), [1], { keep: true });
   // As they were cumulated: with another sum the rest could be below 0, and a first token with no share would be taken.
-  const before = largest(g, where(g, passed, cumulated, g.scalar('float32', 0)), [1], { keep: true });
+  const cumulatedBefore = concat(g, [expand(g, g.scalar('float32', 0), [rows, 1]), cumulated], 1);
+  const before = gatherElements(g, cumulatedBefore, index, 1);
   return { index: minimum(g, index, g.scalar('int64', size - 1)), rest: subtract(g, wanted, before) };
 }
 
@@ -128,6 +131,6 @@ function drawFromLikeliest(
   // The likeliest stays whatever topP says.
   const within = or(g, less(g, better, multiply(g, topP, total)), equal(g, expand(g, rank, [rows, count]), g.scalar('int64', 0)));
   const kept = where(g, and(g, within, less(g, zero, withinK)), withinK, zero);
-  const { index } = invert(g, kept, count, (keptTotal) => multiply(g, draw, keptTotal));
+  const { index } = invert(g, kept, rows, count, (keptTotal) => multiply(g, draw, keptTotal));
   return gatherElements(g, tokens, index, 1);
 }

@@ -1,4 +1,4 @@
-import { memoryGigabytes } from '../hub/size-text.ts';
+import { memoryGigabytes } from '../download/size-text.ts';
 import type { Precision } from '../quantize/memory-plan.ts';
 import { DeviceError, NO_DRIVER, NO_GPU } from './device-error.ts';
 import type { Gpu } from './nvidia.ts';

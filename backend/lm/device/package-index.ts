@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DownloadError } from '../hub/download-error.ts';
-import { guardedGet, hostOf, readJson, type Fetch } from '../hub/guarded-get.ts';
-import { retrying, type RetryPolicy } from '../hub/retry.ts';
+import { DownloadError } from '../download/download-error.ts';
+import { guardedGet, hostOf, readJson, type Fetch } from '../download/guarded-get.ts';
+import { retrying, type RetryPolicy } from '../download/retry.ts';
 
 /*
  * A Python package index as its "simple" API has it in JSON (PEP 691, "Simple repository API" of the Python packaging

@@ -26,10 +26,12 @@ export interface SessionOptions {
  * A graph loaded into onnxruntime. `run` is native code that blocks its thread: it belongs into the model's process.
  */
 export class Session {
+  readonly device: SessionOptions['device'];
   readonly #session: InferenceSession;
   readonly #tensor: typeof OrtTensor;
 
-  private constructor(session: InferenceSession, tensor: typeof OrtTensor) {
+  private constructor(device: SessionOptions['device'], session: InferenceSession, tensor: typeof OrtTensor) {
+    this.device = device;
     this.#session = session;
     this.#tensor = tensor;
   }
@@ -54,7 +56,7 @@ export class Session {
         },
       },
     });
-    return new Session(session, OnnxTensor);
+    return new Session(device, session, OnnxTensor);
   }
 
   /** Runs the graph and returns the outputs that are asked for; others are not copied from the device. */
@@ -80,6 +82,11 @@ function toValues(tensor: OrtTensor): Values {
 }
 
 export const float32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'float32', shape, data: data instanceof Float32Array ? data : Float32Array.from(data) });
-export const int64s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'int64', shape, data: BigInt64Array.from(Array.from(data, BigInt)) });
+export function int64s(shape: readonly number[], data: ArrayLike<number>): Values {
+  const integers = new BigInt64Array(data.length);
+  // Zeros are there already: of some inputs, one number a token of the vocabulary, that is nearly all.
+  for (let index = 0; index < data.length; index += 1) if (data[index] !== 0) integers[index] = BigInt(data[index] as number);
+  return { element: 'int64', shape, data: integers };
+}
 export const int32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'int32', shape, data: Int32Array.from(data) });
 export const bools = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'bool', shape, data: Uint8Array.from(data) });

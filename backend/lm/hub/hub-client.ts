@@ -1,10 +1,10 @@
 import { HUB_URL, listFiles, modelInfo } from '@huggingface/hub';
 import { z } from 'zod';
-import type { Checksum } from './checksum.ts';
-import { DownloadError } from './download-error.ts';
-import { guardedGet, hostOf, readJson, type Fetch } from './guarded-get.ts';
+import type { Checksum } from '../download/checksum.ts';
+import { DownloadError } from '../download/download-error.ts';
+import { guardedGet, hostOf, readJson, type Fetch } from '../download/guarded-get.ts';
+import { retrying, type RetryPolicy } from '../download/retry.ts';
 import { HubError, toHubError } from './hub-error.ts';
-import { retrying, type RetryPolicy } from './retry.ts';
 
 /** A file in the top folder of a model's repository. */
 export interface HubFile {

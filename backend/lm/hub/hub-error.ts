@@ -1,4 +1,4 @@
-import { DownloadError, type DownloadErrorKind } from './download-error.ts';
+import { DownloadError, type DownloadErrorKind } from '../download/download-error.ts';
 
 /** What can go wrong with a model on the hub, as far as anybody decides by it. */
 export type HubErrorKind =

@@ -1,14 +1,14 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { onDisk } from './download-error.ts';
-import { requireSpace } from './free-space.ts';
+import { onDisk } from '../download/download-error.ts';
+import { requireSpace } from '../download/free-space.ts';
+import { ProgressMeter, type DownloadProgress } from '../download/progress-meter.ts';
+import { download, DOWNLOAD_TOOLS, type DownloadTools } from '../download/resumable-download.ts';
+import { fillWholeFolder } from '../download/whole-folder.ts';
 import { HubClient, type HubFile } from './hub-client.ts';
 import { HubError, toHubError } from './hub-error.ts';
 import { neededFiles } from './needed-files.ts';
-import { ProgressMeter, type DownloadProgress } from './progress-meter.ts';
 import { modelPlaces, readPulledModel, recordFile, type PulledModel, type PullRecord } from './pulled-models.ts';
-import { download, DOWNLOAD_TOOLS, type DownloadTools } from './resumable-download.ts';
-import { fillWholeFolder } from './whole-folder.ts';
 
 export interface PullRequest {
   /** "owner/name" on the hub. */

@@ -1,7 +1,7 @@
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import { memoryGigabytes } from '../download/size-text.ts';
 import { planMemory, type MemoryLoad, type Precision } from '../quantize/memory-plan.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
-import { memoryGigabytes } from './size-text.ts';
 
 export interface MeasuredMemory {
   /** Of the GPU that the model would run on; absent where there is none that can. */

@@ -7,9 +7,9 @@ import {
 } from '../../../backend/lm/device/cuda-libraries.ts';
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { sendFile, TestServer, type Fault } from '../hub/file-server.ts';
-import { temporaryFolder } from '../hub/temporary-folder.ts';
-import { holds, noise, quickTools, sha256 } from '../hub/tools.ts';
+import { sendFile, TestServer, type Fault } from '../download/file-server.ts';
+import { temporaryFolder } from '../download/temporary-folder.ts';
+import { holds, noise, quickTools, sha256 } from '../download/tools.ts';
 import { zipOf } from './zip-file.ts';
 
 const MEMBERS = [

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
 import { findDriver, listGpus, parseGpus } from '../../../backend/lm/device/nvidia.ts';
-import { temporaryFolder } from '../hub/temporary-folder.ts';
+import { temporaryFolder } from '../download/temporary-folder.ts';
 
 const UUIDS = [
   'GPU-aaaaaaaa-1111-2222-3333-444444444444', 'GPU-bbbbbbbb-1111-2222-3333-444444444444', 'GPU-cccccccc-1111-2222-3333-444444444444',

@@ -3,8 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unzipMembers, ZipError } from '../../../backend/lm/device/unzip.ts';
-import { temporaryFolder } from '../hub/temporary-folder.ts';
-import { holds, noise } from '../hub/tools.ts';
+import { temporaryFolder } from '../download/temporary-folder.ts';
+import { holds, noise } from '../download/tools.ts';
 import { zipOf, type ZipFile } from './zip-file.ts';
 
 const CONTENT = Buffer.concat([noise(200_000), Buffer.alloc(300_000)]);

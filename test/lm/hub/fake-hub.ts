@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { sendFile, TestServer, type Fault, type Seen } from './file-server.ts';
-import { sha256 } from './tools.ts';
+import { sendFile, TestServer, type Fault, type Seen } from '../download/file-server.ts';
+import { sha256 } from '../download/tools.ts';
 
 export interface FakeFile {
   readonly name: string;

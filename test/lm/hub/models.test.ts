@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ProgressMeter, type DownloadProgress } from '../../../backend/lm/download/progress-meter.ts';
 import { MODEL_TABLE, type TableModel } from '../../../backend/lm/hub/model-table.ts';
 import { recommendModel } from '../../../backend/lm/hub/recommend-model.ts';
-import { ProgressMeter, type DownloadProgress } from '../../../backend/lm/hub/progress-meter.ts';
 
 const find = (repo: string): TableModel => {
   const found = MODEL_TABLE.find((model) => model.repo === repo);

@@ -4,14 +4,14 @@ import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { DownloadTools } from '../../../backend/lm/download/resumable-download.ts';
 import { HubError } from '../../../backend/lm/hub/hub-error.ts';
-import { listPulledModels, modelPlaces } from '../../../backend/lm/hub/pulled-models.ts';
 import { pullModel, type PullRequest } from '../../../backend/lm/hub/pull-model.ts';
-import type { DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
+import { listPulledModels, modelPlaces } from '../../../backend/lm/hub/pulled-models.ts';
+import { TestServer } from '../download/file-server.ts';
+import { temporaryFolder } from '../download/temporary-folder.ts';
+import { holds, noise, quickTools } from '../download/tools.ts';
 import { FakeHub, type FakeFile, type Faults } from './fake-hub.ts';
-import { TestServer } from './file-server.ts';
-import { temporaryFolder } from './temporary-folder.ts';
-import { holds, noise, quickTools } from './tools.ts';
 
 const SHARD = noise(2_000_000);
 const small = (name: string, text = `{"name":"${name}"}`): FakeFile => ({ name, content: Buffer.from(text) });

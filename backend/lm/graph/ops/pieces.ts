@@ -104,9 +104,14 @@ export const slice = Object.assign(
   { op: SLICE },
 );
 
+/** The elements of an axis from `start`, int64[1], to its end, which are `length`. */
+export const sliceRest = (g: Graph, x: Tensor, axis: number, start: Tensor, length: Dimension): Tensor =>
+  single(g.apply(SLICE, [x, start, g.constant('int64', [1], [LAST])], { axis, length }));
+
 /** Where `length` elements from `start` on end. */
 function end(g: Graph, start: Tensor | number, length: Dimension): Tensor | number {
   if (typeof start === 'number' && typeof length === 'number') return start + length;
+  if (start === 0 && typeof length === 'string') return g.size(length);
   const from = typeof start === 'number' ? g.constant('int64', [1], [start]) : start;
   const by = typeof length === 'number' ? g.constant('int64', [1], [length]) : g.size(length);
   return add(g, from, by);

@@ -11,7 +11,11 @@ import { broadcastShapes, describeType, elementCount, GraphError, normalAxis, sa
  * to be worked out from the others. Built in the outermost graph that has them all, so that the iterations of a loop share it.
  */
 export function shapeTensor(g: Graph, shape: Shape): Tensor {
-  const sizes = shape.map((size) => (typeof size === 'number' ? size : (g.findSize(size) ?? UNKNOWN)));
+  const found = shape.map((size) => (typeof size === 'number' ? size : (g.findSize(size) ?? UNKNOWN)));
+  const ofThisBody = found.filter((size) => typeof size !== 'number' && size.scope === g && g.parent !== undefined);
+  // Then the shape is made outside the body, once for all iterations, instead of in each.
+  const inferred = ofThisBody.length === 1 && !found.includes(UNKNOWN) ? ofThisBody[0] : undefined;
+  const sizes = found.map((size) => (size === inferred ? UNKNOWN : size));
   if (sizes.filter((size) => size === UNKNOWN).length > 1) throw new GraphError(`Of [${shape.join(', ')}] more than one size is unknown.`);
   const named = sizes.filter((size) => typeof size !== 'number');
   if (named.length === 0) return g.constant('int64', [shape.length], sizes as number[]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Checksum } from '../../../backend/lm/hub/checksum.ts';
-import { DOWNLOAD_TOOLS, type DownloadTools } from '../../../backend/lm/hub/resumable-download.ts';
+import type { Checksum } from '../../../backend/lm/download/checksum.ts';
+import { DOWNLOAD_TOOLS, type DownloadTools } from '../../../backend/lm/download/resumable-download.ts';
 
 /** The product's tools, with waits too short to notice. */
 export const quickTools: DownloadTools = { ...DOWNLOAD_TOOLS, retry: { failures: 4, firstDelayMs: 1, longestDelayMs: 1_000 } };

@@ -26,7 +26,7 @@ const RETRYABLE: ReadonlySet<DownloadErrorKind> = new Set(['rate-limit', 'server
 
 export interface DownloadErrorDetails {
   readonly status?: number | undefined;
-  /** The hub's own word for it, from the header `X-Error-Code`, such as `GatedRepo`. */
+  /** The server's own word for it, from the header `X-Error-Code` that hubs send, such as `GatedRepo`. */
   readonly code?: string | undefined;
   /** What the server asked us to wait. */
   readonly retryAfterMs?: number | undefined;

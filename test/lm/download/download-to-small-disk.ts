@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DownloadError } from '../../../backend/lm/hub/download-error.ts';
-import { download } from '../../../backend/lm/hub/resumable-download.ts';
+import { DownloadError } from '../../../backend/lm/download/download-error.ts';
+import { download } from '../../../backend/lm/download/resumable-download.ts';
 import { quickTools, sha256 } from './tools.ts';
 
 const [url = '', file = '', bytes = '', hex = ''] = process.argv.slice(2);

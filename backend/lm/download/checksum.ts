@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 
 /**
  * What a file is known by before it is fetched. `git-blob` is git's own name for a content, the SHA-1 of "blob <size>\0" and the
- * bytes (git-scm.com/book/en/v2/Git-Internals-Git-Objects): the hub lists it for the small files that are not in LFS.
+ * bytes (git-scm.com/book/en/v2/Git-Internals-Git-Objects): model hubs list it for small files that are not in LFS.
  */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'git-blob';
