@@ -5,8 +5,8 @@ const MAX_FINAL_CHARACTERS = 2_000;
 
 /**
  * The result that an answer states, found by the first of these that it has: the last `<answer>…</answer>`, the last
- * `\boxed{…}`, the last line with "Answer: …" or "the answer is …", the only line there is. Undefined where it states none, or
- * one of more than 2,000 characters.
+ * `\boxed{…}`, the last line with "Answer: …" or "the answer is …", the only line there is. Undefined where it states none,
+ * or one of more than 2,000 characters.
  */
 export function finalAnswer(answer: string): string | undefined {
   const text = withoutThinking(answer).slice(-SEARCHED_CHARACTERS);
@@ -32,7 +32,7 @@ function lastTagged(text: string): string | undefined {
 
 /** The content of the last `\boxed{…}` or `\fbox{…}` whose braces are balanced, or of `\boxed 5`. */
 export function lastBoxed(text: string): string | undefined {
-  for (let at = text.length; at >= 0; ) {
+  for (let at = text.length; at >= 0;) {
     at = Math.max(text.lastIndexOf('\\boxed', at), text.lastIndexOf('\\fbox', at));
     if (at < 0) return undefined;
     const rest = text.slice(at).replace(/^\\(?:boxed|fbox)\s*/, '');

@@ -31,9 +31,9 @@ export class MultipleChoiceGrader implements Grader {
 export const letterOf = (position: number): string => String.fromCharCode(65 + position);
 
 /**
- * Which option an answer chooses: the last statement of the forms `\boxed{C}`, "Answer: C" and "the correct answer is (C)", else a
- * last line that is a letter or an option's text. Undefined for none, and for a statement that names several: hedging is no
- * choice. The main form is that of simple-evals (`common.py`, ANSWER_PATTERN_MULTICHOICE); unlike there, a letter that begins a
+ * Which option an answer chooses: the last statement of the forms `\boxed{C}`, "Answer: C" and "the correct answer is (C)",
+ * else a last line that is a letter or an option's text. Undefined for none, and for a statement that names several: hedging is
+ * no choice. The main form is that of simple-evals (`common.py`, ANSWER_PATTERN_MULTICHOICE); unlike there, a letter that begins a
  * word ("Answer: Because …") is no choice.
  */
 export function chosenOption(answer: string, choices: readonly string[]): number | undefined {
@@ -46,7 +46,7 @@ export function chosenOption(answer: string, choices: readonly string[]): number
 
 const STATEMENT = new RegExp(
   [
-    String.raw`\b(?:final |correct |best |right )*(?:answer|option|choice)\b(?:\s+(?:letter|choice|option))?\W{0,4}(?::|=|\bis\b)`,
+    String.raw`\b(?:answer|option|choice)\b(?:\s+(?:letter|choice|option))?\W{0,4}(?::|=|\bis\b)`,
     String.raw`\b(?:i|we)\s+(?:would\s+)?(?:choose|pick|select)\b`,
   ].join('|'),
   'gi',
@@ -67,7 +67,8 @@ function lastStatement(text: string): string | undefined {
     if (said !== undefined) last = { at: boxed, said };
   }
   const tag = text.lastIndexOf('<answer>');
-  if (tag >= 0 && (last === undefined || tag > last.at)) last = { at: tag, said: text.slice(tag + 8).split('</answer>', 1)[0] ?? '' };
+  if (tag >= 0 && (last === undefined || tag > last.at))
+    last = { at: tag, said: text.slice(tag + 8).split('</answer>', 1)[0] ?? '' };
   return last?.said;
 }
 
@@ -90,7 +91,8 @@ function optionNamed(said: string, choices: readonly string[]): number | undefin
   if (!named) return undefined;
   const [, letter = '', rest = ''] = named;
   const option = letter.toUpperCase().charCodeAt(0) - 65;
-  if (rest !== '' && !sameWords(choices[option] ?? '', rest) && namesAnother(rest, lastLetter, letter.toUpperCase())) return undefined;
+  if (rest !== '' && !sameWords(choices[option] ?? '', rest) && namesAnother(rest, lastLetter, letter.toUpperCase()))
+    return undefined;
   return option;
 }
 
@@ -104,6 +106,11 @@ function namesAnother(rest: string, lastLetter: string, letter: string): boolean
 }
 
 function sameWords(one: string, other: string): boolean {
-  const words = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}.%+\-/^]+/gu, ' ').replace(/[.\s]+$/, '').trim();
+  const words = (text: string): string =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}.%+\-/^]+/gu, ' ')
+      .replace(/[.\s]+$/, '')
+      .trim();
   return words(one) !== '' && words(one) === words(other);
 }

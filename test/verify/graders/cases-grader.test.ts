@@ -3,7 +3,7 @@ import { CasesGrader, type CasesGraderOptions, type TestCase } from '../../../ba
 import type { Grade } from '../../../backend/verify/graders/grader.ts';
 import { GraderInfrastructureError } from '../../../backend/verify/graders/grader.ts';
 import { makeScratch } from '../setup.ts';
-import { gradeOf, javascript, programsIn, python, tryPrograms } from './setup.ts';
+import { gradeOf, javascript, programsIn, python, sourceOf, tryPrograms } from './setup.ts';
 
 const pythonHere = await tryPrograms('python');
 const javascriptHere = await tryPrograms('javascript');
@@ -28,11 +28,25 @@ describe.skipIf(!pythonHere.available)(`a Python program on cases (${pythonHere.
     ['reads with input', 'a, b = map(int, input().split())\nprint(a + b)'],
     ['reads all of standard input', 'import sys\nprint(sum(map(int, sys.stdin.read().split())))'],
     ['opens standard input as a file', 'print(sum(map(int, open(0).read().split())))'],
-    ['does its work behind a check for the main program', 'if __name__ == "__main__":\n    print(sum(map(int, input().split())))'],
-    ['does its work in a thread', 'import threading\ndef main():\n    print(sum(map(int, input().split())))\nthreading.Thread(target=main).start()'],
+    [
+      'does its work behind a check for the main program',
+      sourceOf('if __name__ == "__main__":', '    print(sum(map(int, input().split())))'),
+    ],
+    [
+      'does its work in a thread',
+      sourceOf(
+        'import threading',
+        'def main():',
+        '    print(sum(map(int, input().split())))',
+        'threading.Thread(target=main).start()',
+      ),
+    ],
     ['ends by exit', 'print(sum(map(int, input().split())))\nexit(0)'],
     ['uses a module that it did not import', 'print(reduce(add, map(int, input().split())))'],
-    ['recurses deeply', 'def depth(n): return 0 if n == 0 else 1 + depth(n - 1)\ndepth(5000)\nprint(sum(map(int, input().split())))'],
+    [
+      'recurses deeply',
+      sourceOf('def depth(n): return 0 if n == 0 else 1 + depth(n - 1)', 'depth(5000)', 'print(sum(map(int, input().split())))'),
+    ],
     ['starts with a future import', 'from __future__ import annotations\nprint(sum(map(int, input().split())))'],
   ])('is verified where it %s', async (_how, source) => {
     expect(await gradeIn({}, python(source))).toMatchObject({ verified: true, score: 1, outcome: 'verified' });
@@ -64,9 +78,12 @@ describe.skipIf(!pythonHere.available)(`a Python program on cases (${pythonHere.
 
   it.each([
     ['a function', 'def join(a, b):\n    return a + b'],
-    ['a method of Solution', 'class Solution:\n    def join(self, a, b):\n        return a + b'],
-    ['a function that prints', 'def join(a, b):\n    print("noise")\n    return a + b'],
-    ['a function that returns a tuple', 'def join(a, b):\n    return tuple(a) + tuple(b) if isinstance(a, list) else a + b'],
+    ['a method of Solution', sourceOf('class Solution:', '    def join(self, a, b):', '        return a + b')],
+    ['a function that prints', sourceOf('def join(a, b):', '    print("noise")', '    return a + b')],
+    [
+      'a function that returns a tuple',
+      sourceOf('def join(a, b):', '    return tuple(a) + tuple(b) if isinstance(a, list) else a + b'),
+    ],
   ])('is verified by calling %s', async (_how, source) => {
     expect((await gradeIn({ cases: () => CALLS, functionName: 'join' }, python(source))).outcome).toBe('verified');
   });
@@ -133,7 +150,17 @@ describe('grading on cases', () => {
 
   it('is infrastructure where no interpreter is found', async () => {
     await using scratch = await makeScratch();
-    const sandbox = { run: () => Promise.resolve({ exitCode: 127, timedOut: false, stdout: '', stderr: 'python3: not found', durationMs: 1, sandboxed: true }) };
+    const sandbox = {
+      run: () =>
+        Promise.resolve({
+          exitCode: 127,
+          timedOut: false,
+          stdout: '',
+          stderr: 'python3: not found',
+          durationMs: 1,
+          sandboxed: true,
+        }),
+    };
     const { ProgramSandbox } = await import('../../../backend/verify/graders/code/program-sandbox.ts');
     const programs = new ProgramSandbox({ sandbox, folders: scratch.folders, hidden: [] });
     const grade = await gradeOf(new CasesGrader({ cases: () => SUMS }, programs), python('print(3)'));

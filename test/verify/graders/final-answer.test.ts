@@ -34,7 +34,11 @@ describe('the result that an answer states', () => {
 
   it('is the content of the last box whose braces are balanced', () => {
     const balancedText = fc.letrec<{ text: string }>((tie) => ({
-      text: fc.oneof({ depthSize: 'small' }, fc.stringMatching(/^[a-z0-9+ ]{1,8}$/), tie('text').map((inner) => `\\sqrt{${inner}}`)),
+      text: fc.oneof(
+        { depthSize: 'small' },
+        fc.stringMatching(/^[a-z0-9+ ]{1,8}$/),
+        tie('text').map((inner) => `\\sqrt{${inner}}`),
+      ),
     })).text;
     fc.assert(
       fc.property(balancedText, balancedText, (earlier, last) => {
@@ -52,9 +56,12 @@ describe('the result that an answer states', () => {
 describe('an exact answer', () => {
   const grader = new ExactAnswerGrader({ answers: ['Mount Everest', 'Everest'] });
 
-  it.each(['Answer: mount  everest.', '\\boxed{\\text{Everest}}', '"Everest"', 'Answer: **Everest**'])('is found in %j', async (answer) => {
-    expect((await gradeOf(grader, answer)).outcome).toBe('verified');
-  });
+  it.each(['Answer: mount  everest.', '\\boxed{\\text{Everest}}', '"Everest"', 'Answer: **Everest**'])(
+    'is found in %j',
+    async (answer) => {
+      expect((await gradeOf(grader, answer)).outcome).toBe('verified');
+    },
+  );
 
   it.each(['Answer: K2', 'Answer: Everest and K2', '', 'Not Everest'])('is not found in %j', async (answer) => {
     expect((await gradeOf(grader, answer)).outcome).toBe('failed');
@@ -69,7 +76,21 @@ describe('an exact answer', () => {
 
 describe('the program in an answer', () => {
   it('is the last block that can be one', () => {
-    const answer = ['```python', 'old', '```', '```py', 'new', '```', 'prints', '```text', '5', '```', '```bash', 'ls', '```'].join('\n');
+    const answer = [
+      '```python',
+      'old',
+      '```',
+      '```py',
+      'new',
+      '```',
+      'prints',
+      '```text',
+      '5',
+      '```',
+      '```bash',
+      'ls',
+      '```',
+    ].join('\n');
     expect(answerCode(answer, 'python')).toBe('new\n');
     expect(answerCode('```\nplain\n```', 'javascript')).toBe('plain\n');
   });

@@ -79,7 +79,11 @@ describe('the process that compares', () => {
     const patient = mathComparer(60_000);
     try {
       const aborted = new AbortController();
-      const grading = gradeOf(new MathAnswerGrader({ expected: 'y' }, patient), 'Answer: \\binom{10^9}{5\\cdot10^8}', aborted.signal);
+      const grading = gradeOf(
+        new MathAnswerGrader({ expected: 'y' }, patient),
+        'Answer: \\binom{10^9}{5\\cdot10^8}',
+        aborted.signal,
+      );
       aborted.abort(new Error('enough'));
       await expect(grading).rejects.toThrow('enough');
       expect(await outcomeOf('x+1', 'Answer: 1+x', patient)).toBe('verified');

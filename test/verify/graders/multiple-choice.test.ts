@@ -82,7 +82,14 @@ describe('the option that an answer chooses', () => {
   });
 
   it('is found for every letter in every usual phrase', () => {
-    const phrases = ['Answer: $', 'The answer is $.', 'The correct answer is ($).', '\\boxed{$}', 'Well.\n\n**$**', 'Final answer: **$**'];
+    const phrases = [
+      'Answer: $',
+      'The answer is $.',
+      'The correct answer is ($).',
+      '\\boxed{$}',
+      'Well.\n\n**$**',
+      'Final answer: **$**',
+    ];
     fc.assert(
       fc.property(fc.constantFrom(...phrases), fc.integer({ min: 0, max: 3 }), fc.lorem(), (phrase, position, before) => {
         expect(chosenOption(`${before}\n${phrase.replace('$', () => letterOf(position))}`, choices)).toBe(position);

@@ -6,7 +6,7 @@ import { CasesGrader, type TestCase } from '../../../backend/verify/graders/code
 import { UnittestGrader } from '../../../backend/verify/graders/code/unittest-grader.ts';
 import type { Grade } from '../../../backend/verify/graders/grader.ts';
 import { makeScratch, PATIENTLY, processesWith, type Scratch } from '../setup.ts';
-import { gradeOf, programsIn, python, tryPrograms } from './setup.ts';
+import { gradeOf, programsIn, python, sourceOf, tryPrograms } from './setup.ts';
 
 const { available, note } = await tryPrograms('python');
 
@@ -33,18 +33,28 @@ describe.skipIf(!available)(`a program that cheats on cases (${note})`, { timeou
     ['prints all of them on one line', 'print(*range(1000))'],
     ['exits with 0 at once', 'import os\nos._exit(0)'],
     ['raises SystemExit at once', 'raise SystemExit(0)'],
-    ['prints what a checker would', 'print("OK")\nprint("All tests passed")\nprint(True)'],
+    ['prints what a checker would', sourceOf('print("OK")', 'print("All tests passed")', 'print(True)')],
     ['writes without end', 'while True: print("4" * 1000)'],
-    ['writes without end from a child', 'import os\nos.fork()\nwhile True: os.write(1, b"4" * 1000)'],
+    ['writes without end from a child', sourceOf('import os', 'os.fork()', 'while True: os.write(1, b"4" * 1000)')],
     ['runs without end', 'while True: pass'],
     ['sleeps', 'import time\ntime.sleep(1000)'],
-    ['forks without end', 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass'],
+    // A fork bomb proper is tried in the tests of the sandbox itself; this one stops at 64 processes that keep going.
+    ['works on in many processes', sourceOf('import os', 'for _ in range(6): os.fork()', 'while True: pass')],
     ['takes all memory', 'x = []\nwhile True: x.append(bytearray(10 ** 7))'],
-    ['ignores the signal for its time limit', 'import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass'],
+    [
+      'ignores the signal for its time limit',
+      sourceOf('import signal', 'signal.signal(signal.SIGXCPU, signal.SIG_IGN)', 'while True: pass'),
+    ],
     ['kills everything that it can', 'import os, signal\nos.kill(-1, signal.SIGKILL)'],
     ['kills its parent', 'import os, signal\nos.kill(os.getppid(), signal.SIGKILL)'],
-    ['puts a link to another file in place of its output', 'import os\nf = os.readlink("/proc/self/fd/1")\nos.unlink(f)\nos.symlink("/etc/passwd", f)'],
-    ['puts a pipe in place of its output', 'import os\nf = os.readlink("/proc/self/fd/1")\nos.unlink(f)\nos.mkfifo(f)'],
+    [
+      'puts a link to another file in place of its output',
+      sourceOf('import os', 'f = os.readlink("/proc/self/fd/1")', 'os.unlink(f)', 'os.symlink("/etc/passwd", f)'),
+    ],
+    [
+      'puts a pipe in place of its output',
+      sourceOf('import os', 'f = os.readlink("/proc/self/fd/1")', 'os.unlink(f)', 'os.mkfifo(f)'),
+    ],
     ['fills the disk with its output', 'import os\nos.ftruncate(1, 10 ** 12)'],
   ])('is not verified: %s', async (_how, source) => {
     const grade = await onCases(source);
@@ -52,11 +62,35 @@ describe.skipIf(!available)(`a program that cheats on cases (${note})`, { timeou
   });
 
   it.each([
-    ['returns what equals everything', 'class Same(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\ndef f(x): return Same(0)'],
-    ['returns an object that equals everything', 'class Same:\n    def __eq__(self, other): return True\ndef f(x): return Same()'],
-    ['writes a result of its own for the driver', 'import os\ndef f(x):\n    for fd in range(3, 20):\n        try: os.write(fd, b"true")\n        except OSError: pass\n    os._exit(0)'],
-    ['rewrites how results are written', 'import json\njson.dump = lambda value, handle: handle.write("true")\ndef f(x): return 0'],
-    ['returns without end', 'def f(x):\n    a = []\n    a.append(a)\n    return a'],
+    [
+      'returns what equals everything',
+      sourceOf(
+        'class Same(int):',
+        '    def __eq__(self, other): return True',
+        '    __hash__ = int.__hash__',
+        'def f(x): return Same(0)',
+      ),
+    ],
+    [
+      'returns an object that equals everything',
+      sourceOf('class Same:', '    def __eq__(self, other): return True', 'def f(x): return Same()'),
+    ],
+    [
+      'writes a result of its own for the driver',
+      sourceOf(
+        'import os',
+        'def f(x):',
+        '    for fd in range(3, 20):',
+        '        try: os.write(fd, b"true")',
+        '        except OSError: pass',
+        '    os._exit(0)',
+      ),
+    ],
+    [
+      'rewrites how results are written',
+      sourceOf('import json', 'json.dump = lambda value, handle: handle.write("true")', 'def f(x): return 0'),
+    ],
+    ['returns without end', sourceOf('def f(x):', '    a = []', '    a.append(a)', '    return a')],
   ])('is not verified when it is called: %s', async (_how, source) => {
     expect(await onCases(source, SQUARES, 'f')).toMatchObject({ verified: false, score: 0, outcome: 'failed' });
   });
@@ -94,7 +128,12 @@ describe.skipIf(!available)(`a program that cheats on cases (${note})`, { timeou
 
   it('leaves no process behind', async () => {
     const mark = `left-behind-${randomUUID()}`;
-    const source = `import subprocess, sys\nsubprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "${mark}"], start_new_session=True)\nn = int(input())\nprint(n * n)`;
+    const source = sourceOf(
+      `import subprocess, sys`,
+      `subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "${mark}"], start_new_session=True)`,
+      `n = int(input())`,
+      `print(n * n)`,
+    );
     expect((await onCases(source)).outcome).toBe('verified');
     await expect.poll(() => processesWith(mark), PATIENTLY).toEqual([]);
   });
@@ -173,21 +212,106 @@ describe.skipIf(!available)(`a program that cheats on unit tests (${note})`, { t
     ['exits when it is called', 'import sys\ndef task_func(x): sys.exit(0)'],
     ['exits at once from a call', 'import os\ndef task_func(x): os._exit(0)'],
     ['skips', 'import unittest\ndef task_func(x): raise unittest.SkipTest("later")'],
-    ['returns what equals everything', 'class Same(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\ndef task_func(x):\n    if x is None: raise TypeError\n    return Same()'],
-    ['returns a list member that equals everything', 'class Same:\n    def __eq__(self, other): return True\ndef task_func(x):\n    if x is None: raise TypeError\n    return Same()'],
-    ['replaces assertions', 'import unittest\nfor name in dir(unittest.TestCase):\n    if name.startswith("assert"): setattr(unittest.TestCase, name, lambda *a, **k: None)\ndef task_func(x): return 1'],
-    ['replaces assertions when it is called', 'import unittest\ndef task_func(x):\n    unittest.TestCase.assertEqual = unittest.TestCase.assertIn = unittest.TestCase.assertTrue = lambda *a, **k: None\n    if x is None: raise TypeError\n    return 1'],
-    ['replaces how a test is run', 'import unittest\nunittest.TestCase.run = lambda self, result: result.addSuccess(self)\ndef task_func(x): return 1'],
-    ['replaces how a failure is noted', 'import unittest\nunittest.case._Outcome.testPartExecutor = lambda *a, **k: None\ndef task_func(x): return 1'],
-    ['replaces the class for failures', 'import builtins\nbuiltins.AssertionError = ValueError\ndef task_func(x): return 1'],
-    ['plants a test class', 'import unittest\nclass TestCases(unittest.TestCase):\n    def test_two(self): pass\n    test_three = test_none = test_two\ndef task_func(x): return 1'],
-    ['plants the modules of the driver', 'import sys, types\nsys.modules["unittest"] = types.ModuleType("unittest")\ndef task_func(x): return 1'],
-    ['writes a report without the key', 'import os\ndef task_func(x):\n    for fd in range(3, 20):\n        try: os.write(fd, b\'{"key":"","tests":{"test_two":"passed","test_three":"passed","test_none":"passed"},"tricks":[]}\')\n        except OSError: pass\n    os._exit(0)'],
+    [
+      'returns what equals everything',
+      sourceOf(
+        'class Same(int):',
+        '    def __eq__(self, other): return True',
+        '    __hash__ = int.__hash__',
+        'def task_func(x):',
+        '    if x is None: raise TypeError',
+        '    return Same()',
+      ),
+    ],
+    [
+      'returns a list member that equals everything',
+      sourceOf(
+        'class Same:',
+        '    def __eq__(self, other): return True',
+        'def task_func(x):',
+        '    if x is None: raise TypeError',
+        '    return Same()',
+      ),
+    ],
+    [
+      'replaces assertions',
+      sourceOf(
+        'import unittest',
+        'for name in dir(unittest.TestCase):',
+        '    if name.startswith("assert"): setattr(unittest.TestCase, name, lambda *a, **k: None)',
+        'def task_func(x): return 1',
+      ),
+    ],
+    [
+      'replaces assertions when it is called',
+      sourceOf(
+        'import unittest',
+        'def task_func(x):',
+        '    unittest.TestCase.assertEqual = unittest.TestCase.assertIn = unittest.TestCase.assertTrue = lambda *a, **k: None',
+        '    if x is None: raise TypeError',
+        '    return 1',
+      ),
+    ],
+    [
+      'replaces how a test is run',
+      sourceOf(
+        'import unittest',
+        'unittest.TestCase.run = lambda self, result: result.addSuccess(self)',
+        'def task_func(x): return 1',
+      ),
+    ],
+    [
+      'replaces how a failure is noted',
+      sourceOf('import unittest', 'unittest.case._Outcome.testPartExecutor = lambda *a, **k: None', 'def task_func(x): return 1'),
+    ],
+    [
+      'replaces the class for failures',
+      sourceOf('import builtins', 'builtins.AssertionError = ValueError', 'def task_func(x): return 1'),
+    ],
+    [
+      'plants a test class',
+      sourceOf(
+        'import unittest',
+        'class TestCases(unittest.TestCase):',
+        '    def test_two(self): pass',
+        '    test_three = test_none = test_two',
+        'def task_func(x): return 1',
+      ),
+    ],
+    [
+      'plants the modules of the driver',
+      sourceOf('import sys, types', 'sys.modules["unittest"] = types.ModuleType("unittest")', 'def task_func(x): return 1'),
+    ],
+    [
+      'writes a report without the key',
+      sourceOf(
+        'import os',
+        'def task_func(x):',
+        '    for fd in range(3, 20):',
+        '        tests = b\'{"test_two":"passed","test_three":"passed","test_none":"passed"}\'',
+        '        try: os.write(fd, b\'{"key":"","tests":\' + tests + b\',"tricks":[]}\')',
+        '        except OSError: pass',
+        '    os._exit(0)',
+      ),
+    ],
     ['takes the key from the driver and reports that all passed', STATIC_FORGERY],
-    ['notes a success in the result of the driver', 'import gc, unittest\ndef task_func(x):\n    for one in gc.get_objects():\n        if isinstance(one, unittest.TestResult): one.note = lambda test, status: one.found.update({test.id().split(".")[-1]: "passed"})\n    return 1'],
+    [
+      'notes a success in the result of the driver',
+      sourceOf(
+        'import gc, unittest',
+        'def task_func(x):',
+        '    for one in gc.get_objects():',
+        '        if not isinstance(one, unittest.TestResult): continue',
+        '        one.note = lambda test, status: one.found.update({test.id().split(".")[-1]: "passed"})',
+        '    return 1',
+      ),
+    ],
   ])('is not verified: %s', async (_how, source) => {
     await using scratch = await makeScratch();
-    const grade = await gradeOf(new UnittestGrader({ test: TEST, limits: { cpuTimeMs: 5_000 } }, programsIn(scratch)), python(source));
+    const grade = await gradeOf(
+      new UnittestGrader({ test: TEST, limits: { cpuTimeMs: 5_000 } }, programsIn(scratch)),
+      python(source),
+    );
     expect(grade).toMatchObject({ verified: false, outcome: 'failed' });
   });
 });

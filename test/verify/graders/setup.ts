@@ -23,11 +23,17 @@ export async function tryPrograms(language: 'python' | 'javascript'): Promise<{ 
     })
     .catch((error: Error) => error);
   if ('output' in outcome && outcome.output?.trim() === 'here') return { available: true, note: 'in the sandbox' };
-  return { available: false, note: `not tried, no ${language} here: ${'message' in outcome ? outcome.message : outcome.complaint}` };
+  return {
+    available: false,
+    note: `not tried, no ${language} here: ${'message' in outcome ? outcome.message : outcome.complaint}`,
+  };
 }
 
 export const programsIn = (scratch: Scratch, hidden: readonly string[] = []): ProgramSandbox =>
   new ProgramSandbox({ sandbox: scratch.sandbox, folders: scratch.folders, hidden });
+
+/** A program by its lines. */
+export const sourceOf = (...lines: readonly string[]): string => lines.join('\n');
 
 export const python = (source: string): string => `Here it is.\n\n\`\`\`python\n${source}\n\`\`\`\n`;
 

@@ -67,14 +67,20 @@ const BIG_CODE_BENCH = {
 describe('a task file', () => {
   it('names any grader', async () => {
     const rows = [
-      { id: 'a', question: 'q', grader: { kind: 'cases', cases: [{ input: '1', output: '1' }], language: 'javascript', timeLimitMs: 2_000 } },
+      {
+        id: 'a',
+        question: 'q',
+        grader: { kind: 'cases', cases: [{ input: '1', output: '1' }], language: 'javascript', timeLimitMs: 2_000 },
+      },
       { id: 'b', question: 'q', grader: { kind: 'unittest', test: 'class TestCases: pass', modules: ['json'] } },
       { id: 'c', question: 'q', grader: { kind: 'choice', choices: ['x', 'y'], answer: 'B' } },
       { id: 'd', question: 'q', grader: { kind: 'math', answer: '\\frac{1}{2}', tolerance: { relative: 0.001, absolute: 0 } } },
       { id: 'e', question: 'q', grader: { kind: 'exact', answer: ['x', 'y'], caseSensitive: true } },
     ];
     const tasks = await tasksOf(`\uFEFF${lines(...rows)}\r\n\n`);
-    expect(tasks.map(({ id, form, line }) => [id, form, line])).toEqual(rows.map(({ id }, index) => [id, 'conductor', index + 1]));
+    expect(tasks.map(({ id, form, line }) => [id, form, line])).toEqual(
+      rows.map(({ id }, index) => [id, 'conductor', index + 1]),
+    );
   });
 
   it('makes graders that judge', async () => {
@@ -101,12 +107,28 @@ describe('a task file', () => {
     ['a list', '[{"id":"a"}]', 'line 2: a list stands'],
     ['an unknown form', '{"prompt":"q","label":1}', 'line 2: it has no "grader", and its fields (prompt, label)'],
     ['an unknown grader', lines({ id: 'a', question: 'q', grader: { kind: 'shell', command: 'true' } }), 'line 2: grader.kind'],
-    ['a misspelt option', lines({ id: 'a', question: 'q', grader: { kind: 'math', answer: '1', tolerence: 1 } }), 'line 2: grader'],
+    [
+      'a misspelt option',
+      lines({ id: 'a', question: 'q', grader: { kind: 'math', answer: '1', tolerence: 1 } }),
+      'line 2: grader',
+    ],
     ['no question', lines({ id: 'a', question: '', grader: { kind: 'math', answer: '1' } }), 'line 2: question'],
-    ['code for a function name', lines({ id: 'a', question: 'q', grader: { kind: 'cases', cases: [], function: 'f;x' } }), 'line 2: grader.function'],
+    [
+      'code for a function name',
+      lines({ id: 'a', question: 'q', grader: { kind: 'cases', cases: [], function: 'f;x' } }),
+      'line 2: grader.function',
+    ],
     ['no cases', lines({ id: 'a', question: 'q', grader: { kind: 'cases', cases: [] } }), 'line 2: it has no cases'],
-    ['an answer beyond the choices', lines({ id: 'a', question: 'q', grader: { kind: 'choice', choices: ['x', 'y'], answer: 'C' } }), 'line 2: answer names'],
-    ['a second task of one name', lines({ id: 'first', question: 'q', grader: { kind: 'math', answer: '1' } }), 'already on line 1'],
+    [
+      'an answer beyond the choices',
+      lines({ id: 'a', question: 'q', grader: { kind: 'choice', choices: ['x', 'y'], answer: 'C' } }),
+      'line 2: answer names',
+    ],
+    [
+      'a second task of one name',
+      lines({ id: 'first', question: 'q', grader: { kind: 'math', answer: '1' } }),
+      'already on line 1',
+    ],
     ['a solution without a box', lines({ problem: 'p', solution: 'It is 5.' }), 'line 2: it has no answer'],
   ])('with %s is refused with its line', async (_what, second, message) => {
     const first = lines({ id: 'first', question: 'q', grader: { kind: 'math', answer: '1' } });
@@ -158,7 +180,11 @@ describe('published data sets', () => {
 
   it('BigCodeBench: tests, imports and modules', async () => {
     const [task] = await tasksOf(lines(BIG_CODE_BENCH));
-    expect(task).toMatchObject({ id: 'BigCodeBench/0', form: 'BigCodeBench', grader: { kind: 'unittest', modules: ['math', 'json'] } });
+    expect(task).toMatchObject({
+      id: 'BigCodeBench/0',
+      form: 'BigCodeBench',
+      grader: { kind: 'unittest', modules: ['math', 'json'] },
+    });
     expect(task?.question).not.toContain('assertEqual');
   });
 
@@ -191,7 +217,8 @@ describe('published data sets', () => {
     const header = 'Record ID,Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3';
     const rows = Array.from({ length: 60 }, (_, index) => `rec${index},Question ${index}?,right,wrong one,wrong two,wrong three`);
     const content = `${header}\n${rows.join('\n')}\n`;
-    const answers = (tasks: readonly Task[]): unknown[] => tasks.map(({ grader }) => (grader.kind === 'choice' ? grader.answer : -1));
+    const answers = (tasks: readonly Task[]): unknown[] =>
+      tasks.map(({ grader }) => (grader.kind === 'choice' ? grader.answer : -1));
     const tasks = await tasksOf(content, 'gpqa_diamond.csv');
     for (const { grader } of tasks) expect(grader.kind === 'choice' && grader.choices[Number(grader.answer)]).toBe('right');
     expect(answers(await tasksOf(content, 'gpqa_diamond.csv'))).toEqual(answers(tasks));
@@ -201,8 +228,13 @@ describe('published data sets', () => {
   });
 
   it('RLPR: the last message of the user and a tolerance', async () => {
-    const prompt = [{ role: 'system', content: 's' }, { role: 'user', content: 'How far?' }];
-    const [task] = await tasksOf(lines({ data_source: 'x', prompt, ability: 'math', reward_model: { ground_truth: '12.5', style: 'rule' } }));
+    const prompt = [
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'How far?' },
+    ];
+    const [task] = await tasksOf(
+      lines({ data_source: 'x', prompt, ability: 'math', reward_model: { ground_truth: '12.5', style: 'rule' } }),
+    );
     expect(task).toMatchObject({ question: 'How far?', grader: { kind: 'math', answer: '12.5', tolerance: { relative: 1e-3 } } });
   });
 
@@ -218,9 +250,14 @@ describe.skipIf(!available)(`published data sets with programs (${note})`, { tim
   it('judge by public and packed cases, and by unit tests', async () => {
     await using scratch = await makeScratch();
     const tools = { programs: programsIn(scratch), comparer: mathComparer() };
-    const [sum, square] = (await tasksOf(lines(LIVE_CODE_BENCH, BIG_CODE_BENCH))).map(({ grader }) => createGrader(grader, tools));
+    const [sum, square] = (await tasksOf(lines(LIVE_CODE_BENCH, BIG_CODE_BENCH))).map(({ grader }) =>
+      createGrader(grader, tools),
+    );
     if (!sum || !square) throw new Error('Two tasks were to be read.');
-    expect(await gradeOf(sum, python('print(sum(map(int, input().split())))'))).toMatchObject({ verified: true, tests: { length: 2 } });
+    expect(await gradeOf(sum, python('print(sum(map(int, input().split())))'))).toMatchObject({
+      verified: true,
+      tests: { length: 2 },
+    });
     expect(await gradeOf(sum, python('print(3)'))).toMatchObject({ verified: false, score: 0.5 });
     expect((await gradeOf(square, python('def task_func(x):\n    return int(math.pow(x, 2))'))).outcome).toBe('verified');
     expect((await gradeOf(square, python('def task_func(x):\n    return 5'))).outcome).toBe('failed');

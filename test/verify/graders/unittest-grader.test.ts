@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UnittestGrader, type UnittestGraderOptions } from '../../../backend/verify/graders/code/unittest-grader.ts';
 import type { Grade } from '../../../backend/verify/graders/grader.ts';
 import { makeScratch } from '../setup.ts';
-import { gradeOf, programsIn, python, tryPrograms } from './setup.ts';
+import { gradeOf, programsIn, python, sourceOf, tryPrograms } from './setup.ts';
 
 const { available, note } = await tryPrograms('python');
 
@@ -59,8 +59,20 @@ describe.skipIf(!available)(`a class of unit tests (${note})`, { timeout: 120_00
   });
 
   it('lets objects of the program be compared by their own honest rule', async () => {
-    const test = 'import unittest\nclass TestCases(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(make(1), make(1))\n        self.assertNotEqual(make(1), make(2))';
-    const source = 'from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\ndef make(x): return Point(x)';
+    const test = sourceOf(
+      'import unittest',
+      'class TestCases(unittest.TestCase):',
+      '    def test_it(self):',
+      '        self.assertEqual(make(1), make(1))',
+      '        self.assertNotEqual(make(1), make(2))',
+    );
+    const source = sourceOf(
+      'from dataclasses import dataclass',
+      '@dataclass',
+      'class Point:',
+      '    x: int',
+      'def make(x): return Point(x)',
+    );
     expect((await gradeIn(source, { test })).outcome).toBe('verified');
   });
 
@@ -70,7 +82,7 @@ describe.skipIf(!available)(`a class of unit tests (${note})`, { timeout: 120_00
   });
 
   it('is infrastructure where a module of the task is missing', async () => {
-    const grade = await gradeIn('def task_func(x):\n    return x * x', { modules: ['json', 'no_such_module_here'] });
+    const grade = await gradeIn(sourceOf('def task_func(x):', '    return x * x'), { modules: ['json', 'no_such_module_here'] });
     expect(grade).toMatchObject({ verified: false, outcome: 'infrastructure' });
     expect(grade.reason).toContain('no_such_module_here');
   });

@@ -50,7 +50,9 @@ function same(one: unknown, other: unknown): boolean {
   if (isRecord(one)) {
     if (!isRecord(other)) return false;
     const keys = Object.keys(one);
-    return keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
+    return (
+      keys.length === Object.keys(other).length && keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]))
+    );
   }
   return one === other;
 }

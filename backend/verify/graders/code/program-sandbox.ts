@@ -43,13 +43,31 @@ export interface ProgramSandboxParts {
 /** Far more than any expected output that a task file may hold for one case. */
 export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
+/** Threads count too. Enough for an honest program of a task, and too few for a fork bomb to hold up the machine. */
+const MAX_PROCESSES = 64;
+
+/**
+ * Shells do not agree on its letter. On Linux alone, where it counts what is in the sandbox; elsewhere it would count all that
+ * the user runs. Linux exempts the real root from it.
+ */
+const LIMIT_PROCESSES =
+  process.platform === 'linux'
+    ? `if (ulimit -u ${MAX_PROCESSES}) 2>/dev/null; then ulimit -u ${MAX_PROCESSES}; else ulimit -p ${MAX_PROCESSES}; fi`
+    : 'true';
+
 /** For the sandbox and the interpreter to start on a busy machine. */
 const START_MS = 2_000;
 
 const MAX_COMPLAINT_CHARACTERS = 500;
 
 /** BLAS starts a thread a core, and their processor time adds up. */
-const ENVIRONMENT = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1', MPLBACKEND: 'Agg' };
+const ENVIRONMENT = {
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+  MKL_NUM_THREADS: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+  MPLBACKEND: 'Agg',
+};
 
 const EXTENSION: Readonly<Record<CodeLanguage, string>> = { python: 'py', javascript: 'cjs' };
 
@@ -88,6 +106,7 @@ export class ProgramSandbox {
         `ulimit -H -t ${Math.ceil(cpuTimeMs / 1_000) + 1}`,
         `ulimit -f ${Math.ceil(MAX_OUTPUT_BYTES / 512)}`,
         `ulimit -d ${Math.floor(memoryBytes / 1_024)}`,
+        LIMIT_PROCESSES,
       ];
       return `${limits.join(' && ')} && exec ${argv} < ${shellQuote(inputFile)} > ${shellQuote(path.join(folder.report, 'output'))}`;
     });
@@ -120,7 +139,9 @@ export class ProgramSandbox {
     const file = found.output?.trim() ?? '';
     if (found.end === 'ended' && path.isAbsolute(file)) return file;
     const name = language === 'python' ? 'Python 3 (python3)' : 'Node.js (node)';
-    throw new GraderInfrastructureError(`${name} does not run in the sandbox; install it, or take the task out. ${found.complaint}`.trim());
+    throw new GraderInfrastructureError(
+      `${name} does not run in the sandbox; install it, or take the task out. ${found.complaint}`.trim(),
+    );
   }
 
   async #inFolder(
@@ -187,5 +208,8 @@ async function readOutput(file: string): Promise<string | undefined> {
 
 function isMachineError(error: unknown): error is NodeJS.ErrnoException {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return code !== undefined && ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(code);
+  return (
+    code !== undefined &&
+    ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(code)
+  );
 }

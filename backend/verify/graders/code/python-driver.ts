@@ -1,10 +1,10 @@
 /**
- * Runs a Python program that reads standard input, or calls one function of it. Its arguments are the program's file, "program" or
- * "call", and the function's name.
+ * Runs a Python program that reads standard input, or calls one function of it. Its arguments are the program's file, "program"
+ * or "call", and the function's name.
  *
- * As LiveCodeBench's checker does (`lcb_runner/evaluation/testing_util.py`), the program finds the usual modules imported, may end
- * by any SystemExit, and a function may be a method of `class Solution`. A call's arguments stand one a line as JSON; its result is
- * written as JSON with the kinds that JSON lacks refused, and whatever the program prints meanwhile goes nowhere.
+ * As LiveCodeBench's checker does (`lcb_runner/evaluation/testing_util.py`), the program finds the usual modules imported, may
+ * end by any SystemExit, and a function may be a method of `class Solution`. A call's arguments stand one a line as JSON; its
+ * result is written as JSON with the kinds that JSON lacks refused, and whatever the program prints meanwhile goes nowhere.
  *
  * Nothing here is a defence: the program may rewrite all of it. It does not know what is expected of it, and that is enough.
  */

@@ -26,7 +26,7 @@ export interface UnittestGraderOptions {
   readonly limits?: Partial<ProgramLimits> | undefined;
 }
 
-/** BigCodeBench gives a task at least its reference's time; a minute suits a slower machine. Its memory limit is 4 GiB of data. */
+/** The defaults of BigCodeBench: of `untrusted_check` (`bigcodebench/eval/__init__.py`) and of its command line for data. */
 export const DEFAULT_UNITTEST_LIMITS: ProgramLimits = { cpuTimeMs: 60_000, memoryBytes: 4 * 1024 ** 3 };
 
 type Ran = { readonly report: z.infer<typeof reportSchema> } | { readonly problem: string };
@@ -119,7 +119,9 @@ export class UnittestGrader implements Grader {
     const missing = run.output?.split(/\s+/).filter((name) => name !== '') ?? [];
     if (run.end !== 'ended' || missing.length > 0) {
       const what = missing.length > 0 ? `lacks ${missing.join(', ')}` : `could not be asked for its modules (${run.complaint})`;
-      throw new GraderInfrastructureError(`The Python of the sandbox ${what}, which the task needs: install it, or leave the task out.`);
+      throw new GraderInfrastructureError(
+        `The Python of the sandbox ${what}, which the task needs: install it, or leave the task out.`,
+      );
     }
     this.#hasModules = true;
   }
@@ -133,7 +135,9 @@ function readReport({ end, output, complaint }: ProgramRun, key: string): Ran {
   } catch {
     // Told below.
   }
-  return { problem: `The program ended before the tests had been reported. ${shortened(complaint.split('\n').at(-1) ?? '', 200)}`.trim() };
+  return {
+    problem: `The program ended before the tests had been reported. ${shortened(complaint.split('\n').at(-1) ?? '', 200)}`.trim(),
+  };
 }
 
 /** The tests that must be in the report, whatever the report says. */
@@ -143,5 +147,9 @@ function testNames(test: string): string[] {
 
 function statuses(names: readonly string[], found: Readonly<Record<string, TestStatus>>): TestChange[] {
   const all = new Set([...names, ...Object.keys(found)]);
-  return [...all].map((id) => ({ id, before: 'missing', after: Object.hasOwn(found, id) ? (found[id] ?? 'missing') : 'missing' }));
+  return [...all].map((id) => ({
+    id,
+    before: 'missing',
+    after: Object.hasOwn(found, id) ? (found[id] ?? 'missing') : 'missing',
+  }));
 }

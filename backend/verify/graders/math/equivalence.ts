@@ -85,7 +85,9 @@ class Comparison {
     const [a, b] = [one, other].map((latex) => latex.replace(/%$/, '').trim()) as [string, string];
     if (this.#sameLeaf(a, b)) return true;
     if (one.endsWith('%') && other.endsWith('%')) return false;
-    return one.endsWith('%') ? this.#sameLeaf(`\\frac{${a}}{100}`, b) || this.#sameLeaf(hundredth(a), b) : this.#samePercent(other, one);
+    return one.endsWith('%')
+      ? this.#sameLeaf(`\\frac{${a}}{100}`, b) || this.#sameLeaf(hundredth(a), b)
+      : this.#samePercent(other, one);
   }
 }
 
@@ -101,7 +103,8 @@ function withoutNames(one: MathValue, other: MathValue): readonly [MathValue, Ma
   if (one.kind === 'relation' && other.kind === 'relation') {
     const values = [namedValue(one), namedValue(other)];
     const names = [one, other].map(({ sides }) => withoutSpaces(sides[0] ?? ''));
-    if (values[0] !== undefined && values[1] !== undefined && names[0] === names[1]) return [mathValue(values[0]), mathValue(values[1])];
+    if (values[0] !== undefined && values[1] !== undefined && names[0] === names[1])
+      return [mathValue(values[0]), mathValue(values[1])];
     return [one, other];
   }
   if (one.kind === 'relation') return [valueOf(one) ?? one, other];
@@ -114,7 +117,14 @@ const valueOf = (relation: Relation): MathValue | undefined => {
   return value === undefined ? undefined : mathValue(value);
 };
 
-const NAME = /^(?:\\?[a-zA-Z]+(?:_\{?\w+\}?)?'*(?:\s*\(\s*[a-zA-Z](?:\s*,\s*[a-zA-Z])*\s*\))?|\\text\{[^{}]*\}|\\angle\s*[A-Z]+)$/;
+/** `x`, `\theta_1`, `f'(x, y)`, `\text{area}`, `\angle ABC`. */
+const NAME = new RegExp(
+  `^(?:${[
+    String.raw`\\?[a-zA-Z]+(?:_\{?\w+\}?)?'*(?:\s*\(\s*[a-zA-Z](?:\s*,\s*[a-zA-Z])*\s*\))?`,
+    String.raw`\\text\{[^{}]*\}`,
+    String.raw`\\angle\s*[A-Z]+`,
+  ].join('|')})$`,
+);
 
 /** The last side of a chain of equalities whose first side is a name. */
 function namedValue({ signs, sides }: Relation): string | undefined {
@@ -139,5 +149,8 @@ function plainWords(latex: string): string | undefined {
   const text = latex.replaceAll(/\\text\{([^{}]*)\}/g, ' $1 ').trim();
   const isText = latex.includes('\\text{') || /^[a-zA-Z]{3,}(?:[\s-]+[a-zA-Z]+)*$/.test(text);
   if (!isText && !/^\(?[A-Z]\)?$/.test(text)) return undefined;
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }

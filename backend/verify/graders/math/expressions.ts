@@ -12,7 +12,9 @@ const CONSTANT_TOLERANCE = 1e-25;
 const VARIABLE_TOLERANCE = 1e-9;
 
 /** Values that variables are given in turn: of both signs, below and above 1, in no simple relation to one another. */
-const SAMPLE_VALUES = [0.7390851332, 1.9318516526, -1.3247179572, 2.6457513111, -0.5671432904, 3.3598856662, -2.2360679775, 0.1234567891];
+const SAMPLE_VALUES = [
+  0.7390851332, 1.9318516526, -1.3247179572, 2.6457513111, -0.5671432904, 3.3598856662, -2.2360679775, 0.1234567891,
+];
 
 const SAMPLES = 8;
 const MIN_DEFINED_SAMPLES = 3;
@@ -25,9 +27,9 @@ const MAX_NESTING = 30;
  */
 const COMMANDS = new Set(
   (
-    'frac sqrt cdot times div pi infty sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp binom lfloor rfloor ' +
-    'lceil rceil alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta kappa lambda mu nu xi rho sigma tau phi varphi ' +
-    'chi psi omega Gamma Delta Theta Lambda Phi Psi Omega overline min max gcd lcm mod pmod'
+    'frac sqrt cdot times div pi infty sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp binom lfloor ' +
+    'rfloor lceil rceil alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta kappa lambda mu nu xi rho sigma tau ' +
+    'phi varphi chi psi omega Gamma Delta Theta Lambda Phi Psi Omega overline min max gcd lcm mod pmod'
   ).split(' '),
 );
 

@@ -2,14 +2,52 @@
 export const MAX_LATEX_CHARACTERS = 1_000;
 
 const UNICODE: Readonly<Record<string, string>> = {
-  '−': '-', '–': '-', '×': '\\times ', '·': '\\cdot ', '÷': '\\div ', '±': '\\pm ', '∞': '\\infty ', '≤': '\\leq ', '≥': '\\geq ',
-  '≠': '\\neq ', '∪': '\\cup ', '∩': '\\cap ', '∈': '\\in ', '√': '\\sqrt ', '°': '', '²': '^{2}', '³': '^{3}', '½': '\\frac{1}{2}',
-  'π': '\\pi ', 'θ': '\\theta ', 'α': '\\alpha ', 'β': '\\beta ', '≈': '\\approx ', '∅': '\\emptyset ', '′': "'",
+  '−': '-',
+  '–': '-',
+  '×': '\\times ',
+  '·': '\\cdot ',
+  '÷': '\\div ',
+  '±': '\\pm ',
+  '∞': '\\infty ',
+  '≤': '\\leq ',
+  '≥': '\\geq ',
+  '≠': '\\neq ',
+  '∪': '\\cup ',
+  '∩': '\\cap ',
+  '∈': '\\in ',
+  '√': '\\sqrt ',
+  '°': '',
+  '²': '^{2}',
+  '³': '^{3}',
+  '½': '\\frac{1}{2}',
+  'π': '\\pi ',
+  'θ': '\\theta ',
+  'α': '\\alpha ',
+  'β': '\\beta ',
+  '≈': '\\approx ',
+  '∅': '\\emptyset ',
+  '′': "'",
 };
 
 const SYNONYMS: Readonly<Record<string, string>> = {
-  dfrac: 'frac', tfrac: 'frac', cfrac: 'frac', le: 'leq', leqslant: 'leq', ge: 'geq', geqslant: 'geq', ne: 'neq', lt: '<', gt: '>',
-  lbrace: '{', rbrace: '}', lvert: '|', rvert: '|', vert: '|', varnothing: 'emptyset', ast: 'cdot', to: 'rightarrow',
+  dfrac: 'frac',
+  tfrac: 'frac',
+  cfrac: 'frac',
+  le: 'leq',
+  leqslant: 'leq',
+  ge: 'geq',
+  geqslant: 'geq',
+  ne: 'neq',
+  lt: '<',
+  gt: '>',
+  lbrace: '{',
+  rbrace: '}',
+  lvert: '|',
+  rvert: '|',
+  vert: '|',
+  varnothing: 'emptyset',
+  ast: 'cdot',
+  to: 'rightarrow',
 };
 
 const TEXT_COMMANDS = 'text|textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|operatorname';
@@ -46,7 +84,9 @@ export function normalLatex(source: string): string {
     .replaceAll(/(?<![\\a-zA-Z])(pi|sin|cos|tan|ln|log|infty)(?![a-zA-Z])/g, '\\$1 ')
     .replaceAll(/(?<![\\a-zA-Z])(?:infinity|inf)(?![a-zA-Z])/gi, '\\infty ')
     .replaceAll(/\\text\{\s*(?:and|or)\s*\}|(?<=\d|\}|\))\s+(?:and|or)\s+(?=\S)/g, ', ');
-  return withoutUnits(text).replace(/[.,;:\s]+$/, '').trim();
+  return withoutUnits(text)
+    .replace(/[.,;:\s]+$/, '')
+    .trim();
 }
 
 /** `15 \text{ cm}^2` is 15, and `5 apples` is 5, but `\text{Evelyn}` and `x y` stay. */
@@ -60,5 +100,8 @@ function withoutUnits(text: string): string {
 
 /** For comparing two normal forms as they are written. Numbers side by side stay apart. */
 export function withoutSpaces(latex: string): string {
-  return latex.replaceAll(/(?<!\d)\s+|\s+(?!\d)/g, '').replaceAll(/\^\{(\w)\}/g, '^$1').replaceAll(/_\{(\w)\}/g, '_$1');
+  return latex
+    .replaceAll(/(?<!\d)\s+|\s+(?!\d)/g, '')
+    .replaceAll(/\^\{(\w)\}/g, '^$1')
+    .replaceAll(/_\{(\w)\}/g, '_$1');
 }

@@ -11,7 +11,14 @@ const MAX_CHARACTERS = 1_000;
 const INTEGER = String.raw`\d+|\d{1,3}(?:,\d{3})+`;
 const DECIMAL = new RegExp(String.raw`^([-+]*)(?:(${INTEGER})\.?|(${INTEGER})?\.(\d+))$`);
 const FRACTION = new RegExp(
-  String.raw`^([-+]*)(?:\\frac\{([-+]?\d+)\}\{([-+]?\d+)\}|\\frac(\d)(\d)|\\frac\{(\d+)\}(\d)|\\frac(\d)\{(\d+)\}|(\d+)/(\d+)|\((-\d+)\)/(\d+))$`,
+  `^([-+]*)(?:${[
+    String.raw`\\frac\{([-+]?\d+)\}\{([-+]?\d+)\}`,
+    String.raw`\\frac(\d)(\d)`,
+    String.raw`\\frac\{(\d+)\}(\d)`,
+    String.raw`\\frac(\d)\{(\d+)\}`,
+    String.raw`(\d+)/(\d+)`,
+    String.raw`\((-\d+)\)/(\d+)`,
+  ].join('|')})$`,
 );
 
 /** Reads an integer (with thousands separators or without), a decimal or a fraction; undefined for anything else. */
@@ -33,7 +40,8 @@ export function writtenNumber(latex: string): WrittenNumber | undefined {
   return inLowestTerms(signed(fraction[1] ?? '', BigInt(top ?? '0')), BigInt(bottom ?? '1'));
 }
 
-const signed = (signs: string, value: bigint): bigint => ([...signs].filter((sign) => sign === '-').length % 2 === 1 ? -value : value);
+const signed = (signs: string, value: bigint): bigint =>
+  [...signs].filter((sign) => sign === '-').length % 2 === 1 ? -value : value;
 
 function inLowestTerms(numerator: bigint, denominator: bigint): WrittenNumber | undefined {
   if (denominator === 0n) return undefined;

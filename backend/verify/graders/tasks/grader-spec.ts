@@ -14,7 +14,10 @@ const text = z.string().max(10_000_000);
 export const graderSpecSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('cases'),
-    cases: z.array(z.strictObject({ input: z.string(), output: z.string() })).max(10_000).default([]),
+    cases: z
+      .array(z.strictObject({ input: z.string(), output: z.string() }))
+      .max(10_000)
+      .default([]),
     /** LiveCodeBench's packed form of further cases: base64 of zlib of a pickled string of JSON. Unpacked when it is needed. */
     packedCases: z.string().optional(),
     /** The function to call; without it the program reads standard input. */

@@ -10,7 +10,9 @@ export class UnpackError extends Error {
 /** The largest ones published unpack to some tens of megabytes. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-const casesSchema = z.array(z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']).optional() }));
+const casesSchema = z.array(
+  z.object({ input: z.string(), output: z.string(), testtype: z.enum(['stdin', 'functional']).optional() }),
+);
 
 export type PublishedCase = z.infer<typeof casesSchema>[number];
 
@@ -76,7 +78,8 @@ export function readPickledString(pickle: Buffer): string {
         takeString(Number(take(8).readBigUInt64LE()));
         break;
       case 0x2e: // STOP
-        if (found === undefined || at !== pickle.length) throw new UnpackError('their pickle holds something else than one string.');
+        if (found === undefined || at !== pickle.length)
+          throw new UnpackError('their pickle holds something else than one string.');
         return found;
       default:
         throw new UnpackError(`their pickle holds something else than a string (instruction 0x${instruction.toString(16)}).`);

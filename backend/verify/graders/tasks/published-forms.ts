@@ -33,7 +33,8 @@ function choiceQuestion(question: string, choices: readonly string[]): string {
 }
 
 /** For rows that carry no name of their own. */
-const idOf = (...parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+const idOf = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
 const liveCodeBenchSchema = z.object({
   question_id: identifier,
@@ -205,7 +206,10 @@ const gpqa: PublishedForm = {
 
 const mathSchema = z.object({
   problem: text,
-  answer: z.union([z.string().min(1), z.number()]).transform(String).optional(),
+  answer: z
+    .union([z.string().min(1), z.number()])
+    .transform(String)
+    .optional(),
   solution: z.string().optional(),
   unique_id: z.string().optional(),
   id: identifier.optional(),

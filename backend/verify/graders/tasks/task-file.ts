@@ -33,9 +33,9 @@ const OWN_FORM = 'conductor';
 const MAX_QUESTION_CHARACTERS = 1_000_000;
 
 /**
- * The tasks of a file in its order, one at a time. JSON lines: rows of our own form, `{"id", "question", "grader": {"kind", …}}`, or
- * of a published data set, recognised by their fields; both may be mixed. CSV with a header: rows of a published data set. Empty
- * lines are passed over. The first bad row ends it. Throws `TaskFileError` or an error of the file system.
+ * The tasks of a file in its order, one at a time. JSON lines: rows of our own form, `{"id", "question", "grader": {"kind", …}}`,
+ * or of a published data set, recognised by their fields; both may be mixed. CSV with a header: rows of a published data set.
+ * Empty lines are passed over. The first bad row ends it. Throws `TaskFileError` or an error of the file system.
  */
 export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = {}): AsyncGenerator<Task> {
   const lineOfId = new Map<string, number>();
@@ -67,7 +67,8 @@ function rowsOf(file: string): AsyncGenerator<Row> {
       throw new TaskFileError(
         file,
         undefined,
-        'this format is not read; write it as JSON lines, in Python: pandas.read_parquet(file).to_json(out, orient="records", lines=True).',
+        'this format is not read; write it as JSON lines, in Python: ' +
+          'pandas.read_parquet(file).to_json(out, orient="records", lines=True).',
       );
     default:
       return jsonRows(file);
@@ -81,7 +82,11 @@ async function* jsonRows(file: string): AsyncGenerator<Row> {
       line += 1;
       if (text.trim() === '') continue;
       if (text.trimStart().startsWith('[')) {
-        throw new TaskFileError(file, line, 'a list stands where one object is wanted; write one object a line, with: jq -c ".[]".');
+        throw new TaskFileError(
+          file,
+          line,
+          'a list stands where one object is wanted; write one object a line, with: jq -c ".[]".',
+        );
       }
       yield { line, row: parseLine(file, line, text) };
     }
@@ -108,7 +113,8 @@ async function* csvRows(file: string): AsyncGenerator<Row> {
       yield { line: info.lines, row: record };
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new TaskFileError(file, parser.info.lines, `this is no CSV: ${error.message}.`, { cause: error });
+    if (error instanceof CsvError)
+      throw new TaskFileError(file, parser.info.lines, `this is no CSV: ${error.message}.`, { cause: error });
     throw error;
   } finally {
     source.destroy();
@@ -149,7 +155,8 @@ function toTask(file: string, line: number, row: unknown, seed: number): Task {
 function checked(task: TaskBody): TaskBody {
   const { grader } = task;
   if (task.question.length > MAX_QUESTION_CHARACTERS) throw new RowError('its question is too long');
-  if (grader.kind === 'cases' && grader.cases.length === 0 && grader.packedCases === undefined) throw new RowError('it has no cases');
+  if (grader.kind === 'cases' && grader.cases.length === 0 && grader.packedCases === undefined)
+    throw new RowError('it has no cases');
   if (grader.kind === 'choice') {
     const position = typeof grader.answer === 'number' ? grader.answer : grader.answer.toUpperCase().charCodeAt(0) - 65;
     if (position >= grader.choices.length) throw new RowError('answer names none of the choices');
