@@ -38,8 +38,9 @@ const LM_PARTS = {
   automaton: [],
   adapter: ['checkpoint'],
   quantize: ['checkpoint'],
-  hub: ['checkpoint', 'quantize'],
-  device: ['hub', 'quantize'],
+  download: [],
+  hub: ['checkpoint', 'quantize', 'download'],
+  device: ['download', 'quantize'],
   decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
 };
 

@@ -1,5 +1,5 @@
-import type { DownloadProgress } from '../lm/hub/progress-meter.ts';
-import { gigabytes } from '../lm/hub/size-text.ts';
+import type { DownloadProgress } from '../lm/download/progress-meter.ts';
+import { gigabytes } from '../lm/download/size-text.ts';
 import { formatElapsed } from '../protocol/figures.ts';
 import type { Progress } from './progress-printer.ts';
 

@@ -4,7 +4,7 @@ import { type AdapterSummary, inspectAdapter, inspectAdapters } from '../lm/adap
 import type { DecoderConfig } from '../lm/checkpoint/decoder-config.ts';
 import { inspectCheckpoint, type ModelSummary } from '../lm/checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
-import { gigabytes } from '../lm/hub/size-text.ts';
+import { gigabytes } from '../lm/download/size-text.ts';
 import { memoryOf } from '../lm/model-memory.ts';
 import { memorySize } from '../lm/quantize/memory-plan.ts';
 import { TokenizerError } from '../lm/tokenizer/errors.ts';

@@ -1,7 +1,7 @@
 import { MODEL_TABLE } from '../lm/hub/model-table.ts';
 import type { PulledModel } from '../lm/hub/pulled-models.ts';
 import { recommendModel, type Recommendation } from '../lm/hub/recommend-model.ts';
-import { gigabytes } from '../lm/hub/size-text.ts';
+import { gigabytes } from '../lm/download/size-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { measuredMemory } from './measured-memory.ts';
 import type { ModelAction } from './model-action.ts';

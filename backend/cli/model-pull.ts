@@ -1,6 +1,6 @@
 import { pullModel } from '../lm/hub/pull-model.ts';
 import { recommendModel } from '../lm/hub/recommend-model.ts';
-import { gigabytes } from '../lm/hub/size-text.ts';
+import { gigabytes } from '../lm/download/size-text.ts';
 import type { CommandContext } from './command.ts';
 import { downloadProgress } from './download-text.ts';
 import { EXIT } from './exit-codes.ts';

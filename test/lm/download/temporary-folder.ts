@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 /** A folder for the test that asks for it. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'conductor-hub-'));
+  const folder = await mkdtemp(path.join(tmpdir(), 'conductor-download-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
