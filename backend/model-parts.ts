@@ -78,7 +78,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
     localConductor: {
       adapterVersion: async ({ model, adapter }) => {
         if (adapter === undefined) return undefined;
-        const { config } = await openCheckpoint(await findModelFolder(model, home));
+        const { config } = await openCheckpoint(await findModelFolder(model, { storage: home }));
         return (await readAdapter(adapter, config)).version;
       },
       policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
@@ -111,7 +111,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
         onProgress: ({ receivedBytes, totalBytes, bytesPerSecond }) => onProgress({ repo, receivedBytes, totalBytes, bytesPerSecond }),
       }),
       inspect: async (model) => {
-        const folder = await findModelFolder(model, home);
+        const folder = await findModelFolder(model, { storage: home });
         await openCheckpoint(folder);
         return { shortName: path.basename(model) };
       },

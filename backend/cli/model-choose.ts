@@ -1,6 +1,6 @@
+import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ModelAction } from './model-action.ts';
-import { absoluteModelName } from './model-folder.ts';
 import { jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -6,13 +6,13 @@ import { inspectCheckpoint, type ModelSummary } from '../lm/checkpoint/inspect.t
 import { type Checkpoint, openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import { gigabytes } from '../lm/download/size-text.ts';
 import { memoryOf } from '../lm/model-memory.ts';
+import { findModelFolder } from '../lm/process/find-model-folder.ts';
 import { memorySize } from '../lm/quantize/memory-plan.ts';
 import { TokenizerError } from '../lm/tokenizer/errors.ts';
 import { readTokenizerFiles } from '../lm/tokenizer/tokenizer-files.ts';
 import { plural } from '../protocol/figures.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ModelAction } from './model-action.ts';
-import { modelFolder } from './model-folder.ts';
 import { PRECISIONS } from './model-options.ts';
 import { storageFolder } from './storage.ts';
 import { allPrintable, jsonText } from './terminal.ts';
@@ -48,7 +48,7 @@ export const inspectModel: ModelAction = {
   run: async (name, { json, storage, adapter = [] }, context) => {
     const { terminal, currentFolder } = context;
     if (!name) throw new UsageError('Name one model: conductor model inspect DIR');
-    const folder = await modelFolder(name, { currentFolder, storage: storageFolder(storage, context) });
+    const folder = await findModelFolder(name, { currentFolder, storage: storageFolder(storage, context) });
     const checkpoint = await openCheckpoint(folder);
     const folders = adapter.map((place) => path.resolve(currentFolder, place));
     const adapters = await Promise.all(folders.map((place) => summariesOf(place, checkpoint.config)));

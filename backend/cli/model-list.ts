@@ -1,9 +1,9 @@
+import { gigabytes } from '../lm/download/size-text.ts';
 import { MODEL_TABLE } from '../lm/hub/model-table.ts';
 import type { PulledModel } from '../lm/hub/pulled-models.ts';
 import { recommendModel, type Recommendation } from '../lm/hub/recommend-model.ts';
-import { gigabytes } from '../lm/download/size-text.ts';
+import { measureMemory } from '../lm/process/measure-memory.ts';
 import { EXIT } from './exit-codes.ts';
-import { measuredMemory } from './measured-memory.ts';
 import type { ModelAction } from './model-action.ts';
 import { pulledModels, storageFolder } from './storage.ts';
 import { allPrintable, jsonText, type Terminal } from './terminal.ts';
@@ -16,10 +16,10 @@ export const listModels: ModelAction = {
   options: ['json', 'storage'],
   run: async (name, { json, storage: named }, context) => {
     if (name !== undefined) throw new UsageError('"model list" takes no model.');
-    const { terminal } = context;
+    const { terminal, deviceProbe, localSettings } = context;
     const storage = storageFolder(named, context);
     const pulled = await pulledModels(storage);
-    const recommendation = recommendModel(await measuredMemory(storage, context));
+    const recommendation = recommendModel(await measureMemory({ storage, probe: deviceProbe }, await localSettings()));
     if (json) terminal.result(jsonText(listResult(storage, pulled, recommendation), 2));
     else printList(pulled, recommendation, terminal);
     return EXIT.ok;

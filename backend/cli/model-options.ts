@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { ModelSettings } from '../lm/language-model.ts';
+import { findModelFolder } from '../lm/process/find-model-folder.ts';
 import type { CommandContext } from './command.ts';
-import { modelFolder } from './model-folder.ts';
 import { writableStorage } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -58,7 +58,7 @@ export async function modelSettings(
 ): Promise<{ readonly settings: ModelSettings; readonly adapter: string | undefined }> {
   const { currentFolder } = context;
   const storage = await writableStorage(named, context);
-  const folder = await modelFolder(model, { currentFolder, storage });
+  const folder = await findModelFolder(model, { currentFolder, storage });
   return {
     settings: { folder, device, precision, adapters: adapter !== undefined, storage },
     adapter: adapter === undefined ? undefined : path.resolve(currentFolder, adapter),

@@ -1,10 +1,10 @@
+import { gigabytes } from '../lm/download/size-text.ts';
 import { pullModel } from '../lm/hub/pull-model.ts';
 import { recommendModel } from '../lm/hub/recommend-model.ts';
-import { gigabytes } from '../lm/download/size-text.ts';
+import { measureMemory } from '../lm/process/measure-memory.ts';
 import type { CommandContext } from './command.ts';
 import { downloadProgress } from './download-text.ts';
 import { EXIT } from './exit-codes.ts';
-import { measuredMemory } from './measured-memory.ts';
 import type { ModelAction } from './model-action.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { storageFolder, writableStorage } from './storage.ts';
@@ -48,8 +48,8 @@ export const pullNamedModel: ModelAction = {
 async function recommended(
   { yes, json, storage }: { readonly yes: boolean; readonly json: boolean; readonly storage: string }, context: CommandContext,
 ): Promise<string | undefined> {
-  const { terminal, interrupted } = context;
-  const found = recommendModel(await measuredMemory(storage, context));
+  const { terminal, interrupted, deviceProbe, localSettings } = context;
+  const found = recommendModel(await measureMemory({ storage, probe: deviceProbe }, await localSettings()));
   if (!found) throw new Error('This machine has too little memory for any model that is known to plan well.');
   const { repo, downloadBytes, licence } = found.model;
   terminal.say(found.reason);

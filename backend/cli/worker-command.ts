@@ -1,11 +1,11 @@
 import path from 'node:path';
+import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
 import type { Pool } from '../protocol/methods.ts';
 import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { absoluteModelName } from './model-folder.ts';
 import { allPrintable, jsonText, printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

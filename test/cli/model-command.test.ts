@@ -127,7 +127,7 @@ describe('what is wrong is said in one sentence', () => {
     ['a list of one', ['list', 'acme/small-model'], 2, /"model list" takes no model\./],
     ['two models', ['inspect', 'a', 'b'], 2, /left over: b/],
     ['no model to inspect', ['inspect'], 2, /conductor model inspect DIR/],
-    ['a folder that is not there', ['inspect', 'nowhere'], 1, /There is no folder .*nowhere/],
+    ['a folder that is not there', ['inspect', 'nowhere'], 1, /There is no model nowhere on this machine, and no folder .*nowhere:/],
     ['a folder that is no model', ['inspect', '.'], 1, /config\.json/],
     ['adapters that are not there', ['inspect', modelFolder('qwen2-tiny'), '--adapter', 'nowhere'], 1, /nowhere/],
     ['a name that no model has', ['pull', 'a/b/c'], 1, /owner\/name/],

@@ -3,16 +3,30 @@ import path from 'node:path';
 import { listPulledModels, recordFile } from '../hub/pulled-models.ts';
 import { ModelMissingError } from './model-missing-error.ts';
 
+export interface WhereToLook {
+  /** The product's storage, where pulled models lie. */
+  readonly storage: string;
+  /** Where whoever named the model stands; absent where a name that came from elsewhere is no path of theirs. */
+  readonly currentFolder?: string | undefined;
+}
+
 /**
- * The folder of a model: the name itself where it is an absolute path, otherwise of the download of `owner/name`, the last one
+ * The folder of a model: a folder by its path, relative only to a current folder, otherwise the download of `owner/name`, the last one
  * that was pulled if several commits are here.
  * @throws ModelMissingError
  */
-export async function findModelFolder(name: string, storage: string): Promise<string> {
-  if (path.isAbsolute(name)) return name;
-  const pulled = (await listPulledModels(storage)).filter(({ repo }) => repo === name);
+export async function findModelFolder(name: string, { storage, currentFolder }: WhereToLook): Promise<string> {
+  const named = currentFolder === undefined ? name : await absoluteModelName(name, currentFolder);
+  if (path.isAbsolute(named)) return named;
+  const pulled = (await listPulledModels(storage)).filter(({ repo }) => repo === named);
   const dated = await Promise.all(pulled.map(async ({ folder }) => ({ folder, at: (await stat(recordFile(folder))).mtimeMs })));
   const [newest] = dated.sort((one, other) => other.at - one.at);
-  if (!newest) throw new ModelMissingError(name);
+  if (!newest) throw new ModelMissingError(name, currentFolder === undefined ? undefined : path.resolve(currentFolder, name));
   return newest.folder;
+}
+
+/** A model as it is named where nobody knows the current folder: a folder that is there by its absolute path, any other name as it is. */
+export async function absoluteModelName(name: string, currentFolder: string): Promise<string> {
+  const folder = path.resolve(currentFolder, name);
+  return (await stat(folder).then(() => true, () => false)) ? folder : name;
 }

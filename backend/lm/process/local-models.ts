@@ -144,7 +144,7 @@ export class LocalModels {
   async #enter(name: string): Promise<Held> {
     const { settings: settingsOf, storage } = this.#options;
     const { device, packageIndex, adapters, ...wanted } = await settingsOf(name);
-    const folder = await findModelFolder(name, storage);
+    const folder = await findModelFolder(name, { storage });
     const precision = wanted.precision === 'auto' ? await this.#bestPrecision(folder, { device, packageIndex }) : wanted.precision;
     const settings: ModelSettings = { folder, device, precision, adapters, storage };
     const key = JSON.stringify(settings);

@@ -3,8 +3,12 @@ export class ModelMissingError extends Error {
   override readonly name = 'ModelMissingError';
   readonly model: string;
 
-  constructor(model: string) {
-    super(`There is no model ${model} on this machine: download it with "Conductor: Choose Conductor Model" or "conductor model pull".`);
+  /** `folder`: where one of this name was looked for, beside the downloads. */
+  constructor(model: string, folder?: string) {
+    const looked = folder === undefined ? '' : `, and no folder ${folder}`;
+    super(
+      `There is no model ${model} on this machine${looked}: download it with "Conductor: Choose Conductor Model" or "conductor model pull".`,
+    );
     this.model = model;
   }
 }
