@@ -58,7 +58,6 @@ export class LocalPolicy implements Policy {
       signal,
       onText,
     });
-    const { device } = await model.describe();
     return texts.map((written, sample) => ({
       text: written.text,
       finishReason: written.finishReason,
@@ -67,7 +66,7 @@ export class LocalPolicy implements Policy {
       promptTokenIds: written.promptTokenIds,
       tokenIds: written.tokenIds,
       logprobs: written.logprobs,
-      sampled: { seed: seeds[sample] as number, device },
+      sampled: { seed: seeds[sample] as number, device: written.device },
     }));
   }
 }

@@ -68,6 +68,8 @@ export interface WrittenText {
   readonly tokenIds: readonly number[];
   /** Of softmax(logits / temperature), before top-p, top-k and grammar. */
   readonly logprobs: readonly number[];
+  /** Where it was written: on another device the same seed may give another text. */
+  readonly device: ModelDescription['device'];
 }
 
 export interface TokensRequest extends Sampling {

@@ -54,7 +54,7 @@ export class LocalModel implements LanguageModel {
         ...(await this.#sampling(request, request.maxTokens, onTokens !== undefined)),
         prompts,
         samples,
-        stopTokenIds: this.#loaded.checkpoint.config.stopTokenIds,
+        stopTokenIds: this.#stopTokens(),
         onTokens,
       });
     }, request.signal);
@@ -92,7 +92,7 @@ export class LocalModel implements LanguageModel {
     const tokenizer = (this.#tokenizer ??= await openTokenizer(this.#loaded.checkpoint.folder));
     const prompt = tokenizer.chat(messages, { prefill });
     const maxTokens = Math.min(request.maxTokens, this.#room(prompt.length));
-    const stopTokenIds = this.#stopTokens(tokenizer);
+    const stopTokenIds = this.#stopTokens(tokenizer.stopTokenIds);
     const open = () => tokenizer.textStream({ skipSpecial: true });
     const texts = new SampleTexts({ samples, prefill, stopTokenIds, open, onText });
     const rows = await this.#loaded.session.generate({
@@ -104,7 +104,7 @@ export class LocalModel implements LanguageModel {
       onTokens: (row, tokens) => texts.add(row, tokens),
     });
     return rows.map(({ tokens, logprobs, finishReason }, sample) => ({
-      text: texts.finish(sample), finishReason, promptTokenIds: prompt, tokenIds: tokens, logprobs,
+      text: texts.finish(sample), finishReason, promptTokenIds: prompt, tokenIds: tokens, logprobs, device: this.#loaded.description.device,
     }));
   }
 
@@ -127,10 +127,10 @@ export class LocalModel implements LanguageModel {
     );
   }
 
-  /** Those of the model and those of its tokenizer; one of them may know more. */
-  #stopTokens(tokenizer: Tokenizer): number[] {
+  /** Those of the model and those of its tokenizer; one of them may know more. Files also name some that the model cannot write. */
+  #stopTokens(ofTokenizer: readonly number[] = []): number[] {
     const { stopTokenIds, vocabularySize } = this.#loaded.checkpoint.config;
-    return [...new Set([...stopTokenIds, ...tokenizer.stopTokenIds])].filter((id) => id < vocabularySize);
+    return [...new Set([...stopTokenIds, ...ofTokenizer])].filter((id) => id < vocabularySize);
   }
 
   #automaton(grammar: Pattern, tokenizer: Tokenizer, stopTokenIds: readonly number[], maxTokens: number): TokenAutomaton {

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { LanguageModel, WrittenText } from '../lm/language-model.ts';
-import type { Sampled } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { AnswerText } from './answer-text.ts';
@@ -58,17 +57,16 @@ export class LocalAdapter implements ModelAdapter {
         onText: (_sample, text) => take(text),
       });
       if (!written) throw new Error('The model wrote nothing at all.');
-      const { device } = await this.#model.describe();
-      return localReply(worker, written, { seed, device });
+      return localReply(worker, written, seed);
     } catch (error) {
       throw classifyError(ended.signal.aborted ? ended.signal.reason : error, { worker, messages, signal });
     }
   }
 }
 
-export function localReply(worker: WorkerConfig, written: WrittenText, sampled: Sampled): ModelReply {
-  const { text, finishReason } = written;
-  return { text, finishReason, usage: localUsage(written), model: worker.model, sampled };
+function localReply({ model }: WorkerConfig, written: WrittenText, seed: number): ModelReply {
+  const { text, finishReason, device } = written;
+  return { text, finishReason, usage: localUsage(written), model, sampled: { seed, device } };
 }
 
 /** Counted, not estimated. What a prompt shares with an earlier one is read again: nothing is cached between requests. */

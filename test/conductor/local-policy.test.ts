@@ -31,14 +31,14 @@ describe('a model of this machine as the Conductor', () => {
   });
 
   it('writes all samples of a prompt in one go, and hands on what training needs', async () => {
-    const texts = [written('one', { tokenIds: [7], logprobs: [-1] }), written('two', { finishReason: 'length' })];
+    const texts = [written('one', { tokenIds: [7], logprobs: [-1] }), written('two', { finishReason: 'length', device: 'cuda' })];
     const { model, policy } = policyOf(texts);
     const samples = await policy.sample(request({ n: 2, sampling: { maxTokens: 100, seeds: [11, 12] } }));
     expect(model.asked).toHaveLength(1);
     expect(model.asked[0]).toMatchObject({ samples: 2, seeds: [11, 12] });
     expect(samples).toMatchObject([
       { text: 'one', finishReason: 'stop', promptTokenIds: [1, 2, 3], tokenIds: [7], logprobs: [-1], sampled: { seed: 11, device: 'cpu' } },
-      { text: 'two', finishReason: 'length', sampled: { seed: 12, device: 'cpu' } },
+      { text: 'two', finishReason: 'length', sampled: { seed: 12, device: 'cuda' } },
     ]);
     expect(samples[0]?.usage).toEqual({ uncachedInput: 3, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false });
   });

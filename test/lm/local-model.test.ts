@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,6 +100,17 @@ describe('a model in this process', () => {
     const rows = await untied.generate({ prompts, samples: 1, maxTokens: newTokens, temperature: 0, seeds });
     expect(rows.map(({ tokens }) => tokens)).toEqual(base.greedy.tokens);
     await expect(untied.write(QUESTION)).rejects.toThrow(TokenizerMissingError);
+  });
+
+  it('is not put off by a stop token that it has no id for', async () => {
+    const folder = path.join(storage, 'many-stops');
+    await cp(modelFolder('qwen2-tiny'), folder, { recursive: true });
+    await writeFile(path.join(folder, 'generation_config.json'), JSON.stringify({ eos_token_id: [0, 999_999] }));
+    const model = await open('qwen2-tiny', { folder });
+    const rows = await model.generate({ prompts: [[1, 2]], samples: 1, maxTokens: 4, temperature: 0, seeds: [0] });
+    expect(rows[0]?.tokens.length).toBeGreaterThan(0);
+    expect(await model.write(QUESTION)).toHaveLength(2);
+    await model.close();
   });
 
   it('takes an adapter by its folder, and the new one when the folder has another', async () => {

@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelDescription, TextRequest, WrittenText } from '../../backend/lm/language-model.ts';
+import type { LanguageModel, TextRequest, WrittenText } from '../../backend/lm/language-model.ts';
 
 /** A model that writes what a test says, and remembers what it was asked. */
 export class ScriptedModel implements LanguageModel {
@@ -9,8 +9,9 @@ export class ScriptedModel implements LanguageModel {
     this.#script = script;
   }
 
-  async describe(): Promise<ModelDescription> {
-    return { name: 'scripted', device: 'cpu', deviceReasons: [], precision: 'full', weightBytes: 1, contextLength: 2_048 };
+  /** It may have been unloaded by then: to ask would load it again. */
+  describe(): Promise<never> {
+    return Promise.reject(new Error('Nobody asks what it is.'));
   }
 
   write(request: TextRequest): Promise<WrittenText[]> {
@@ -28,5 +29,5 @@ export class ScriptedModel implements LanguageModel {
 }
 
 export function written(text: string, change: Partial<WrittenText> = {}): WrittenText {
-  return { text, finishReason: 'stop', promptTokenIds: [1, 2, 3], tokenIds: [4, 5], logprobs: [-0.5, -0.25], ...change };
+  return { text, finishReason: 'stop', promptTokenIds: [1, 2, 3], tokenIds: [4, 5], logprobs: [-0.5, -0.25], device: 'cpu', ...change };
 }

@@ -24,10 +24,10 @@ async function calling(script: ConstructorParameters<typeof ScriptedModel>[0]) {
 
 describe('a model of this machine as a worker', () => {
   it('answers for nothing, with its tokens counted, its seed told and no adapter', async () => {
-    const { model, call } = await calling(async () => [written('Hello.')]);
+    const { model, call } = await calling(async () => [written('Hello.', { device: 'cuda' })]);
     const { reply, spent } = await call();
     expect(reply).toMatchObject({ text: 'Hello.', finishReason: 'stop', model: 'owner/model' });
-    expect(reply.sampled).toEqual({ seed: model.asked[0]?.seeds[0], device: 'cpu' });
+    expect(reply.sampled).toEqual({ seed: model.asked[0]?.seeds[0], device: 'cuda' });
     expect(spent).toMatchObject({ cost: { usd: 0, estimated: false }, usage: { uncachedInput: 3, output: 2, estimated: false } });
     expect(model.asked[0]).toMatchObject({ messages: HELLO.messages, samples: 1 });
     expect(model.asked[0]?.adapter).toBeUndefined();

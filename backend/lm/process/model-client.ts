@@ -95,7 +95,7 @@ export class ModelClient implements LanguageModel {
   }
 
   write({ signal, onText, seeds, grammar, ...request }: TextRequest): Promise<WrittenText[]> {
-    return this.#enqueue(signal, async ({ child }) => {
+    return this.#enqueue(signal, async ({ child, description: { device } }) => {
       const onEvent = (event: ModelEvent): void => { if (event.type === 'text') onText?.(event.sample, event.text); };
       const { messages, prefill, ...sampling } = request;
       const { promptTokenIds, texts } = await child.ask(
@@ -109,7 +109,7 @@ export class ModelClient implements LanguageModel {
       );
       const prompt = [...promptTokenIds];
       return texts.map(({ text, tokens, logprobs, finishReason }) =>
-        ({ text, finishReason, promptTokenIds: prompt, tokenIds: [...tokens], logprobs: [...logprobs] }));
+        ({ text, finishReason, promptTokenIds: prompt, tokenIds: [...tokens], logprobs: [...logprobs], device }));
     });
   }
 
