@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LocalPolicy } from './conductor/local-policy.ts';
-import { readAdapter } from './lm/adapter/read-adapter.ts';
+import { outlineAdapter } from './lm/adapter/read-adapter.ts';
 import { openCheckpoint } from './lm/checkpoint/open-checkpoint.ts';
 import type { DeviceProbe } from './lm/device/choose-device.ts';
 import type { CudaConsent } from './lm/device/cuda-libraries.ts';
@@ -79,7 +79,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
       adapterVersion: async ({ model, adapter }) => {
         if (adapter === undefined) return undefined;
         const { config } = await openCheckpoint(await findModelFolder(model, { storage: home }));
-        return (await readAdapter(adapter, config)).version;
+        return (await outlineAdapter(adapter, config)).version;
       },
       policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
         model: models.model(model),

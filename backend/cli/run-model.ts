@@ -1,4 +1,4 @@
-import { readAdapter } from '../lm/adapter/read-adapter.ts';
+import { outlineAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceChoice } from '../lm/device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries } from '../lm/device/cuda-libraries.ts';
@@ -28,7 +28,7 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
   const { terminal, interrupted } = context;
   const { settings, adapter } = await modelSettings(choice, context);
   // Before a model is loaded for minutes.
-  if (adapter !== undefined) await readAdapter(adapter, (await openCheckpoint(settings.folder)).config);
+  if (adapter !== undefined) await outlineAdapter(adapter, (await openCheckpoint(settings.folder)).config);
   interrupted.throwIfAborted();
   const progress = new ProgressPrinter(terminal);
   const said = new Set<string>();

@@ -4,7 +4,7 @@ import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { CheckpointError, explainSystemError } from '../checkpoint/errors.ts';
 import { AdapterError } from './errors.ts';
 import type { Projection } from './projections.ts';
-import { readAdapter } from './read-adapter.ts';
+import { outlineAdapter } from './read-adapter.ts';
 
 /** What `conductor model inspect` says of an adapter: what it is, or why it cannot be used with the model. */
 export type AdapterSummary =
@@ -41,9 +41,7 @@ export async function inspectAdapters(parent: string, config: DecoderConfig): Pr
 export async function inspectAdapter(folder: string, config: DecoderConfig): Promise<AdapterSummary> {
   const place = { name: basename(resolve(folder)), folder: resolve(folder) };
   try {
-    const { rank, scaling, targets, layers, version } = await readAdapter(folder, config);
-    let parameters = 0;
-    for (const { a, b } of layers.flatMap((layer) => [...layer.values()])) parameters += a.length + b.length;
+    const { rank, scaling, targets, parameters, version } = await outlineAdapter(folder, config);
     return { ...place, compatible: true, rank, scaling, targets, parameters, version };
   } catch (error) {
     if (!(error instanceof AdapterError || error instanceof CheckpointError)) throw error;

@@ -39,12 +39,31 @@ export interface Adapter {
 const CONFIG = 'adapter_config.json';
 const WEIGHTS = 'adapter_model.safetensors';
 
+/** An adapter without its weights. */
+export interface AdapterOutline extends Omit<Adapter, 'layers'> {
+  readonly parameters: number;
+}
+
 /**
  * Reads a PEFT folder for a model of this geometry. Everything is checked before a weight is read.
  * @throws AdapterError for an adapter that does not fit the model or is more than plain LoRA
  * @throws CheckpointError for files that are missing or damaged
  */
 export async function readAdapter(folder: string, config: DecoderConfig): Promise<Adapter> {
+  const layers = Array.from({ length: config.layers }, () => new Map<Projection, LoraPair>());
+  const { parameters: _parameters, ...outline } = await outlineAdapter(folder, config, (layer, projection, pair) => {
+    layers[layer]?.set(projection, pair);
+  });
+  return { ...outline, layers };
+}
+
+/**
+ * Reads an adapter to the end, and of its weights keeps no more than a pair in memory: an adapter of a high rank has gigabytes.
+ * @throws as `readAdapter`
+ */
+export async function outlineAdapter(
+  folder: string, config: DecoderConfig, onPair?: (layer: number, projection: Projection, pair: LoraPair) => void,
+): Promise<AdapterOutline> {
   const root = resolve(folder);
   const json = await readModelJson(root, CONFIG);
   if (json === undefined) throw missingFile(root, CONFIG);
@@ -55,22 +74,21 @@ export async function readAdapter(folder: string, config: DecoderConfig): Promis
   const pairs = checkedPairs(root, tensors, adapterConfig, config);
 
   const hash = createHash('sha256').update(JSON.stringify(adapterConfig));
-  const layers: Map<Projection, LoraPair>[] = [];
-  for (const storedPairs of pairs) {
-    const layer = new Map<Projection, LoraPair>();
+  let parameters = 0;
+  for (const [layer, storedPairs] of pairs.entries()) {
     for (const [projection, { a, b }] of storedPairs) {
       const pair = { a: await readFinite(root, a), b: await readFinite(root, b) };
-      hash.update(`${layers.length} ${projection} `).update(pair.a).update(pair.b);
-      layer.set(projection, pair);
+      hash.update(`${layer} ${projection} `).update(pair.a).update(pair.b);
+      parameters += pair.a.length + pair.b.length;
+      onPair?.(layer, projection, pair);
     }
-    layers.push(layer);
   }
   return {
     name: basename(root),
     folder: root,
     ...adapterConfig,
-    targets: PROJECTIONS.filter((projection) => layers.some((layer) => layer.has(projection))),
-    layers,
+    targets: PROJECTIONS.filter((projection) => pairs.some((layer) => layer.has(projection))),
+    parameters,
     version: hash.digest('hex'),
   };
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { AdapterError } from '../../../backend/lm/adapter/errors.ts';
 import { inspectAdapter, inspectAdapters } from '../../../backend/lm/adapter/inspect-adapters.ts';
 import { projectionSize, PROJECTIONS } from '../../../backend/lm/adapter/projections.ts';
-import { loraTensorName, readAdapter } from '../../../backend/lm/adapter/read-adapter.ts';
+import { loraTensorName, outlineAdapter, readAdapter } from '../../../backend/lm/adapter/read-adapter.ts';
 import { parseDecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
 import { CheckpointError } from '../../../backend/lm/checkpoint/errors.ts';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
@@ -61,6 +61,14 @@ test.each([
       expect(a.some((value) => value !== 0) && b.some((value) => value !== 0)).toBe(true);
     }
   }
+});
+
+test('can be outlined without its weights, under the same version', async () => {
+  const { config } = await openCheckpoint(goldenFolder('models', 'qwen3-tiny'));
+  const folder = goldenFolder('adapters', 'qwen3-tiny-all');
+  const { layers, ...adapter } = await readAdapter(folder, config);
+  const parameters = layers.flatMap((layer) => [...layer.values()]).reduce((sum, { a, b }) => sum + a.length + b.length, 0);
+  expect(await outlineAdapter(folder, config)).toEqual({ ...adapter, parameters });
 });
 
 test('reads the pairs that are there and leaves the other layers alone', async () => {
