@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { systemErrorCode } from '../checkpoint/errors.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import type { BlockFormat } from './block-quantize.ts';
-import { systemErrorCode } from './errors.ts';
 import { QUANTIZED_FILE_VERSION } from './quantized-file.ts';
 
 /*

@@ -1,3 +1,5 @@
+import { systemErrorCode } from '../checkpoint/errors.ts';
+
 export type QuantizedCacheErrorKind = 'no-space' | 'unwritable';
 
 export interface QuantizedCacheErrorData {
@@ -41,10 +43,4 @@ export function unwritable(folder: string, cause: unknown): QuantizedCacheError 
   const code = systemErrorCode(cause) ?? 'unknown error';
   const message = `Quantised weights could not be written to ${folder} (${code}): check the folder and its permissions.`;
   return new QuantizedCacheError({ kind: 'unwritable', folder, message, cause });
-}
-
-/** The code of a file system's error, such as `ENOSPC`. */
-export function systemErrorCode(error: unknown): string | undefined {
-  const isSystemError = error instanceof Error && 'syscall' in error && 'code' in error;
-  return isSystemError && typeof error.code === 'string' ? error.code : undefined;
 }
