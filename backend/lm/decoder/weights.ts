@@ -12,8 +12,8 @@ import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
 export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 
 /**
- * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). In either form a row's result is the same to the
- * last bit whatever the other rows are, which reproducible sampling needs.
+ * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). A row's result is the same to the last bit whatever
+ * the other rows are, which reproducible sampling needs; in the `stored` form only where there are at least two.
  * `repacked`: onnxruntime may keep a copy of the weight in the layout of its kernels: twice as fast for few rows, twice the memory.
  * `stored`: the weight is read as it lies in its file: as fast for hundreds of rows.
  */
