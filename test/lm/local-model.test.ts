@@ -1,9 +1,10 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choice, literal, oneOf, repeat, sequence } from '../../backend/lm/automaton/pattern.ts';
 import { AdapterError } from '../../backend/lm/adapter/errors.ts';
+import { NotANumberError } from '../../backend/lm/decoder/not-a-number-error.ts';
 import { ModelRequestError } from '../../backend/lm/decoder/request-error.ts';
 import type { TextRequest } from '../../backend/lm/language-model.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
@@ -126,6 +127,16 @@ describe('a model in this process', () => {
     await rm(folder, { recursive: true });
     await cp(adapterFolder('qwen2-tiny-attention'), folder, { recursive: true });
     expect(await greedy(folder)).toEqual(adapters['qwen2-tiny-attention']?.greedy.tokens);
+  });
+
+  it('says so where an adapter drives its numbers out of their range', async () => {
+    const folder = path.join(storage, 'too-strong');
+    await cp(adapterFolder('qwen2-tiny-all'), folder, { recursive: true });
+    const config = JSON.parse(await readFile(path.join(folder, 'adapter_config.json'), 'utf8')) as object;
+    await writeFile(path.join(folder, 'adapter_config.json'), JSON.stringify({ ...config, lora_alpha: 1e300 }));
+    await expect(qwen2.write({ ...QUESTION, adapter: folder })).rejects.toThrow(NotANumberError);
+    await expect(qwen2.write({ ...QUESTION, temperature: 0, adapter: folder })).rejects.toThrow(NotANumberError);
+    await expect(qwen2.score({ sequences: [[1, 2, 3]], promptLengths: [1], adapter: folder })).rejects.toThrow(NotANumberError);
   });
 
   it('refuses an adapter of another model, and any where it was loaded without', async () => {

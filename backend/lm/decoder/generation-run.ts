@@ -5,11 +5,12 @@ import {
   carriedFeeds, carriedOutputs, drawFeeds, paddedLength, prefixInputs, prefixOutputs, promptFeeds, samplingFeeds, startFeeds,
 } from './generation-feeds.ts';
 import { checkGenerationRequest, type GeneratedRow, type GenerationRequest } from './generation-request.ts';
+import { requireNumber } from './not-a-number-error.ts';
 
 /** Prompts are read in groups of about so many tokens, padding included: what a pass holds besides weights and caches grows with them. */
 const TOKENS_AT_ONCE = { cpu: 4096, cuda: 32_768 } as const;
 
-/** @throws ModelRequestError; the signal's reason once it is aborted, at the end of a run. */
+/** @throws ModelRequestError; NotANumberError; the signal's reason once it is aborted, at the end of a run. */
 export async function generateRows(
   session: Session, config: DecoderConfig, contextLength: number, request: GenerationRequest, shared: Feeds,
 ): Promise<GeneratedRow[]> {
@@ -85,7 +86,7 @@ function takeTokens(
     for (let step = 0; step < steps && !result.stopped; step += 1) {
       const token = Number((tokens.data as BigInt64Array)[step * rows + row]);
       fresh.push(token);
-      result.logprobs.push((logprobs.data as Float32Array)[step * rows + row] as number);
+      result.logprobs.push(requireNumber((logprobs.data as Float32Array)[step * rows + row] as number));
       result.stopped = stops.has(token);
     }
     result.tokens.push(...fresh);

@@ -1,6 +1,7 @@
 import type { Adapter } from '../adapter/read-adapter.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
+import { requireNumber } from './not-a-number-error.ts';
 import { checkTemperature, checkTokens, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 
@@ -43,13 +44,14 @@ export function scoringFeeds({ sequences, promptLengths, temperature = 1 }: Scor
   };
 }
 
+/** @throws NotANumberError */
 export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: Values): number[][] {
   const all = Array.from(scores.data as Float32Array);
   let taken = 0;
   return sequences.map((sequence, row) => {
     const count = sequence.length - (promptLengths[row] as number);
     taken += count;
-    return all.slice(taken - count, taken);
+    return all.slice(taken - count, taken).map(requireNumber);
   });
 }
 
