@@ -35,8 +35,8 @@ interface TravellingClass {
   readonly make: (message: string, data: Data) => Error;
 }
 
-/** By name. */
-const CLASSES: Readonly<Record<string, TravellingClass>> = {
+/** By name. A map, since a name comes from the other process: `constructor` is none of these. */
+const CLASSES: ReadonlyMap<string, TravellingClass> = new Map(Object.entries({
   ModelRequestError: { fields: [], make: (message) => new ModelRequestError(message) },
   PromptTooLongError: { fields: [], make: (message) => new PromptTooLongError(message) },
   RuntimeMissingError: { fields: [], make: (message) => new RuntimeMissingError(message) },
@@ -80,7 +80,7 @@ const CLASSES: Readonly<Record<string, TravellingClass>> = {
     }),
   },
   DeviceError: { fields: ['kind'], make: (message, { kind }) => new DeviceError(text(kind) as DeviceErrorKind, message) },
-};
+} satisfies Readonly<Record<string, TravellingClass>>));
 
 /** An error that words its own message, with the message it had. */
 function worded<E extends Error>(error: E, message: string): E {
@@ -89,7 +89,7 @@ function worded<E extends Error>(error: E, message: string): E {
 }
 
 export function toWireError(error: unknown): WireError {
-  const known = error instanceof Error ? CLASSES[error.name] : undefined;
+  const known = error instanceof Error ? CLASSES.get(error.name) : undefined;
   if (!(error instanceof Error) || !known) {
     const said = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim();
     return { name: 'ModelFailedError', message: `The model could not answer: ${said.slice(0, 1_000)}`, data: {} };
@@ -102,5 +102,5 @@ export function toWireError(error: unknown): WireError {
 }
 
 export function fromWireError({ name, message, data }: WireError): Error {
-  return CLASSES[name]?.make(message, data) ?? new ModelFailedError(message);
+  return CLASSES.get(name)?.make(message, data) ?? new ModelFailedError(message);
 }

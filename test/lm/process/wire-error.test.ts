@@ -41,3 +41,8 @@ it('any other error comes out as a failure of the model that says what it was, w
     expect(arrived.message).toBe('The model could not answer: x is not a function');
   }
 });
+
+it.each(['constructor', 'toString', '__proto__'])('a name that only JavaScript knows (%s) is a failure of the model like any other', (name) => {
+  expect(fromWireError({ name, message, data: {} })).toBeInstanceOf(ModelFailedError);
+  expect(toWireError(Object.defineProperty(new Error('odd'), 'name', { value: name }))).toMatchObject({ name: 'ModelFailedError' });
+});
