@@ -37,12 +37,14 @@ export class MeteredPolicy implements Policy {
     const { policy, profile, call } = this.#options;
     const samples: PolicySample[] = [];
     const adapter: ModelAdapter = {
-      stream: async (_request, { signal, onText }) => {
+      // `asked` also has what workers.json says of sampling.
+      stream: async (asked, { signal, onText }) => {
         const told = (_sample: number, text: string): void => {
           onText(text);
           request.onText(0, text);
         };
-        const [sample] = await policy.sample({ ...request, signal, onText: told });
+        const sampling = { ...request.sampling, temperature: asked.temperature, topP: asked.topP };
+        const [sample] = await policy.sample({ ...request, sampling, signal, onText: told });
         if (!sample) throw new Error('The policy wrote nothing at all.');
         samples.push(sample);
         const { text, finishReason, usage, sampled } = sample;
@@ -50,7 +52,9 @@ export class MeteredPolicy implements Policy {
       },
     };
     const { messages } = conductorPrompt(request, profile);
-    await call({ messages, maxOutputTokens: request.sampling.maxTokens }, request.signal, adapter);
+    const { maxTokens, temperature, topP } = request.sampling;
+    const wanted = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
+    await call({ messages, maxOutputTokens: maxTokens, ...wanted }, request.signal, adapter);
     // Only the attempt that succeeded wrote one.
     return samples.at(-1) as PolicySample;
   }
