@@ -14,6 +14,9 @@ import { PLACES_AT_ONCE, scoreTokens, scoringInputs } from './scoring.ts';
 import { idleScoring, scoringFeeds, scoresOf, type ScoringRequest } from './scoring-run.ts';
 import { type ComputeType, DecoderWeights } from './weights.ts';
 
+/** Sines and cosines of every position are part of the graph: 8 MB for heads of 64, and 16 MB for heads of 128. */
+const LONGEST_CONTEXT = 32_768;
+
 export interface DecoderOptions {
   readonly device: 'cpu' | 'cuda';
   readonly compute: ComputeType;
@@ -21,7 +24,7 @@ export interface DecoderOptions {
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
   /** Whether requests may name an adapter; without, no product asks for one. */
   readonly adapters: boolean;
-  /** Prompt and answer together have at most so many tokens; the model's own limit where absent. */
+  /** Prompt and answer together have at most so many tokens; where absent LONGEST_CONTEXT, and never more than the model's own limit. */
   readonly contextLength?: number | undefined;
   readonly threads?: number | undefined;
   readonly repackWeights?: boolean | undefined;
@@ -46,7 +49,7 @@ export class DecoderSession {
 
   static async open(checkpoint: Checkpoint, options: DecoderOptions): Promise<DecoderSession> {
     const { config } = checkpoint;
-    const contextLength = Math.min(options.contextLength ?? config.maximumPositions, config.maximumPositions);
+    const contextLength = Math.min(options.contextLength ?? LONGEST_CONTEXT, config.maximumPositions);
     const { graph, outputs } = decoderGraph(checkpoint, options, contextLength);
     const session = await Session.open(graph, outputs, options);
     return new DecoderSession(checkpoint, contextLength, session, options.adapters ? new AdapterFeeds(config) : undefined);
