@@ -14,7 +14,7 @@ export interface ModelSettings {
   readonly folder: string;
   readonly device: 'auto' | 'cuda' | 'cpu' | 'webgpu';
   readonly precision: Precision;
-  /** Prompt and answer together; the model's own limit where absent. */
+  /** Prompt and answer together; where absent 32,768 tokens, and never more than the model takes. */
   readonly contextLength?: number | undefined;
   /** Whether requests may name an adapter. */
   readonly adapters: boolean;
