@@ -7,10 +7,9 @@ import type { DeviceProbe } from './lm/device/choose-device.ts';
 import type { CudaConsent } from './lm/device/cuda-libraries.ts';
 import { findDriver, listGpus } from './lm/device/nvidia.ts';
 import { HubError } from './lm/hub/hub-error.ts';
-import { MODEL_TABLE } from './lm/hub/model-table.ts';
+import { modelOffers } from './lm/hub/model-offers.ts';
 import { pullModel } from './lm/hub/pull-model.ts';
 import { listPulledModels } from './lm/hub/pulled-models.ts';
-import { recommendModel } from './lm/hub/recommend-model.ts';
 import { findModelFolder } from './lm/process/find-model-folder.ts';
 import { LocalModels, type LocalModelState } from './lm/process/local-models.ts';
 import { measureMemory } from './lm/process/measure-memory.ts';
@@ -91,20 +90,8 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
     access: {
       list: async (settings) => {
         const [pulled, memory] = await Promise.all([listPulledModels(home), measureMemory({ storage: home, probe }, settings)]);
-        const best = recommendModel(memory);
-        return {
-          pulled,
-          offered: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
-          ...(best && {
-            recommended: {
-              repo: best.model.repo,
-              precision: best.precision === '4-bit' || best.precision === '8-bit' ? best.precision : 'full',
-              device: best.device,
-              neededBytes: best.neededBytes,
-              reason: best.reason,
-            },
-          }),
-        };
+        const { offered, recommended } = modelOffers(memory);
+        return { pulled, offered, ...(recommended && { recommended }) };
       },
       pull: ({ repo, revision, token, signal, onProgress }, { hubEndpoint }) => pullModel({
         repo, revision, token, endpoint: hubEndpoint, storage: home, signal,

@@ -1,7 +1,6 @@
 import { gigabytes } from '../lm/download/size-text.ts';
-import { MODEL_TABLE } from '../lm/hub/model-table.ts';
+import { modelOffers } from '../lm/hub/model-offers.ts';
 import type { PulledModel } from '../lm/hub/pulled-models.ts';
-import { recommendModel, type Recommendation } from '../lm/hub/recommend-model.ts';
 import { measureMemory } from '../lm/process/measure-memory.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ModelAction } from './model-action.ts';
@@ -19,38 +18,24 @@ export const listModels: ModelAction = {
     const { terminal, deviceProbe, localSettings } = context;
     const storage = storageFolder(named, context);
     const pulled = await pulledModels(storage);
-    const recommendation = recommendModel(await measureMemory({ storage, probe: deviceProbe }, await localSettings()));
-    if (json) terminal.result(jsonText(listResult(storage, pulled, recommendation), 2));
-    else printList(pulled, recommendation, terminal);
+    const offers = modelOffers(await measureMemory({ storage, probe: deviceProbe }, await localSettings()));
+    if (json) terminal.result(jsonText({ storage, pulled, offered: offers.offered, recommended: offers.recommended ?? null }, 2));
+    else printList(pulled, offers, terminal);
     return EXIT.ok;
   },
 };
 
-function listResult(storage: string, pulled: readonly PulledModel[], recommendation: Recommendation | undefined) {
-  return {
-    storage,
-    pulled,
-    offered: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
-    recommended: recommendation ? viewOf(recommendation) : null,
-  };
-}
-
-function viewOf({ model, precision, device, neededBytes, reason }: Recommendation) {
-  const isQuantized = precision === '4-bit' || precision === '8-bit';
-  return { repo: model.repo, precision: isQuantized ? precision : 'full', device, neededBytes, reason };
-}
-
-function printList(pulled: readonly PulledModel[], recommendation: Recommendation | undefined, terminal: Terminal): void {
+function printList(pulled: readonly PulledModel[], { offered, recommended }: ReturnType<typeof modelOffers>, terminal: Terminal): void {
   if (pulled.length === 0) terminal.say('No model was pulled yet.');
   for (const { repo, commit, sizeBytes, folder } of allPrintable(pulled)) {
     const mark = terminal.resultStyle('green', '✓');
     terminal.result(`${mark} ${repo.padEnd(28)} ${commit.slice(0, 8)} ${gigabytes(sizeBytes).padStart(8)}  ${folder}`);
   }
   terminal.say('Known to plan well:');
-  for (const { repo, parameters, downloadBytes, licence } of MODEL_TABLE) {
+  for (const { repo, parameters, downloadBytes, licence } of offered) {
     const billions = `${(parameters / 1e9).toFixed(1)} billion parameters`;
-    const mark = repo === recommendation?.model.repo ? 'recommended' : '';
+    const mark = repo === recommended?.repo ? 'recommended' : '';
     terminal.result(`– ${repo.padEnd(28)} ${billions}, ${gigabytes(downloadBytes).padStart(7)}, ${licence} ${mark}`.trimEnd());
   }
-  terminal.say(recommendation?.reason ?? NOTHING_FITS);
+  terminal.say(recommended?.reason ?? NOTHING_FITS);
 }

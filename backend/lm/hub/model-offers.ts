@@ -1,0 +1,33 @@
+import { MODEL_TABLE, type TableModel } from './model-table.ts';
+import { recommendModel } from './recommend-model.ts';
+
+/** A model that can be pulled, without its geometry. */
+export type OfferedModel = Pick<TableModel, 'repo' | 'licence' | 'parameters' | 'downloadBytes'>;
+
+/** Which model to pull for this machine, as clients and scripts are told. */
+export interface RecommendedModel {
+  readonly repo: string;
+  readonly precision: 'full' | '8-bit' | '4-bit';
+  readonly device: 'cpu' | 'cuda';
+  readonly neededBytes: number;
+  readonly reason: string;
+}
+
+/** What can be pulled, and the best of it for so much memory; none where nothing fits. */
+export function modelOffers(memory: Parameters<typeof recommendModel>[0]): {
+  readonly offered: OfferedModel[];
+  readonly recommended: RecommendedModel | undefined;
+} {
+  return {
+    offered: MODEL_TABLE.map(({ repo, licence, parameters, downloadBytes }) => ({ repo, licence, parameters, downloadBytes })),
+    recommended: recommendedModel(memory),
+  };
+}
+
+function recommendedModel(memory: Parameters<typeof recommendModel>[0]): RecommendedModel | undefined {
+  const best = recommendModel(memory);
+  if (!best) return undefined;
+  const { model: { repo }, precision, device, neededBytes, reason } = best;
+  const isQuantized = precision === '4-bit' || precision === '8-bit';
+  return { repo, precision: isQuantized ? precision : 'full', device, neededBytes, reason };
+}
