@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { shellQuote } from '../sandbox.ts';
-import { ReportError, type TestReport } from '../test-report.ts';
+import type { TestReport } from '../test-report.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { mochaReporter } from './mocha-reporter.ts';
-import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha'], packages: ['mocha'], fallback: 'mocha' };
@@ -48,15 +48,7 @@ const lineSchema = z.discriminatedUnion('type', [
 /** Throws `ReportError`. */
 export function parseMochaLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
-  let hasEnd = false;
-  for (const value of jsonLines(text)) {
-    const parsed = lineSchema.safeParse(value);
-    if (!parsed.success) throw unreadable(JSON.stringify(value));
-    if (parsed.data.type === 'end') {
-      hasEnd = true;
-      continue;
-    }
-    const { type, file, path: names, durationMs, message } = parsed.data;
+  for (const { type, file, path: names, durationMs, message } of reporterEvents(text, lineSchema)) {
     collector.add({
       kind: type === 'hook' ? 'container' : 'test',
       status: type === 'pass' ? 'passed' : type === 'pending' ? 'skipped' : 'failed',
@@ -65,6 +57,5 @@ export function parseMochaLines(text: string, copy: string): TestReport {
       message,
     });
   }
-  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
   return { results: collector.results };
 }

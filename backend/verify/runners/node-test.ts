@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import type { TestReport } from '../test-report.ts';
 import { binFolders } from './javascript-project.ts';
 import { NODE_TEST_REPORTER } from './node-test-reporter.ts';
 import { expandScripts, testScripts } from './package-scripts.ts';
-import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -80,14 +80,7 @@ const eventSchema = z.discriminatedUnion('type', [
 export function parseEvents(lines: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const openNames = new Map<string, string[]>();
-  let hasEnd = false;
-  for (const value of jsonLines(lines)) {
-    const { data: event } = eventSchema.safeParse(value);
-    if (event === undefined) throw unreadable(JSON.stringify(value));
-    if (event.type === 'end') {
-      hasEnd = true;
-      continue;
-    }
+  for (const event of reporterEvents(lines, eventSchema)) {
     const file = event.file ?? '';
     const names = openNames.get(file) ?? [];
     openNames.set(file, names);
@@ -107,6 +100,5 @@ export function parseEvents(lines: string, copy: string): TestReport {
       durationMs: event.durationMs,
     });
   }
-  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
   return { results: collector.results };
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { PYTEST_OPTIONS, pythonEnvironment } from './python-environment.ts';
 import { pytestPlugin } from './pytest-plugin.ts';
-import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -80,13 +80,8 @@ interface SeenTest {
 export function parsePytestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const tests = new Map<string, SeenTest>();
-  let hasEnd = false;
-  for (const value of jsonLines(text)) {
-    const { data } = lineSchema.safeParse(value);
-    if (data === undefined) throw unreadable(JSON.stringify(value));
-    if (data.type === 'end') {
-      hasEnd = true;
-    } else if (data.type === 'collect') {
+  for (const data of reporterEvents(text, lineSchema)) {
+    if (data.type === 'collect') {
       const status = data.outcome === 'skipped' ? 'skipped' : 'failed';
       collector.add({ kind: 'container', status, path: pathOf(data.root, data.node, copy), message: data.message });
     } else if (data.outcome !== 'rerun') {
@@ -98,7 +93,6 @@ export function parsePytestLines(text: string, copy: string): TestReport {
       seen.durationMs += data.durationMs;
     }
   }
-  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
   for (const { path: names, outcomes, message, durationMs } of tests.values())
     collector.add({ kind: 'test', status: statusOf(outcomes), path: names, message, durationMs });
   return { results: collector.results };

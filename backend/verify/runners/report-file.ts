@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import type { z } from 'zod';
 import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from '../test-report.ts';
 
 /** The text of a report, which untrusted code may have written or replaced by anything. Throws `ReportError`. */
@@ -80,6 +81,24 @@ export function* jsonLines(text: string): Generator<unknown> {
       throw unreadable(line);
     }
   }
+}
+
+/**
+ * What a reporter of ours wrote, an event a line, without the end that it writes last. Throws `ReportError` at a line that is no event, and
+ * after the last one where the end is missing: the runner was stopped, and what it did not come to is unknown.
+ */
+export function* reporterEvents<Event extends { readonly type: string }>(
+  text: string,
+  schema: z.ZodType<Event>,
+): Generator<Exclude<Event, { readonly type: 'end' }>> {
+  let hasEnd = false;
+  for (const value of jsonLines(text)) {
+    const { data: event } = schema.safeParse(value);
+    if (event === undefined) throw unreadable(JSON.stringify(value));
+    if (event.type === 'end') hasEnd = true;
+    else yield event as Exclude<Event, { readonly type: 'end' }>;
+  }
+  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
 }
 
 export const unreadable = (text: string): ReportError =>

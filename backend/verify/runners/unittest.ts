@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import type { TestReport } from '../test-report.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';
-import { jsonLines, readReportFile, relativeFile, ResultCollector, unreadable } from './report-file.ts';
+import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands, withEdits, type Word } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 import { unittestMain } from './unittest-main.ts';
@@ -66,19 +66,11 @@ type Line = Extract<z.infer<typeof lineSchema>, { type: 'result' }>;
 export function parseUnittestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const seen = new Map<string, Line>();
-  let hasEnd = false;
-  for (const value of jsonLines(text)) {
-    const { data } = lineSchema.safeParse(value);
-    if (data === undefined) throw unreadable(JSON.stringify(value));
-    if (data.type === 'end') {
-      hasEnd = true;
-      continue;
-    }
+  for (const data of reporterEvents(text, lineSchema)) {
     const key = JSON.stringify([data.file, data.names]);
     const known = seen.get(key);
     if (known === undefined || (data.status === 'failed' && known.status !== 'failed')) seen.set(key, data);
   }
-  if (!hasEnd) throw new ReportError('The report ends before the tests did.');
   for (const { kind, status, file, names, message, durationMs } of seen.values()) {
     const parts = [file === null ? undefined : relativeFile(file, copy), ...names];
     collector.add({ kind, status, path: parts, message: message ?? undefined, durationMs });
