@@ -48,7 +48,6 @@ export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { 
   const { output, ...cache } = groupedQueryAttention(
     g,
     { query: side(query, heads), key: side(key, keyValueHeads), value: side(value, keyValueHeads) },
-    undefined,
     { lastIndex: last, total: size, ...rotation },
     { heads, keyValueHeads, batch, length },
   );

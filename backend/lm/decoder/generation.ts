@@ -6,6 +6,7 @@ import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import { promptAttention, type KeyValue, lengthMask, sharedPrefixAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 import { sampleToken } from './sampling.ts';
+import type { ComputeType } from './weights.ts';
 
 /*
  * A chunk of a generation is one run: the prompts are read (or their cache is handed in, where an earlier chunk read them), then a Loop
@@ -79,7 +80,7 @@ export function generationInputs(root: Graph, { config, weights: { compute } }: 
 }
 
 /** onnxruntime-node cannot carry bfloat16 in or out: between chunks such a cache is float32. */
-const carried = (compute: 'float32' | 'float16' | 'bfloat16') => (compute === 'bfloat16' ? 'float32' : compute);
+const carried = (compute: ComputeType) => (compute === 'bfloat16' ? 'float32' : compute);
 
 export interface GenerationOutputs {
   /** int64[steps, rows]; 0 after a row's end. */

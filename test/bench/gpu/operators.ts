@@ -133,7 +133,7 @@ function attended(g: Graph, x: Tensor, compute: ComputeType): Tensor {
   const query = reshape(g, x, [1, 5, 128]);
   const side = reshape(g, gemm(g, x, matrix(g, compute, 64, 128), { transposeB: true }), [1, 5, 64]);
   const { output } = groupedQueryAttention(
-    g, { query, key: side, value: side }, undefined,
+    g, { query, key: side, value: side },
     { lastIndex: g.constant('int32', [1], [4]), total: g.scalar('int32', 5), ...tables(g, compute, 16, 16) },
     { heads: 4, keyValueHeads: 2, batch: 1, length: 5 },
   );

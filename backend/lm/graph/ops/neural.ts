@@ -94,7 +94,6 @@ interface GroupedAttention {
   readonly heads: number;
   readonly keyValueHeads: number;
   readonly batch: Dimension;
-  /** Tokens in the cache afterwards. */
   readonly length: Dimension;
 }
 
@@ -113,26 +112,21 @@ const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
   }),
 };
 
-export interface AttentionCache {
-  readonly key: Tensor;
-  readonly value: Tensor;
-}
-
 /**
- * Causal attention of query[batch, sequence, heads · size] over key and value [batch, sequence, keyValueHeads · size], rotated in the
- * kernel, and over what came before, a cache [batch, keyValueHeads, earlier, size] (Ainslie et al., arXiv 2305.13245). Rows are padded on
- * the right: `lastIndex` int32[batch] is the place of each row's last token in the cache, `total` int32[] the cache's length afterwards.
+ * Causal attention of query[batch, length, heads · size] over key and value [batch, length, keyValueHeads · size], rotated in the kernel
+ * (Ainslie et al., arXiv 2305.13245), with nothing before them. Rows are padded on the right: `lastIndex` int32[batch] is the place of each
+ * row's last token, `total` int32[] the length. Gives also the rotated keys, and the values, as [batch, keyValueHeads, length, size].
  * Not differentiable, and on CUDA not in float32.
  */
 export const groupedQueryAttention = Object.assign(
   (
     g: Graph,
     { query, key, value }: { readonly query: Tensor; readonly key: Tensor; readonly value: Tensor },
-    past: AttentionCache | undefined,
     { lastIndex, total, cosine, sine }: { readonly lastIndex: Tensor; readonly total: Tensor; readonly cosine: Tensor; readonly sine: Tensor },
     attributes: GroupedAttention,
-  ): { readonly output: Tensor } & AttentionCache => {
-    const inputs = [query, key, value, past?.key, past?.value, lastIndex, total, cosine, sine];
+  ): { readonly output: Tensor; readonly key: Tensor; readonly value: Tensor } => {
+    // The kernel could go on from a cache, its fourth and fifth input; prompts have none.
+    const inputs = [query, key, value, undefined, undefined, lastIndex, total, cosine, sine];
     const [output, presentKey, presentValue] = g.apply(GROUPED_QUERY_ATTENTION, inputs, attributes);
     return { output: output!, key: presentKey!, value: presentValue! };
   },
