@@ -15,7 +15,7 @@ const ROOMS = {
   'backend/journal': ['protocol'],
   'backend/lm': [],
   'backend/simulator': ['verify'],
-  'backend/cli': ['protocol', 'simulator', 'lm'],
+  'backend/cli': ['protocol', 'simulator', 'lm', 'verify'],
 };
 const folder = (room) => (room.startsWith('backend/') ? room : `backend/${room}`);
 

@@ -15,6 +15,7 @@ import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
+import { CopyPool } from './verify/copy-pool.ts';
 import { findTestCommand, isKnownTestCommand } from './verify/find-tests.ts';
 import { parsePatch } from './verify/parse-patch.ts';
 import { RunFolders } from './verify/run-folder.ts';
@@ -57,7 +58,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
-  const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });
+  const copies = new CopyPool({ folders });
+  const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
@@ -102,6 +104,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     resume: () => runs.resumeUnfinished(),
     close: async () => {
       await runs.close();
+      await copies.close();
       await models.close();
       journal.close();
     },

@@ -10,6 +10,8 @@ export const testChangeSchema = z.object({
   after: testStatusSchema,
   /** What the test said when it failed after the patch, cut short. */
   message: z.string().optional(),
+  /** It ended otherwise in another run of the same code, and is left out of the verdict. */
+  flaky: z.boolean().optional(),
   durationMs: z.number().nonnegative().optional(),
 });
 export type TestChange = z.infer<typeof testChangeSchema>;
@@ -25,6 +27,8 @@ export const verdictSchema = z.object({
   outcome: z.enum(['verified', 'failed', 'refused', 'infrastructure']),
   reason: z.string(),
   tests: z.array(testChangeSchema).readonly(),
+  /** What people should know beside the reason, a sentence each: tests left out, edits left out, a check that could not be made. */
+  notes: z.array(z.string()).readonly().default([]),
   command: z.string(),
   sandboxed: z.boolean(),
   durationMs: z.number().nonnegative(),

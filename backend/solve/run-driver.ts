@@ -306,5 +306,6 @@ function sampledIn({ sampled }: ModelReply): Pick<ModelReply, 'sampled'> {
 }
 
 function notRun(command: string, reason: string): Verdict {
-  return { verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], command, sandboxed: false, durationMs: 0 };
+  return { verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], command, notes: [],
+    sandboxed: false, durationMs: 0 };
 }

@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 
+/** What a command may have used too much of. */
+export type ExceededLimit = 'time' | 'memory' | 'processes' | 'disk' | 'output';
+
 export interface ProcessOutcome {
   /** Null if the process was ended by a signal. */
   readonly exitCode: number | null;
-  readonly timedOut: boolean;
+  /** Why it was killed; absent where it was not. */
+  readonly exceeded?: ExceededLimit;
   /** The last part of what was written. */
   readonly stdout: string;
   readonly stderr: string;
@@ -43,7 +47,7 @@ export async function runProcessGroup({ argv, cwd, environment, timeoutMs, signa
   child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
 
-  let timedOut = false;
+  let exceeded: ExceededLimit | undefined;
   const ended = Promise.withResolvers<number | null>();
   let afterKill: NodeJS.Timeout | undefined;
   const kill = (): void => {
@@ -52,7 +56,7 @@ export async function runProcessGroup({ argv, cwd, environment, timeoutMs, signa
     afterKill ??= setTimeout(() => ended.resolve(child.exitCode), AFTER_KILL_MS);
   };
   const timer = setTimeout(() => {
-    timedOut = true;
+    exceeded = 'time';
     kill();
   }, timeoutMs);
   signal.addEventListener('abort', kill, { once: true });
@@ -63,7 +67,13 @@ export async function runProcessGroup({ argv, cwd, environment, timeoutMs, signa
   try {
     const exitCode = await ended.promise;
     signal.throwIfAborted();
-    return { exitCode, timedOut, stdout: stdout.toString(), stderr: stderr.toString(), durationMs: performance.now() - started };
+    return {
+      exitCode,
+      ...(exceeded && { exceeded }),
+      stdout: stdout.toString(),
+      stderr: stderr.toString(),
+      durationMs: performance.now() - started,
+    };
   } finally {
     clearTimeout(timer);
     clearTimeout(afterKill);

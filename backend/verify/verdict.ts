@@ -7,6 +7,8 @@ export interface TestChange {
   readonly after: TestStatus;
   /** What the test said when it failed after the patch, cut short. */
   readonly message?: string;
+  /** It ended otherwise in another run of the same code, and is left out of the verdict. */
+  readonly flaky?: boolean;
   readonly durationMs?: number;
 }
 
@@ -22,6 +24,8 @@ export interface Verdict {
   readonly outcome: 'verified' | 'failed' | 'refused' | 'infrastructure';
   readonly reason: string;
   readonly tests: readonly TestChange[];
+  /** What people should know beside the reason, a sentence each: tests left out, edits left out, a check that could not be made. */
+  readonly notes: readonly string[];
   readonly command: string;
   readonly sandboxed: boolean;
   readonly durationMs: number;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
 import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
 import { brokenTests, hasEvidence, judge } from './judge.ts';
+import type { CopyPool } from './copy-pool.ts';
 import { chooseRunner, type ChosenRunner } from './choose-runner.ts';
 import type { Patch } from './patch.ts';
 import type { RunFolder, RunFolders } from './run-folder.ts';
@@ -16,7 +17,16 @@ export type VerifyProgress = 'copying' | 'running the tests before the change' |
 export interface VerifyOptions {
   /** The workspace, absolute. It is read and never written. */
   readonly base: string;
+  /** Where dependencies are installed, if not in `base`: for a base that is a checkout of its own. */
+  readonly installed?: string;
   readonly patch: Patch;
+  /**
+   * What becomes of edits to protected files (tests, their data, what decides how they run). An answer with one is refused; of a person's
+   * change the rest is judged, with those files as they were.
+   */
+  readonly protectedEdits?: 'refuse' | 'leave out';
+  /** Ids of tests that have to pass after the patch, whatever they did before; without them the tests that failed before have to. */
+  readonly targets?: readonly string[];
   /** What runs the tests, in the workspace's folder; see `findTestCommands`. */
   readonly command: string;
   /** Which runner's report is read, and where a command of the user's own leaves JUnit files; see `TestCommand`. */
@@ -33,6 +43,7 @@ export interface VerifyOptions {
 export interface VerifierParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
   readonly folders: RunFolders;
+  readonly copies: CopyPool;
   readonly baseRuns: BaseRunCache;
 }
 
@@ -55,7 +66,7 @@ export class Verifier {
     options.signal.throwIfAborted();
     const attempt = new Attempt(this.#parts, options);
     const found = await attempt.verdict();
-    return { ...found, command: options.command, sandboxed: options.sandboxed ?? true, durationMs: performance.now() - started };
+    return { ...found, notes: [], command: options.command, sandboxed: options.sandboxed ?? true, durationMs: performance.now() - started };
   }
 }
 
@@ -72,7 +83,7 @@ const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding
 /** A run of the tests that says nothing; the message says why. */
 class UnusableRun extends Error {}
 
-type OptionalOption = 'runner' | 'reports' | 'onProgress';
+type OptionalOption = 'runner' | 'reports' | 'onProgress' | 'installed' | 'protectedEdits' | 'targets';
 
 /** One verification: the state that its stages share. */
 class Attempt {
@@ -192,7 +203,7 @@ class Attempt {
       signal,
       sandboxed,
     });
-    if (outcome.timedOut) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
+    if (outcome.exceeded) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
     try {
       return { outcome, report: await prepared.readReport() };
     } catch (error) {

@@ -84,7 +84,7 @@ export function eventfulRun(longText: string): RunEvent[] {
     {
       type: 'verify.completed', round: 0,
       verdict: {
-        verified: false, score: 0.5, outcome: 'failed', reason: 'One test still fails.', command: 'node --test', sandboxed: true,
+        verified: false, score: 0.5, outcome: 'failed', reason: 'One test still fails.', command: 'node --test', sandboxed: true, notes: [],
         durationMs: 400,
         tests: [{
           id: 'intervals.test.ts > keeps the last', before: 'failed', after: 'failed', message: 'expected 2', durationMs: 3,

@@ -8,6 +8,7 @@ import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver } from '../../backend/protocol/run-snapshot.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
+import { CopyPool } from '../../backend/verify/copy-pool.ts';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
 import { findTestCommand, isKnownTestCommand } from '../../backend/verify/find-tests.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
@@ -51,7 +52,7 @@ const journal = new Proxy(real, {
 const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
 await folders.sweep();
 const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: process.env.HOME ?? '/', folders });
-const verifier = new Verifier({ sandbox, folders, baseRuns: new MemoryBaseRunCache() });
+const verifier = new Verifier({ sandbox, folders, copies: new CopyPool({ folders }), baseRuns: new MemoryBaseRunCache() });
 const context = new ContextGatherer({ ripgrepPath: rgPath });
 const prices = await loadPrices();
 

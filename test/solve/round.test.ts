@@ -12,7 +12,7 @@ function round(verdict?: Partial<Verdict>, { index = 0, edits = [edit], refused 
     index, rejections: [], kept: false, steps: [step], planText: 'plan', answer: { step: 0, edits, refused },
     ...(verdict && {
       verdict: {
-        verified: false, score: 0, outcome: 'failed', reason: 'because', tests: [], command: 'node --test', sandboxed: true, durationMs: 1, ...verdict,
+        verified: false, score: 0, outcome: 'failed', reason: 'because', tests: [], command: 'node --test', sandboxed: true, notes: [], durationMs: 1, ...verdict,
       },
     }),
   };

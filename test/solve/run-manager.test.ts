@@ -127,7 +127,7 @@ function manager({ now = Date.now } = {}): RunManager {
       sandboxAvailability: async () => sandbox,
       parsePatch: (answer, workspace, candidates) => parsePatch(answer, workspace, { candidates }),
       verify: async ({ command, sandboxed }) => ({
-        verified: false, score: 0, outcome: 'failed', reason: '', tests: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
+        verified: false, score: 0, outcome: 'failed', reason: '', tests: [], notes: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
       }),
     },
     gatherContext: (asked) => gatherContext(asked),

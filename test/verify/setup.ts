@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
+import { CopyPool } from '../../backend/verify/copy-pool.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
@@ -13,6 +14,7 @@ export interface Scratch extends AsyncDisposable {
   readonly home: string;
   readonly folders: RunFolders;
   readonly sandbox: Sandbox;
+  readonly copies: CopyPool;
   readonly baseRuns: MemoryBaseRunCache;
   readonly verifier: Verifier;
   /** Writes files (path → text; `{ link }` makes a symbolic link) and returns the folder. */
@@ -25,14 +27,16 @@ export async function makeScratch(): Promise<Scratch> {
   await mkdir(home);
   const folders = new RunFolders(path.join(folder, 'runs'), isProcessAlive);
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: home, folders });
+  const copies = new CopyPool({ folders });
   const baseRuns = new MemoryBaseRunCache();
   return {
     folder,
     home,
     folders,
     sandbox,
+    copies,
     baseRuns,
-    verifier: new Verifier({ sandbox, folders, baseRuns }),
+    verifier: new Verifier({ sandbox, folders, copies, baseRuns }),
     project: async (files, name = 'project') => {
       const base = path.join(folder, name);
       for (const [file, content] of Object.entries(files)) {

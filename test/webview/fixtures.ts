@@ -249,7 +249,7 @@ export const VERIFIED: Verdict = {
     { id: 'test/merge.test.ts > merge > touching intervals merge', before: 'failed', after: 'passed' },
   ],
   command: 'node --test',
-  sandboxed: true,
+  sandboxed: true, notes: [],
   durationMs: 812,
 };
 
@@ -272,7 +272,7 @@ export const REGRESSED: Verdict = {
     { id: 'test/merge.test.ts > merge > on a large list', before: 'skipped', after: 'skipped' },
   ],
   command: 'node --test',
-  sandboxed: true,
+  sandboxed: true, notes: [],
   durationMs: 790,
 };
 
@@ -369,7 +369,7 @@ export function refusedRun(): RunSnapshot {
     .verdict(0, {
       verified: false, score: 0, outcome: 'refused',
       reason: 'The answer changes test/merge.test.ts, and tests are not changed by an answer.',
-      tests: [], command: 'node --test', sandboxed: true, durationMs: 12,
+      tests: [], command: 'node --test', sandboxed: true, notes: [], durationMs: 12,
     })
     .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The answer was not accepted for checking.' })
     .run();
@@ -379,7 +379,7 @@ export function infrastructureRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, {
       verified: false, score: 0, outcome: 'infrastructure', reason: 'The tests could not start: npm is not installed.',
-      tests: [], command: 'npm test', sandboxed: false, durationMs: 95,
+      tests: [], command: 'npm test', sandboxed: false, notes: [], durationMs: 95,
     })
     .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer could not be checked.' })
     .run();
@@ -561,7 +561,7 @@ export function hostileRun(): RunSnapshot {
       ...REGRESSED,
       reason: HOSTILE.slice(0, 120),
       tests: [{ id: `test/${'long-'.repeat(30)}.ts > <script>`, before: 'passed', after: 'failed', message: HOSTILE }],
-      sandboxed: false,
+      sandboxed: false, notes: [],
     })
     .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: '<script>alert(1)</script>' })
     .run();

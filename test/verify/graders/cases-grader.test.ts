@@ -154,7 +154,6 @@ describe('grading on cases', () => {
       run: () =>
         Promise.resolve({
           exitCode: 127,
-          timedOut: false,
           stdout: '',
           stderr: 'python3: not found',
           durationMs: 1,

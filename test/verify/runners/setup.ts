@@ -24,9 +24,9 @@ export async function judge(
 ): Promise<Verdict> {
   const base = await scratch.project(files);
   const answer = Object.entries(fix).map(([file, content]) => block(file, content)).join('\n');
-  const { folders, baseRuns } = scratch;
+  const { folders, copies, baseRuns } = scratch;
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder, folders });
-  return await new Verifier({ sandbox, folders, baseRuns }).verify({
+  return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
     base,
     patch: await parsePatch(answer, base),
     ...(typeof test === 'string' ? { command: test } : test),

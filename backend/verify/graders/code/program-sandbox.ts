@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { shellQuote, SandboxUnavailableError, type Sandbox } from '../../sandbox.ts';
+import { shellQuote, SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox.ts';
 import type { RunFolders } from '../../run-folder.ts';
 import type { CodeLanguage } from '../answer-code.ts';
 import { GraderInfrastructureError } from '../grader.ts';
@@ -184,10 +184,10 @@ export class ProgramSandbox {
 const SIGXCPU = 128 + 24;
 const SIGXFSZ = 128 + 25;
 
-function endOf({ exitCode, timedOut }: { exitCode: number | null; timedOut: boolean }, output: string | undefined): ProgramEnd {
+function endOf({ exitCode, exceeded }: Pick<SandboxOutcome, 'exitCode' | 'exceeded'>, output: string | undefined): ProgramEnd {
   if (output === undefined || exitCode === SIGXFSZ) return 'wrote too much';
   // At its hard limit of processor time a process is simply killed, which the wall clock cannot tell from other deaths.
-  if (timedOut || exitCode === SIGXCPU) return 'out of time';
+  if (exceeded === 'time' || exitCode === SIGXCPU) return 'out of time';
   return exitCode === 0 ? 'ended' : 'crashed';
 }
 
