@@ -15,8 +15,9 @@ import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
+import { chooseRunner } from './verify/choose-runner.ts';
 import { CopyPool } from './verify/copy-pool.ts';
-import { findTestCommand, isKnownTestCommand } from './verify/find-tests.ts';
+import { findTestCommands } from './verify/find-tests.ts';
 import { parsePatch } from './verify/parse-patch.ts';
 import { RunFolders } from './verify/run-folder.ts';
 import { Sandbox } from './verify/sandbox.ts';
@@ -68,8 +69,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     clients,
     caller,
     checker: {
-      findTestCommand: async (workspace) => (await findTestCommand(workspace))?.command,
-      isKnownTestCommand,
+      findTestCommands,
+      runnerOf: async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name,
       sandboxAvailability: () => sandbox.availability(),
       parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
       verify: (request) => verifier.verify(request),

@@ -5,6 +5,7 @@ import {
 import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import { foundTestsSchema, testCommandSchema } from './test-command.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
@@ -147,7 +148,19 @@ export const clientRequests = {
       text: z.string(),
       /** The test command the answer will be checked with, if one was found. */
       testCommand: z.string().nullable(),
+      /** The runner whose report is read then. */
+      testRunner: z.string().optional(),
     }),
+  },
+  /** Every way to run a workspace's tests that its files show, the likeliest first. Nothing is run. */
+  'tests/find': {
+    params: z.object({ workspace: z.string().min(1).max(4_096) }),
+    result: z.object({ found: z.array(foundTestsSchema) }),
+  },
+  /** The runner whose report of this command would be read; null where nothing could judge by it. Nothing is run. */
+  'tests/runner': {
+    params: testCommandSchema.extend({ workspace: z.string().min(1).max(4_096) }),
+    result: z.object({ runner: z.string().nullable() }),
   },
   /** Answers as soon as the run is in the journal; everything else comes as events. */
   'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
@@ -194,6 +207,8 @@ export const backendRequests = {
   'client/confirm': {
     params: z.object({
       title: z.string(), detail: z.string(), accept: z.string(),
+      /** A command line that would make the question needless, for the person to copy. */
+      remedy: z.string().optional(),
       /** The run that asks, for clients that answer for one run only. */
       runId: z.string().optional(),
     }),

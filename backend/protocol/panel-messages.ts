@@ -113,6 +113,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('chooseModel') }),
   /** Frees its memory, or ends its loading. */
   z.strictObject({ type: z.literal('unloadModel'), model: modelNameSchema }),
+  /** Which command runs the tests; the question whose context is on show, if any, is looked at again. */
+  z.strictObject({ type: z.literal('chooseTests') }),
   z.strictObject({ type: z.literal('manageTrust') }),
   z.strictObject({ type: z.literal('showLogs') }),
   z.strictObject({ type: z.literal('retryBackend') }),

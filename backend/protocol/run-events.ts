@@ -176,7 +176,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** Edits that the answer holds and that are not admissible, with the reason. */
     refused: z.array(leftOutSchema),
   }),
-  z.object({ type: z.literal('verify.started'), round, command: z.string(), sandboxed: z.boolean() }),
+  z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),
   /** The run ended with what it has and can be resumed. */
   z.object({ type: z.literal('run.stopped'), reason: z.enum(['budget']), message: z.string() }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { testCommandText, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema } from './worker-config.ts';
 
 const line = z.number().int().min(1);
@@ -42,7 +43,11 @@ export const runRequestSchema = z.object({
   /** Rounds in all: the first plan and its revisions. */
   rounds: z.number().int().min(1).max(5).default(2),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
-  testCommand: z.string().min(1).max(2_000).nullable().optional(),
+  testCommand: testCommandText.nullable().optional(),
+  /** The runner whose report is read; without a command, the one whose tests are looked for. */
+  testRunner: testRunnerName.optional(),
+  /** The JUnit files to read instead of the runner's own report. */
+  testReports: testReportsGlob.optional(),
   budget: budgetOverrideSchema.optional(),
   /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),

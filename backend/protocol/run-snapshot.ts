@@ -80,7 +80,12 @@ export interface RoundView {
     readonly edits: readonly EditSummary[];
     readonly refused: readonly { path: string; reason: string }[];
   };
-  readonly verifying?: { readonly command: string; readonly sandboxed: boolean; readonly startedAt: number };
+  readonly verifying?: {
+    readonly command: string;
+    readonly runner?: string | undefined;
+    readonly sandboxed: boolean;
+    readonly startedAt: number;
+  };
   readonly verdict?: Verdict;
 }
 
@@ -220,8 +225,8 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound(next, event.round, (round) => ({ ...round, answer: { step, edits, refused } }));
     }
     case 'verify.started': {
-      const { command, sandboxed } = event;
-      return inRound(next, event.round, (round) => ({ ...round, verifying: { command, sandboxed, startedAt: at } }));
+      const { command, runner, sandboxed } = event;
+      return inRound(next, event.round, (round) => ({ ...round, verifying: { command, runner, sandboxed, startedAt: at } }));
     }
     case 'verify.completed':
       return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));

@@ -30,7 +30,24 @@ export const verdictSchema = z.object({
   /** What people should know beside the reason, a sentence each: tests left out, edits left out, a check that could not be made. */
   notes: z.array(z.string()).readonly().default([]),
   command: z.string(),
+  /** The runner whose report was read. */
+  runner: z.string().optional(),
   sandboxed: z.boolean(),
   durationMs: z.number().nonnegative(),
+  /** A command line that would have let the tests run, where one is known: for people to copy. */
+  remedy: z.string().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
+
+/** Whether the tests were green. Where the two fields that say so disagree, the weaker one counts. */
+export function isVerified({ verified, outcome }: Pick<Verdict, 'verified' | 'outcome'>): boolean {
+  return verified && outcome === 'verified';
+}
+
+/** Separates the parts of a test's id: file, suites, name. */
+const ID_SEPARATOR = ' > ';
+
+/** File, suites and name of a test; what stands first is not always a file. */
+export function partsOf(id: string): readonly string[] {
+  return id.split(ID_SEPARATOR);
+}

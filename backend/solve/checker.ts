@@ -1,20 +1,22 @@
 import type { EditSummary } from '../protocol/run-events.ts';
+import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { Patch } from '../verify/patch.ts';
 import { unifiedDiff } from '../verify/unified-diff.ts';
 
 /** What solving needs of `verify`: from an answer to a patch, and from a patch to a verdict. */
 export interface Checker {
-  findTestCommand(workspace: string): Promise<string | undefined>;
-  /** Whether the results of a command that the user named can be read. */
-  isKnownTestCommand(command: string): boolean;
-  sandboxAvailability(): Promise<{ available: boolean; reason?: string | undefined }>;
+  /** Every way to run the workspace's tests that its files show, the likeliest first. */
+  findTestCommands(workspace: string): Promise<readonly FoundTests[]>;
+  /** The runner that reads the results of a command, or undefined where nothing could judge by them. */
+  runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
+  /** `remedy`: a command line for the person that brings what is missing, where one is known. */
+  sandboxAvailability(): Promise<{ available: boolean; reason?: string | undefined; remedy?: string | undefined }>;
   /** `shown`: paths of the files that the question was sent with, for an answer that does not say which file it is. */
   parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;
-  verify(request: {
+  verify(request: TestCommand & {
     readonly base: string;
     readonly patch: Patch;
-    readonly command: string;
     readonly sandboxed: boolean;
     readonly signal: AbortSignal;
   }): Promise<Verdict>;

@@ -20,6 +20,8 @@ export interface Confirmation {
   readonly detail: string;
   /** Label of the button that accepts. */
   readonly accept: string;
+  /** A command line that would make the question needless, for the person to copy. */
+  readonly remedy?: string | undefined;
   readonly workspace?: string | undefined;
   /** The run that asks. */
   readonly runId?: string | undefined;

@@ -1,7 +1,8 @@
 import type { PastRound } from '../conductor/policy.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
 import type { RoundView } from '../protocol/run-snapshot.ts';
-import type { TestChange } from '../protocol/verdict.ts';
+import { changeKind, isRed } from '../protocol/test-changes.ts';
+import { isVerified, type TestChange } from '../protocol/verdict.ts';
 
 /*
  * What a finished round means: for the Conductor and the workers of the next one, for whether there is a next one, and for the outcome
@@ -10,9 +11,9 @@ import type { TestChange } from '../protocol/verdict.ts';
 
 /** So many tests are told of by name; a project with more failures than this has a fault that the first ones show. */
 const MAX_TESTS = 20;
+const MAX_NOTES = 5;
 
-const isBroken = ({ before, after }: TestChange): boolean => before === 'passed' && after !== 'passed';
-const isUnmended = ({ before, after }: TestChange): boolean => before === 'failed' && after !== 'passed';
+const isUnmended = (test: TestChange): boolean => changeKind(test) === 'still-failing';
 
 /** The output of the round's last step. */
 export function answerText({ answer, steps }: RoundView): string | undefined {
@@ -28,7 +29,8 @@ export function pastRound(round: RoundView): PastRound {
 export function feedbackOf({ verdict, answer }: RoundView): string {
   const refused = (answer?.refused ?? []).map(({ path, reason }) => `Refused: ${path}: ${reason}`);
   if (!verdict) return ['The answer was not tested: it changes no file that tests could judge.', ...refused].join('\n');
-  const told = [...verdict.tests.filter(isBroken), ...verdict.tests.filter(isUnmended)];
+  // What the answer did comes before what it left undone.
+  const told = verdict.tests.filter(isRed).toSorted((a, b) => Number(isUnmended(a)) - Number(isUnmended(b)));
   const tests = told.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
     `- ${id}: ${before} before, ${after} after${message ? `\n  ${message.replaceAll('\n', '\n  ')}` : ''}`);
   return [
@@ -36,6 +38,7 @@ export function feedbackOf({ verdict, answer }: RoundView): string {
     ...refused,
     ...tests,
     ...(told.length > MAX_TESTS ? [`- and ${told.length - MAX_TESTS} more`] : []),
+    ...verdict.notes.slice(0, MAX_NOTES).map((note) => `Note: ${note}`),
   ].join('\n');
 }
 
@@ -52,8 +55,8 @@ const VERDICTS = {
  */
 export function worthAnotherRound({ verdict, answer }: RoundView): boolean {
   if (!verdict) return true;
-  if (verdict.verified || verdict.outcome === 'infrastructure') return false;
-  return (answer?.refused.length ?? 0) > 0 || verdict.tests.some((test) => isBroken(test) || isUnmended(test));
+  if (isVerified(verdict) || verdict.outcome === 'infrastructure') return false;
+  return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || verdict.tests.some(isRed);
 }
 
 /** The round whose answer is offered: the one the tests like best, the later of equals. */
@@ -64,14 +67,14 @@ export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
   );
 }
 
-const rank = ({ verdict }: RoundView): number => (verdict?.verified ? 2 : (verdict?.score ?? 0));
+const rank = ({ verdict }: RoundView): number => (!verdict ? 0 : isVerified(verdict) ? 2 : verdict.score);
 
 type Conclusion = Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>;
 
 /** How a run ends that offers this round's answer. It is `verified` only with a green run of the tests. */
 export function conclusionOf(round: RoundView): Conclusion {
   const { verdict, answer } = round;
-  if (verdict?.verified) return { outcome: 'verified', message: verdict.reason };
+  if (verdict && isVerified(verdict)) return { outcome: 'verified', message: verdict.reason };
   if (!verdict) {
     const refused = answer?.refused[0];
     if (refused) return { outcome: 'not-verified', message: `The answer's change to ${refused.path} was refused: ${refused.reason}` };

@@ -16,6 +16,7 @@ import { RunError } from './failure.ts';
 import { answerText, bestRound, conclusionOf, feedbackOf, pastRound, worthAnotherRound } from './round.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunRecorder } from './run-recorder.ts';
+import { judgingCommand } from './test-command.ts';
 
 /** A paid call of a model for this run: retries, limits and keys are behind it. */
 export type RunCall = (
@@ -25,6 +26,14 @@ export type RunCall = (
 
 /** A paid call of the Conductor's model; `adapter` makes it instead of the worker's own. */
 export type PlanningCall = (request: ModelRequest, signal: AbortSignal, adapter?: ModelAdapter) => Promise<ModelReply>;
+
+export interface NoSandbox {
+  readonly reason: string;
+  /** A command line that brings what is missing, where one is known. */
+  readonly remedy: string | undefined;
+  /** The tests' command, which would run without a sandbox. */
+  readonly command: string;
+}
 
 export interface RunDriverOptions {
   readonly recorder: RunRecorder;
@@ -37,7 +46,7 @@ export interface RunDriverOptions {
   /** What people are told of an error. */
   readonly failureOf: (error: unknown) => Failure;
   /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
-  readonly confirmUnsandboxed: (reason: string, command: string) => Promise<boolean>;
+  readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -97,14 +106,8 @@ export class RunDriver {
   async #prepare(): Promise<void> {
     const { request, context } = this.#run;
     if (context) return;
-    const { testCommand } = request;
-    if (testCommand && !this.#options.checker.isKnownTestCommand(testCommand)) {
-      throw new RunError(
-        'test-command',
-        `The results of "${testCommand}" cannot be read, because its test runner is not known: name a command that runs node --test, ` +
-          'or ask without tests. No worker was paid.',
-      );
-    }
+    // What cannot judge is told before a worker is paid.
+    await judgingCommand(request, this.#options.checker);
     const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
     const refused = gathered.leftOut.find(({ path }) =>
       request.focus.files.some((file) => file.path === path) && !gathered.pieces.some((piece) => piece.path === path));
@@ -269,25 +272,20 @@ export class RunDriver {
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
     const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run));
     if (patch.edits.length === 0) return;
-    const command = await this.#testCommand(workspace);
-    if (command === undefined) return;
+    const test = await judgingCommand(this.#run.request, checker);
+    if (!test) return;
 
-    const { available: sandboxed, reason = 'no sandbox' } = await checker.sandboxAvailability();
-    const verdict = sandboxed || (await this.#options.confirmUnsandboxed(reason, command))
-      ? await this.#verify({ base: workspace, patch, command, sandboxed, signal })
-      : notRun(command, `No sandbox can be had (${reason}), and running the tests without one was declined.`);
-    this.#record({ type: 'verify.completed', round: this.#round, verdict });
+    const { available: sandboxed, reason = 'no sandbox', remedy } = await checker.sandboxAvailability();
+    const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
+      ? await this.#verify({ base: workspace, patch, ...test, sandboxed, signal })
+      : notRun(test.command, { reason: `No sandbox can be had (${reason}), and running the tests without one was declined.`, remedy });
+    this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }
 
   #verify(request: Parameters<Checker['verify']>[0]): Promise<Verdict> {
-    const { command, sandboxed } = request;
-    this.#record({ type: 'verify.started', round: this.#round, command, sandboxed });
+    const { command, runner, sandboxed } = request;
+    this.#record({ type: 'verify.started', round: this.#round, command, runner, sandboxed });
     return this.#options.checker.verify(request);
-  }
-
-  async #testCommand(workspace: string): Promise<string | undefined> {
-    const { testCommand } = this.#run.request;
-    return testCommand === undefined ? this.#options.checker.findTestCommand(workspace) : (testCommand ?? undefined);
   }
 
   #attempts(
@@ -305,7 +303,9 @@ function sampledIn({ sampled }: ModelReply): Pick<ModelReply, 'sampled'> {
   return sampled ? { sampled } : {};
 }
 
-function notRun(command: string, reason: string): Verdict {
-  return { verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], command, notes: [],
-    sandboxed: false, durationMs: 0 };
+function notRun(command: string, { reason, remedy }: { readonly reason: string; readonly remedy: string | undefined }): Verdict {
+  return {
+    verified: false, score: 0, outcome: 'infrastructure', reason, tests: [], notes: [], command, sandboxed: false, durationMs: 0,
+    ...(remedy !== undefined && { remedy }),
+  };
 }

@@ -9,6 +9,7 @@ import type { FileEdit, RunSummary } from '../protocol/methods.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import { budgetSchema, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { admit } from './admit.ts';
@@ -25,6 +26,7 @@ import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { ContextPreview, RunListener, RunService } from './run-service.ts';
+import { judgingCommand } from './test-command.ts';
 
 export interface RunManagerOptions {
   readonly journal: Journal;
@@ -169,10 +171,16 @@ export class RunManager implements RunService {
   async previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {
     await admit(request);
     const { pieces, leftOut, tokens, text } = await this.#options.gatherContext(contextRequestOf({ request }, signal));
-    const { workspace } = request;
-    const found = workspace === undefined ? undefined : await this.#options.checker.findTestCommand(workspace);
-    const testCommand = request.testCommand === undefined ? (found ?? null) : request.testCommand;
-    return { pieces, leftOut, tokens, text, testCommand };
+    const test = await judgingCommand(request, this.#options.checker);
+    return { pieces, leftOut, tokens, text, testCommand: test?.command ?? null, testRunner: test?.runner };
+  }
+
+  findTests(workspace: string): Promise<readonly FoundTests[]> {
+    return this.#options.checker.findTestCommands(workspace);
+  }
+
+  runnerOf(test: TestCommand, workspace: string): Promise<string | undefined> {
+    return this.#options.checker.runnerOf(test, workspace);
   }
 
   listen(listener: RunListener): () => void {
@@ -300,13 +308,14 @@ export class RunManager implements RunService {
       gatherContext,
       checker,
       failureOf: (error) => this.#failureOf(error),
-      confirmUnsandboxed: (reason, command) => askClients({
+      confirmUnsandboxed: ({ reason, remedy, command }) => askClients({
         clients,
         signal,
         ask: () => clients.confirm({
           title: 'Run the project\'s tests without a sandbox?',
-          detail: `The answer is code that a model wrote, and no sandbox can be had here: ${reason}. The command is: ${command}`,
+          detail: `The answer is code that a model wrote, and no sandbox can be had here.\n${reason}\nThe command is: ${command}`,
           accept: 'Run Without Sandbox',
+          remedy,
           workspace: recorder.snapshot.request.workspace,
           runId,
         }, signal),

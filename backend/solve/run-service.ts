@@ -2,6 +2,7 @@ import type { FileEdit, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 
 export interface RunListener {
   onEvent(event: StoredEvent): void;
@@ -16,6 +17,8 @@ export interface ContextPreview {
   readonly tokens: number;
   readonly text: string;
   readonly testCommand: string | null;
+  /** The runner whose report is read then. */
+  readonly testRunner?: string | undefined;
 }
 
 /** Everything a client can do with runs. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
@@ -32,6 +35,10 @@ export interface RunService {
   list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[];
   edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
+  /** Every way to run the workspace's tests that its files show, the likeliest first. */
+  findTests(workspace: string): Promise<readonly FoundTests[]>;
+  /** The runner that reads the results of a command, or undefined where nothing could judge by them. */
+  runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
   /** @returns a function that ends the subscription. */
   listen(listener: RunListener): () => void;
   /** Runs under way in this process; one that waits for a client is not, because the journal keeps it. */

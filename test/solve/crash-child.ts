@@ -10,7 +10,8 @@ import { isOver } from '../../backend/protocol/run-snapshot.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { CopyPool } from '../../backend/verify/copy-pool.ts';
 import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
-import { findTestCommand, isKnownTestCommand } from '../../backend/verify/find-tests.ts';
+import { chooseRunner } from '../../backend/verify/choose-runner.ts';
+import { findTestCommands } from '../../backend/verify/find-tests.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
 import { Sandbox } from '../../backend/verify/sandbox.ts';
@@ -71,8 +72,8 @@ const runs = new RunManager({
   },
   caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
   checker: {
-    findTestCommand: async (folder) => (await findTestCommand(folder))?.command,
-    isKnownTestCommand,
+    findTestCommands,
+    runnerOf: async (test, folder) => (await chooseRunner(test, folder))?.runner.name,
     sandboxAvailability: () => sandbox.availability(),
     parsePatch: (answer, base, candidates) => parsePatch(answer, base, { candidates }),
     verify: (request) => verifier.verify(request),

@@ -75,8 +75,8 @@ beforeEach(async () => {
     },
     caller: new WorkerCaller({ limits, prices, localModel: (worker) => model(worker.model), delay: async () => {} }),
     checker: {
-      findTestCommand: async () => undefined,
-      isKnownTestCommand: () => true,
+      findTestCommands: async () => [],
+      runnerOf: async () => undefined,
       sandboxAvailability: async () => ({ available: true }),
       parsePatch: async () => ({ edits: [], refused: [] }),
       verify: () => Promise.reject(new Error('nothing to verify')),

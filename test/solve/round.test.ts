@@ -25,6 +25,9 @@ describe('whether another round is worth it', () => {
     ['a verified answer', round({ verified: true, outcome: 'verified' }), false],
     ['an answer that leaves a test red', round({ tests: [fails] }), true],
     ['an answer that breaks a test', round({ tests: [breaks] }), true],
+    ['an answer with which a test fails that did not run before', round({ tests: [{ ...breaks, before: 'missing', after: 'failed' }] }), true],
+    ['tests that all pass, in a command that does not', round({ tests: [{ ...fails, after: 'passed' }] }), true],
+    ['a verdict that contradicts itself', round({ verified: true, outcome: 'failed' }), true],
     ['tests that could not be run', round({ outcome: 'infrastructure' }), false],
     ['nothing to prove', round({ outcome: 'refused' }), false],
     ['a refused edit', round({ outcome: 'refused' }, { refused: [{ path: 'test/a.test.js', reason: 'it is a test' }] }), true],
@@ -36,6 +39,7 @@ describe('how a run ends', () => {
   it('is verified with a green run only', () => {
     expect(conclusionOf(round({ verified: true, outcome: 'verified' })).outcome).toBe('verified');
     expect(conclusionOf(round({ score: 1, tests: [fails] })).outcome).toBe('not-verified');
+    expect(conclusionOf(round({ verified: true, score: 1, outcome: 'failed' })).outcome).toBe('not-verified');
     expect(conclusionOf(round({ outcome: 'infrastructure' })).outcome).toBe('unchecked');
     expect(conclusionOf(round({ outcome: 'refused' })).outcome).toBe('unchecked');
     expect(conclusionOf(round(undefined, { edits: [] })).outcome).toBe('unchecked');
@@ -57,6 +61,11 @@ describe('what the next round is told', () => {
     const text = feedbackOf(round({ tests: [fails, breaks] }));
     expect(text.indexOf(breaks.id)).toBeLessThan(text.indexOf(fails.id));
     expect(text).toContain('failed before, failed after\n  expected 1\n  to be 2');
+  });
+  it('says what was left out, and blames no answer for a flaky test', () => {
+    const text = feedbackOf(round({ tests: [fails, { ...breaks, flaky: true }], notes: ['A flaky test was left out.'] }));
+    expect(text).toContain('Note: A flaky test was left out.');
+    expect(text).not.toContain(breaks.id);
   });
   it('names refused edits', () => {
     const refused = [{ path: 'test/a.test.js', reason: 'it is a test' }];

@@ -7,12 +7,13 @@ import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
-import { isKnownTestCommand } from '../../backend/verify/find-tests.ts';
+import { chooseRunner } from '../../backend/verify/choose-runner.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
@@ -37,6 +38,7 @@ class TestClients implements Clients {
   readonly questions: string[] = [];
   /** The runs that asked. */
   readonly asking: (string | undefined)[] = [];
+  readonly remedies: (string | undefined)[] = [];
   /** A client that is asked for a key and never says a word. */
   silent = false;
   readonly #waiting = new Set<() => void>();
@@ -49,9 +51,10 @@ class TestClients implements Clients {
     if (this.silent) return new Promise(() => {});
     return this.keys.get(name) ?? (this.connected ? null : undefined);
   }
-  async confirm({ detail, runId }: Confirmation): Promise<boolean | undefined> {
+  async confirm({ detail, runId, remedy }: Confirmation): Promise<boolean | undefined> {
     this.questions.push(detail);
     this.asking.push(runId);
+    this.remedies.push(remedy);
     return this.connected ? this.agrees : undefined;
   }
   async model(): Promise<never> {
@@ -77,6 +80,9 @@ let clients: TestClients;
 let server: ScriptedServer;
 let script: (request: ScriptedRequest) => ScriptedAnswer;
 let verdicts: Partial<Verdict>[];
+let found: FoundTests[];
+/** What the tests were asked to judge. */
+const judged: Parameters<Checker['verify']>[0][] = [];
 let sandbox: Awaited<ReturnType<Checker['sandboxAvailability']>>;
 let workers: WorkersFile;
 let gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
@@ -90,6 +96,8 @@ beforeEach(async () => {
   server = await ScriptedServer.start((request) => script(request));
   verdicts = [{ verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
   sandbox = { available: true };
+  found = [{ command: 'node --test', runner: 'node-test', folder: '' }];
+  judged.length = 0;
   gatherContext = async ({ files }) => ({
     pieces: [], leftOut: files.map((file) => ({ path: file.path, reason: 'it is not text' })), tokens: 3, text: 'src/a.js: a = 1',
   });
@@ -122,13 +130,17 @@ function manager({ now = Date.now } = {}): RunManager {
     clients,
     caller: new WorkerCaller({ limits: new ProviderLimits(), prices, delay: async () => {} }),
     checker: {
-      findTestCommand: async () => 'node --test',
-      isKnownTestCommand,
+      findTestCommands: async () => found,
+      runnerOf: async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name,
       sandboxAvailability: async () => sandbox,
       parsePatch: (answer, workspace, candidates) => parsePatch(answer, workspace, { candidates }),
-      verify: async ({ command, sandboxed }) => ({
-        verified: false, score: 0, outcome: 'failed', reason: '', tests: [], notes: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
-      }),
+      verify: async (asked) => {
+        judged.push(asked);
+        const { command, sandboxed } = asked;
+        return {
+          verified: false, score: 0, outcome: 'failed', reason: '', tests: [], notes: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
+        };
+      },
     },
     gatherContext: (asked) => gatherContext(asked),
     loadWorkers: async () => workers,
@@ -251,6 +263,9 @@ describe('what cannot work is told in one sentence, and the run is in the journa
     ['no worker at all', 'no-worker', /Add Worker/, () => void (workers = { ...workers, conductor: undefined, workers: [] })],
     ['an unknown worker', 'unknown-worker', /"gtp"/, () => ({ workers: ['gtp'] })],
     ['a test command whose results nobody can read', 'test-command', /make check/, () => ({ testCommand: 'make check' })],
+    ['a runner that nobody knows', 'test-command', /no test runner is called "pitest"/, () => ({ testCommand: 'make check', testRunner: 'pitest' })],
+    ['JUnit files that are not named', 'test-command', /none are named/, () => ({ testCommand: 'make check', testRunner: 'custom' })],
+    ['tests of a runner that the project does not use', 'test-command', /No tests that pytest runs/, () => ({ testRunner: 'pytest' })],
     ['a file that is not text', 'context', /logo\.png/, () => ({ focus: { files: [{ path: 'logo.png' }] } })],
     ['a wrong key', 'authentication', /key/, () => {
       clients.keys.set('PLANNER_KEY', 'wrong');
@@ -555,14 +570,48 @@ describe('a run that an ended backend left', () => {
   });
 });
 
+describe('the command that judges', () => {
+  it('is the likeliest of those found, and the runner whose report was read stands in the verdict', async () => {
+    const run = await solve();
+    expect(judged).toMatchObject([{ command: 'node --test', runner: 'node-test', sandboxed: true }]);
+    expect(run.rounds[0]?.verdict?.runner).toBe('node-test');
+  });
+
+  it('is the likeliest of the runner that was named', async () => {
+    found = [...found, { command: 'cd api && pytest', runner: 'pytest', folder: 'api' }];
+    await solve({ testRunner: 'pytest' });
+    expect(judged).toMatchObject([{ command: 'cd api && pytest', runner: 'pytest' }]);
+  });
+
+  it('may be any, where the JUnit files that it writes are named', async () => {
+    const run = await solve({ testCommand: 'make check', testReports: 'reports/*.xml' });
+    expect(judged).toMatchObject([{ command: 'make check', runner: 'custom', reports: 'reports/*.xml' }]);
+    expect(run).toMatchObject({ outcome: 'verified' });
+  });
+
+  it('may be any whose runner is named', async () => {
+    await solve({ testCommand: 'make check', testRunner: 'pytest' });
+    expect(judged).toMatchObject([{ command: 'make check', runner: 'pytest' }]);
+  });
+
+  it('is told before a question is sent, and so is one that could not judge', async () => {
+    const runs = manager();
+    const preview = (change: Partial<RunRequestInput>) => runs.previewContext(request(change), new AbortController().signal);
+    expect(await preview({})).toMatchObject({ testCommand: 'node --test', testRunner: 'node-test' });
+    expect(await preview({ testCommand: null })).toMatchObject({ testCommand: null, testRunner: undefined });
+    await expect(preview({ testCommand: 'make check' })).rejects.toThrow('reports/*.xml');
+  });
+});
+
 describe('without a sandbox', () => {
-  beforeEach(() => void (sandbox = { available: false, reason: 'bubblewrap is missing' }));
+  beforeEach(() => void (sandbox = { available: false, reason: 'bubblewrap is missing', remedy: 'apt-get install bubblewrap' }));
 
   it('the tests run only after somebody agreed', async () => {
     const run = await solve();
     expect(run).toMatchObject({ outcome: 'verified' });
     expect(clients.questions[0]).toContain('bubblewrap is missing');
     expect(clients.questions[0]).toContain('node --test');
+    expect(clients.remedies).toEqual(['apt-get install bubblewrap']);
     expect(clients.asking).toEqual([run.runId]);
   });
 
@@ -570,7 +619,10 @@ describe('without a sandbox', () => {
     clients.agrees = false;
     const run = await solve();
     expect(run).toMatchObject({ state: 'completed', outcome: 'unchecked' });
-    expect(run.rounds[0]?.verdict).toMatchObject({ outcome: 'infrastructure', sandboxed: false });
+    expect(run.rounds[0]?.verdict).toMatchObject({
+      outcome: 'infrastructure', sandboxed: false, remedy: 'apt-get install bubblewrap', runner: 'node-test',
+    });
+    expect(judged).toEqual([]);
   });
 
   it('the run waits when nobody is there to ask', async () => {

@@ -2,11 +2,18 @@ import type { ClientRequests } from '../../protocol/methods.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { RunService } from '../../solve/run-service.ts';
 
-export function contextHandlers(runs: Pick<RunService, 'previewContext'>): RequestHandlers<ClientRequests, 'context/preview'> {
+type WorkspaceMethods = 'context/preview' | 'tests/find' | 'tests/runner';
+
+/** What a client can learn of a workspace before it asks a question. */
+export function contextHandlers(
+  runs: Pick<RunService, 'previewContext' | 'findTests' | 'runnerOf'>,
+): RequestHandlers<ClientRequests, WorkspaceMethods> {
   return {
     'context/preview': async ({ request }, { signal }) => {
       const { pieces, leftOut, ...rest } = await runs.previewContext(request, signal);
       return { ...rest, pieces: [...pieces], leftOut: [...leftOut] };
     },
+    'tests/find': async ({ workspace }) => ({ found: [...(await runs.findTests(workspace))] }),
+    'tests/runner': async ({ workspace, ...test }) => ({ runner: (await runs.runnerOf(test, workspace)) ?? null }),
   };
 }

@@ -92,6 +92,14 @@ export class MemoryRuns implements RunService {
     return this.preview(signal);
   }
 
+  findTests(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
+  runnerOf(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   listen(listener: RunListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,0 +1,31 @@
+import type { TestChange, TestStatus } from './verdict.ts';
+
+/* What became of tests, in one way for the panel, the Test Explorer, the command line and the next round. */
+
+/**
+ * What became of a test. A test that is gone or no longer runs proves as little as one that fails: where it passed before, it is
+ * `broken`. `newly-failing` did not run before. `flaky` counts neither for nor against. `not-run`: neither before nor after.
+ */
+export type ChangeKind = 'mended' | 'broken' | 'newly-failing' | 'still-failing' | 'added' | 'flaky' | 'kept' | 'not-run';
+
+export function changeKind({ before, after, flaky }: Pick<TestChange, 'before' | 'after' | 'flaky'>): ChangeKind {
+  if (flaky) return 'flaky';
+  if (before === 'failed') return after === 'passed' ? 'mended' : 'still-failing';
+  if (before === 'passed') return after === 'passed' ? 'kept' : 'broken';
+  if (after === 'failed') return 'newly-failing';
+  return after === 'passed' ? 'added' : 'not-run';
+}
+
+/** Whether the test speaks against the change. */
+export function isRed(test: Pick<TestChange, 'before' | 'after' | 'flaky'>): boolean {
+  const kind = changeKind(test);
+  return kind === 'broken' || kind === 'newly-failing' || kind === 'still-failing';
+}
+
+const ran = (status: TestStatus): boolean => status === 'passed' || status === 'failed';
+
+/** Tests that pass after the change, of those that ought to: all that ran before or after, but for flaky ones. */
+export function passCount(tests: readonly TestChange[]): { readonly passed: number; readonly total: number } {
+  const counted = tests.filter(({ before, after, flaky }) => !flaky && (ran(before) || ran(after)));
+  return { passed: counted.filter(({ after }) => after === 'passed').length, total: counted.length };
+}

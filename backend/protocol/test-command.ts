@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/* What says how a project's tests are run. In a run request the three stand side by side, as they do in VS Code's settings. */
+
+/** The command that runs the tests, in the workspace's folder. */
+export const testCommandText = z.string().min(1).max(2_000);
+/** Name of the runner whose report is read, such as `vitest`; the backend knows which there are. */
+export const testRunnerName = z.string().min(1).max(64);
+/** A glob, relative to the workspace, for the JUnit files that the command writes. */
+export const testReportsGlob = z.string().min(1).max(1_000);
+
+export const testCommandSchema = z.object({
+  command: testCommandText,
+  /** Without it the command tells. */
+  runner: testRunnerName.optional(),
+  /** Read instead of the runner's own report. */
+  reports: testReportsGlob.optional(),
+});
+export type TestCommand = z.infer<typeof testCommandSchema>;
+
+/** One way to run tests that the files of a workspace show. */
+export const foundTestsSchema = z.object({
+  command: testCommandText,
+  runner: testRunnerName,
+  /** The folder whose tests these are, relative to the workspace; empty for the workspace itself. */
+  folder: z.string(),
+});
+export type FoundTests = z.infer<typeof foundTestsSchema>;
+
+/** The runner of a command that says by JUnit files alone how its tests went. */
+export const CUSTOM_RUNNER = 'custom';
+
+/** How the results of a command are read, in a word or two for people. */
+export function readingOf(runner: string): string {
+  return runner === CUSTOM_RUNNER ? 'JUnit files' : runner;
+}

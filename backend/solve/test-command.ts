@@ -1,0 +1,46 @@
+import type { RunRequest } from '../protocol/run-request.ts';
+import { CUSTOM_RUNNER, type TestCommand } from '../protocol/test-command.ts';
+import type { Checker } from './checker.ts';
+import { RunError } from './failure.ts';
+
+type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'testReports'>;
+/** `runner` is the one whose report is read. */
+export type JudgingCommand = TestCommand & { readonly runner: string };
+
+/**
+ * The command whose tests judge an answer: the one that the request names, otherwise the likeliest that the workspace's files show.
+ * @returns undefined where no test is to be run, or none was found.
+ * @throws RunError where nothing could judge by what the request names.
+ */
+export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>): Promise<JudgingCommand | undefined> {
+  const { workspace, testCommand } = request;
+  if (workspace === undefined || testCommand === null) return undefined;
+  const test = testCommand === undefined ? await found(workspace, request, checker) : named(testCommand, request);
+  if (!test) return undefined;
+  const runner = await checker.runnerOf(test, workspace);
+  if (runner === undefined || (runner === CUSTOM_RUNNER && test.reports === undefined)) throw new RunError('test-command', unreadable(test));
+  return { ...test, runner };
+}
+
+const named = (command: string, { testRunner, testReports }: Asked): TestCommand => ({
+  command,
+  ...(testRunner !== undefined && { runner: testRunner }),
+  ...(testReports !== undefined && { reports: testReports }),
+});
+
+async function found(workspace: string, { testRunner, testReports }: Asked, checker: Pick<Checker, 'findTestCommands'>): Promise<TestCommand | undefined> {
+  const candidates = await checker.findTestCommands(workspace);
+  const first = candidates.find(({ runner }) => testRunner === undefined || runner === testRunner);
+  if (first) return { command: first.command, runner: first.runner, ...(testReports !== undefined && { reports: testReports }) };
+  if (testRunner === undefined) return undefined;
+  throw new RunError(
+    'test-command', `No tests that ${testRunner} runs were found in the workspace: name the command that runs them.`,
+  );
+}
+
+function unreadable({ command, runner }: TestCommand): string {
+  const what = runner === CUSTOM_RUNNER
+    ? `The results of "${command}" can be read from JUnit files alone, and none are named`
+    : `The results of "${command}" cannot be read, because ${runner === undefined ? 'its test runner is not known' : `no test runner is called "${runner}"`}`;
+  return `${what}: name the JUnit files that it writes, such as "reports/*.xml", or the runner, or ask without tests.`;
+}
