@@ -67,9 +67,13 @@ const ROWS: readonly ProtectedRow[] = [
   },
 ];
 
-/** Why an answer may not touch this path (relative, forward slashes), as one sentence, or undefined. */
-export function protectedReason(path: string): string | undefined {
+/**
+ * Why an answer may not touch this path (relative, forward slashes), as one sentence, or undefined. `configuration`: patterns of the
+ * files that the project's own test runner goes by, for paths in lower case.
+ */
+export function protectedReason(path: string, configuration: readonly RegExp[] = []): string | undefined {
   const seen = folded(path);
+  if (configuration.some((pattern) => pattern.test(seen))) return 'It configures the test runner.';
   return ROWS.find(({ patterns }) => patterns.some((pattern) => pattern.test(seen)))?.reason;
 }
 

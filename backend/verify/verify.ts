@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
 import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
-import { brokenTests, hasEvidence, judge } from './judge.ts';
-import type { CopyPool } from './copy-pool.ts';
 import { chooseRunner, type ChosenRunner } from './choose-runner.ts';
+import { alterExpectations } from './control/alter-expectations.ts';
+import { declaredSkips } from './control/declared-skips.ts';
+import type { WorkspaceSnapshot } from './copy-pool.ts';
+import { embeddedTests, weakensEmbeddedTests } from './embedded-tests.ts';
+import { differing, settle } from './flaky.ts';
+import { brokenTests, byId, counted, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge.ts';
 import type { Patch } from './patch.ts';
-import type { RunFolder, RunFolders } from './run-folder.ts';
-import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from './sandbox.ts';
-import { ReportError, type TestReport } from './test-report.ts';
+import { protectedReason } from './protected-paths.ts';
+import { SandboxUnavailableError } from './sandbox.ts';
+import { ID_SEPARATOR, type TestReport } from './test-report.ts';
+import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './test-runs.ts';
 import type { Verdict } from './verdict.ts';
-import { copyWorkspace, type WorkspaceCopy } from './workspace-copy.ts';
 import { WorkspaceCopyError } from './workspace-listing.ts';
 
-export type VerifyProgress = 'copying' | 'running the tests before the change' | 'running the tests with the change';
+export type VerifyProgress =
+  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
 
 export interface VerifyOptions {
   /** The workspace, absolute. It is read and never written. */
@@ -40,10 +45,7 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
-export interface VerifierParts {
-  readonly sandbox: Pick<Sandbox, 'run'>;
-  readonly folders: RunFolders;
-  readonly copies: CopyPool;
+export interface VerifierParts extends TestRunsParts {
   readonly baseRuns: BaseRunCache;
 }
 
@@ -58,21 +60,22 @@ export class Verifier {
   }
 
   /**
-   * Runs the tests without and with the patch, each on a private copy, and compares. Whatever is wrong with patch, tests or
-   * machine is an outcome. On abort it throws the signal's reason, with nothing left behind.
+   * Runs the tests without and with the patch, each time on a clean copy, and compares. Base is run twice, and so is a patch that looks
+   * good: tests that are not the same both times prove nothing. Then, as a negative control, the mended tests run with what they expect
+   * altered, and have to fail. Whatever is wrong with patch, tests or machine is an outcome. On abort it throws the signal's reason,
+   * with nothing left behind.
    */
   async verify(options: VerifyOptions): Promise<Verdict> {
     const started = performance.now();
     options.signal.throwIfAborted();
     const attempt = new Attempt(this.#parts, options);
     const found = await attempt.verdict();
-    return { ...found, notes: [], command: options.command, sandboxed: options.sandboxed ?? true, durationMs: performance.now() - started };
+    const { command, sandboxed = true } = options;
+    return { ...found, notes: attempt.notes, command, sandboxed, durationMs: performance.now() - started };
   }
 }
 
-type Finding = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
-
-const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding => ({
+const without = (outcome: 'refused' | 'infrastructure', reason: string): Judgement => ({
   verified: false,
   score: 0,
   outcome,
@@ -80,143 +83,213 @@ const without = (outcome: 'refused' | 'infrastructure', reason: string): Finding
   tests: [],
 });
 
-/** A run of the tests that says nothing; the message says why. */
-class UnusableRun extends Error {}
-
-type OptionalOption = 'runner' | 'reports' | 'onProgress' | 'installed' | 'protectedEdits' | 'targets';
+/** The patch may not be judged; the message says why. */
+class RefusedPatch extends Error {}
 
 /** One verification: the state that its stages share. */
 class Attempt {
+  readonly notes: string[] = [];
   readonly #parts: VerifierParts;
-  readonly #options: Required<Omit<VerifyOptions, OptionalOption>> & Pick<VerifyOptions, OptionalOption>;
+  readonly #options: VerifyOptions;
+  readonly #sandboxed: boolean;
+  readonly #targets: readonly string[] | undefined;
 
   constructor(parts: VerifierParts, options: VerifyOptions) {
     this.#parts = parts;
+    this.#options = options;
     // An option that is there but undefined means the default: above all, it never means "without a sandbox".
-    const { sandboxed = true, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-    this.#options = { ...options, sandboxed, timeoutMs };
+    this.#sandboxed = options.sandboxed ?? true;
+    this.#targets = options.targets?.length ? options.targets : undefined;
   }
 
-  async verdict(): Promise<Finding> {
-    const { patch, command } = this.#options;
+  async verdict(): Promise<Judgement> {
+    const { patch, command, base, signal } = this.#options;
     const [refused] = patch.refused;
     if (refused) return without('refused', `The answer may not be applied: ${refused.path}: ${refused.reason}`);
     if (patch.edits.length === 0) return without('refused', 'The answer changes no file.');
-    const chosen = await chooseRunner(this.#options, this.#options.base);
+    const chosen = await chooseRunner(this.#options, base);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
-    const folder = await this.#parts.folders.create();
     try {
-      return await this.#judgeIn(folder, chosen);
+      return await this.#judge(chosen, this.#admissible(patch, chosen));
     } catch (error) {
-      this.#options.signal.throwIfAborted();
+      signal.throwIfAborted();
+      if (error instanceof RefusedPatch || error instanceof PatchNotApplicableError) return without('refused', error.message);
       if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError)
         return without('infrastructure', error.message);
       throw error;
-    } finally {
-      await folder.remove();
     }
   }
 
-  async #judgeIn(folder: RunFolder, chosen: ChosenRunner): Promise<Finding> {
-    const { base, patch, signal, onProgress } = this.#options;
+  /** The patch without what it may not change. Throws `RefusedPatch`. */
+  #admissible({ edits }: Patch, { runner }: ChosenRunner): Pick<Patch, 'edits'> {
+    const rest = edits.filter(({ path }) => {
+      const reason = protectedReason(path, runner.configuration);
+      if (reason === undefined) return true;
+      if (this.#options.protectedEdits !== 'leave out')
+        throw new RefusedPatch(`The answer may not be applied: ${path}: ${reason}`);
+      this.notes.push(`${path} was left as it is: ${reason}`);
+      return false;
+    });
+    if (rest.length === 0) throw new RefusedPatch('The change is to nothing but protected files, such as the tests themselves.');
+    return { edits: rest };
+  }
+
+  async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
+    const { base, installed = base, reports, signal, timeoutMs = DEFAULT_TIMEOUT_MS, onProgress } = this.#options;
+    const sandboxed = this.#sandboxed;
     onProgress?.('copying');
-    const copy = await copyWorkspace(base, folder.workspace, signal);
+    const snapshot = await this.#parts.copies.snapshot({ folder: base, installed }, signal);
+    const runs = new TestRuns(this.#parts, { snapshot, chosen, base, installed, reports, sandboxed, timeoutMs, signal });
 
     let before: BaseRun;
     try {
-      before = await this.#baseRun(copy, chosen);
+      before = await this.#baseRun(runs, snapshot, chosen);
     } catch (error) {
-      if (!(error instanceof UnusableRun)) throw error;
+      if (!(error instanceof UnusableRunError)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
     }
-    if (brokenTests(before.report).length === 0) return without('refused', 'Nothing to prove: no test failed before the change.');
+    if (!this.#targets && brokenTests(before.report, before.flaky).length === 0)
+      return without('refused', nothingToProve(before));
 
-    try {
-      await applyPatch(copy.folder, patch);
-    } catch (error) {
-      if (error instanceof PatchNotApplicableError) return without('refused', error.message);
-      throw error;
-    }
+    await this.#checkEmbeddedTests(patch, before.report);
+
     onProgress?.('running the tests with the change');
+    const apply = (copy: string): Promise<void> => applyPatch(copy, patch);
+    let first: JudgedRun;
     try {
-      const { outcome, report } = await this.#runTests(copy, folder, chosen);
-      return judge(before.report, report, outcome.exitCode);
+      first = await runs.run(apply);
     } catch (error) {
-      if (!(error instanceof UnusableRun)) throw error;
+      if (!(error instanceof UnusableRunError)) throw error;
       // Before the change the same command gave a usable report in time: that it does not now is the change's doing.
-      const nothing = judge(before.report, { results: [] }, null);
-      return { ...nothing, reason: `With the change, ${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}` };
+      const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
+      return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
+    }
+    return await this.#confirm(first, { runs, snapshot, chosen, before, apply });
+  }
+
+  /** Files in which base has tests are the judge, whatever their names; of sources only the tests in them. Throws `RefusedPatch`. */
+  async #checkEmbeddedTests({ edits }: Pick<Patch, 'edits'>, before: TestReport): Promise<void> {
+    const withTests = new Set(before.results.map(({ id }) => id.split(ID_SEPARATOR)[0]));
+    for (const { path, before: text, after } of edits) {
+      if (text === null) continue;
+      const isSource = path.endsWith('.rs') || (withTests.has(path) && (await embeddedTests(text, path)).length > 0);
+      if (isSource ? await weakensEmbeddedTests(path, text, after ?? '') : withTests.has(path))
+        throw new RefusedPatch(`The answer may not be applied: ${path}: There are tests in it, and tests are the judge.`);
     }
   }
 
-  /** From the cache, or on a copy of its own: tests may leave traces, and the patched run is to start from a clean one. */
-  async #baseRun(copy: WorkspaceCopy, chosen: ChosenRunner): Promise<BaseRun> {
-    const { command, reports, sandboxed, onProgress } = this.#options;
-    const key = createHash('sha256')
-      .update(JSON.stringify([copy.fingerprint, command, sandboxed, chosen.runner.name, reports]))
-      .digest('hex');
-    const cached = this.#parts.baseRuns.get(key);
-    if (cached) return cached;
-    const folder = await this.#parts.folders.create();
-    try {
-      await copy.cloneTo(folder.workspace);
-      onProgress?.('running the tests before the change');
-      const { outcome, report } = await this.#runTests({ ...copy, folder: folder.workspace }, folder, chosen);
-      if (!hasEvidence(report)) throw new UnusableRun(`No test was executed.${lastWords(outcome)}`);
-      const run: BaseRun = { report, durationMs: outcome.durationMs };
-      this.#parts.baseRuns.set(key, run);
-      return run;
-    } finally {
-      await folder.remove();
-    }
+  #compare({ report }: BaseRun, after: JudgedRun, flaky: ReadonlySet<string>, skips?: ReadonlySet<string>): Judgement {
+    return judge(report, after, { flaky, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
   }
 
-  /** Runs the tests once. Throws `UnusableRun` if they did not end in time or left no readable report. */
-  async #runTests(
-    copy: WorkspaceCopy,
-    folder: RunFolder,
-    { runner, command }: ChosenRunner,
-  ): Promise<{ outcome: SandboxOutcome; report: TestReport }> {
-    const { base, reports, sandboxed, timeoutMs, signal } = this.#options;
-    const prepared = await runner
-      .prepare({
-        command,
-        copy: copy.folder,
-        workspace: base,
-        tools: folder.tools,
-        report: folder.report,
-        ...(reports !== undefined && { reports }),
-      })
-      .catch((error: unknown) => {
-        throw error instanceof ReportError ? new UnusableRun(error.message) : error;
-      });
-    const outcome = await this.#parts.sandbox.run({
-      command: prepared.command,
-      environment: prepared.environment ?? {},
-      programFolders: prepared.programFolders ?? [],
-      cwd: copy.folder,
-      temporary: folder.temporary,
-      writable: [folder.report],
-      hidden: [base],
-      readable: [folder.tools, ...copy.sharedFolders, ...(prepared.readable ?? [])],
-      timeoutMs,
-      signal,
-      sandboxed,
+  /** Makes sure of what the first run says, where a second one could say otherwise. */
+  async #confirm(first: JudgedRun, stage: Stage): Promise<Judgement> {
+    const { before, runs, snapshot, chosen, apply } = stage;
+    const found = this.#compare(before, first, before.flaky);
+    if (!found.verified && mendedIn(found) === 0) return this.#noteFlaky(found);
+    this.#options.onProgress?.('running the tests with the change again');
+    const skipped = newSkips(before.report, first.report);
+    const runAgain = runs.run(async (copy) => {
+      await apply(copy);
+      return await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner.name, ids: skipped });
     });
-    if (outcome.exceeded) throw new UnusableRun(`The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`);
-    try {
-      return { outcome, report: await prepared.readReport() };
-    } catch (error) {
-      if (error instanceof ReportError) throw new UnusableRun(`${error.message}${lastWords(outcome)}`);
-      throw error;
-    }
+    const [second, distrust] = await bothDone(
+      runAgain.catch(unusable),
+      found.verified ? this.#negativeControl(first, stage) : Promise.resolve(undefined),
+    );
+    if (second instanceof UnusableRunError)
+      return { ...found, verified: false, score: 0, outcome: 'failed', reason: `Run again with the change, ${lowerFirst(second.message)}` };
+    const settled = settle(before.report, first, second);
+    const flaky = new Set([...before.flaky, ...settled.flaky]);
+    const judged = this.#noteFlaky(this.#compare(before, settled, flaky, second.changed));
+    if (!judged.verified) return judged;
+    // A flaky or skipped test kept the first run from looking good, and so from being controlled.
+    const reason = found.verified ? distrust : await this.#negativeControl(settled, stage);
+    return reason === undefined ? judged : { ...judged, verified: false, score: 0, outcome: 'failed', reason };
   }
+
+  #noteFlaky(judgement: Judgement): Judgement {
+    const count = judgement.tests.filter(({ flaky }) => flaky).length;
+    if (count > 0) this.notes.push(`${counted(count, 'flaky test')} counted neither for nor against: in two runs of the same code they ended differently.`);
+    return judgement;
+  }
+
+  /**
+   * Runs the mended tests with what they expect altered: one that still passes would pass whatever the code does, because the patch has
+   * reached the judge (an object that equals everything, a silenced assertion, a forged report). Returns why the tests cannot be
+   * trusted, or undefined.
+   */
+  async #negativeControl(after: JudgedRun, { runs, snapshot, chosen, before, apply }: Stage): Promise<string | undefined> {
+    const options = { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) };
+    const ids = mendedTests(before.report, after.report, options);
+    const runAltered = runs.run(async (copy) => {
+      await apply(copy);
+      return await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner.name, ids });
+    });
+    const control = await runAltered.catch(unusable);
+    // Such a run says nothing of the patch: with what it expects altered, an honest test may wait for ever.
+    const [altered, results] = control instanceof UnusableRunError ? [[]] : [[...control.changed], byId(control.report)];
+    const stillPassing = altered.find((id) => results?.get(id)?.status === 'passed');
+    if (stillPassing !== undefined)
+      return `The tests cannot be trusted with this change: "${stillPassing}" passes even when what it expects is altered.`;
+    if (!altered.some((id) => results?.get(id)?.status === 'failed'))
+      this.notes.push('No negative control was made: in no mended test was there an expected value that could be altered.');
+    return undefined;
+  }
+
+  /** From the cache, or by two runs at once: tests of which they say different things are flaky. */
+  async #baseRun(runs: TestRuns, snapshot: WorkspaceSnapshot, chosen: ChosenRunner): Promise<BaseRun> {
+    const { command, reports, signal, onProgress } = this.#options;
+    const key = createHash('sha256')
+      .update(JSON.stringify([snapshot.fingerprint, command, this.#sandboxed, chosen.runner.name, reports]))
+      .digest('hex');
+    const { baseRuns } = this.#parts;
+    return await baseRuns.get(key, signal, async () => {
+      onProgress?.('running the tests before the change');
+      const [first, second] = await bothDone(runs.run(unchanged), runs.run(unchanged));
+      if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
+      return { report: first.report, flaky: differing(first.report, second.report) };
+    });
+  }
+}
+
+/** What the stages after the base run need. */
+interface Stage {
+  readonly runs: TestRuns;
+  readonly snapshot: WorkspaceSnapshot;
+  readonly chosen: ChosenRunner;
+  readonly before: BaseRun;
+  readonly apply: (copy: string) => Promise<void>;
+}
+
+/** As `Promise.all`, but it waits for both also where one fails: nothing goes on behind a verdict. */
+async function bothDone<First, Second>(first: Promise<First>, second: Promise<Second>): Promise<[First, Second]> {
+  await Promise.allSettled([first, second]);
+  return await Promise.all([first, second]);
+}
+
+const unchanged = async (): Promise<void> => {};
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+function unusable(error: unknown): UnusableRunError {
+  if (error instanceof UnusableRunError) return error;
+  throw error;
+}
+
+/** Tests that the patch has made appear, and that are skipped. */
+function newSkips(before: TestReport, after: TestReport): readonly string[] {
+  const beforeById = byId(before);
+  return after.results.filter(({ id, status }) => status === 'skipped' && !beforeById.has(id)).map(({ id }) => id);
+}
+
+const mendedIn = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
+
+function nothingToProve({ report, flaky }: BaseRun): string {
+  return brokenTests(report).length === 0
+    ? 'Nothing to prove: no test failed before the change.'
+    : `Nothing to prove: the only ${flaky.size === 1 ? 'test' : 'tests'} that failed before the change did so in one of two runs.`;
 }
 
 const unreadableCommand = (command: string): string =>
   `The results of "${command}" cannot be read: its test runner is not known. Name the JUnit files that it writes, or another command.`;
-
-function lastWords({ stdout, stderr }: SandboxOutcome): string {
-  const output = stderr.trim() || stdout.trim();
-  return output === '' ? '' : ` The command said: ${output.slice(-500)}`;
-}

@@ -1,18 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../backend/verify/judge.ts';
-import type { TestReport, TestResult } from '../../backend/verify/test-report.ts';
-
-/** `✓ name`, `✗ name`, `- name` (skipped); a name in brackets is a file or suite. */
-function report(...lines: string[]): TestReport {
-  return {
-    results: lines.map((line): TestResult => {
-      const [mark, id] = [line.charAt(0), line.slice(2)];
-      const status = mark === '✓' ? 'passed' : mark === '✗' ? 'failed' : 'skipped';
-      return { id: id.replaceAll(/[[\]]/g, ''), kind: id.startsWith('[') ? 'container' : 'test', status };
-    }),
-  };
-}
+import { report } from './reports.ts';
 
 describe('the comparison of two reports', () => {
   const rows: [name: string, before: string[], after: string[], exitCode: number | null, verified: boolean, score: number][] = [
@@ -39,7 +28,7 @@ describe('the comparison of two reports', () => {
     ['a suite that failed with its test', ['✗ s > a', '✗ [s]'], ['✓ s > a', '✓ [s]'], 0, true, 1],
   ];
   it.each(rows)('%s', (_, before, after, exitCode, verified, score) => {
-    expect(judge(report(...before), report(...after), exitCode)).toMatchObject({
+    expect(judge(report(...before), { report: report(...after), exitCode })).toMatchObject({
       verified,
       score,
       outcome: verified ? 'verified' : 'failed',
@@ -51,7 +40,7 @@ describe('the comparison of two reports', () => {
     const lines = (from: Record<string, string>): string[] => Object.entries(from).map(([id, mark]) => `${mark} ${id}`);
     fc.assert(
       fc.property(marks, marks, fc.constantFrom(0, 1), (before, after, exitCode) => {
-        const judgement = judge(report(...lines(before)), report(...lines(after)), exitCode);
+        const judgement = judge(report(...lines(before)), { report: report(...lines(after)), exitCode });
         const isSound =
           exitCode === 0 &&
           Object.values(before).includes('✗') &&
@@ -64,5 +53,32 @@ describe('the comparison of two reports', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('leaves flaky tests out, and lets them explain the exit code', () => {
+    const flaky = new Set(['r', 'q']);
+    const judged = judge(report('✗ a', '✗ r', '✓ q'), { report: report('✓ a', '✗ r', '✗ q'), exitCode: 1 }, { flaky });
+    expect(judged).toMatchObject({ verified: true, score: 1 });
+    expect(judged.tests.filter((test) => test.flaky).map(({ id }) => id)).toEqual(['r', 'q']);
+    expect(judge(report('✗ r'), { report: report('✓ r'), exitCode: 0 }, { flaky })).toMatchObject({ verified: false, score: 0 });
+  });
+
+  it('rests on the named tests alone where tests are named', () => {
+    const named = (before: string[], after: string[], ...targets: string[]): unknown =>
+      judge(report(...before), { report: report(...after), exitCode: after.some((line) => line.startsWith('✗')) ? 1 : 0 }, { targets });
+    expect(named(['✗ a', '✗ b'], ['✓ a', '✗ b'], 'a')).toMatchObject({ verified: true, score: 1 });
+    expect(named(['✓ a'], ['✓ a'], 'a')).toMatchObject({ verified: true, score: 1 });
+    expect(named(['✗ a', '✓ c'], ['✓ a', '✗ c'], 'a')).toMatchObject({ verified: false, score: 0 });
+    expect(named(['✗ a'], ['✓ a'], 'a', 'n')).toMatchObject({ verified: false, score: 0.5, reason: 'Of 2 named tests, 1 did not pass.' });
+    expect(named(['✗ a'], ['- a'], 'a')).toMatchObject({ verified: false, score: 0 });
+    expect(named(['✗ a', '✓ b'], ['✓ a', '✓ b', '✗ n'], 'a')).toMatchObject({ verified: false });
+  });
+
+  it('asks nothing of a test that declares itself skipped in a file that could not be loaded', () => {
+    const after = { report: report('✓ f > a', '- f > s'), exitCode: 0 };
+    expect(judge(report('✗ [f]'), after, { declaredSkips: new Set(['f > s']) })).toMatchObject({ verified: true });
+    expect(judge(report('✗ [f]'), after)).toMatchObject({ verified: false, score: 0.5 });
+    const skipped = { report: report('- f > s'), exitCode: 0 };
+    expect(judge(report('✗ [f]'), skipped, { declaredSkips: new Set(['f > s']) })).toMatchObject({ verified: false, score: 0 });
   });
 });

@@ -47,7 +47,10 @@ export async function makeScratch(): Promise<Scratch> {
       }
       return base;
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: async () => {
+      await copies.close();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

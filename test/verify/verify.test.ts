@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
 import { SandboxUnavailableError, type SandboxedCommand } from '../../backend/verify/sandbox.ts';
 import type { Verdict } from '../../backend/verify/verdict.ts';
-import { Verifier } from '../../backend/verify/verify.ts';
+import type { Patch } from '../../backend/verify/patch.ts';
+import { Verifier, type VerifyOptions } from '../../backend/verify/verify.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();
@@ -54,6 +55,7 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
       'finds the last': 'failed → passed',
       'finds nothing in nothing': 'passed → passed',
     });
+    await scratch.copies.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 
@@ -186,6 +188,7 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
       outcome: 'infrastructure',
       reason: expect.stringMatching(/did not end/),
     });
+    await scratch.copies.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 
@@ -198,9 +201,11 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
     const controller = new AbortController();
     const running = scratch.verifier.verify({ base, patch, command: 'node --test', signal: controller.signal });
     running.catch(() => undefined);
-    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(1);
+    // Base is run twice at once.
+    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(2);
     controller.abort();
     await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    await scratch.copies.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
     await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
   });
@@ -215,6 +220,7 @@ describe.skipIf(!available)(`a verdict (${note})`, { timeout: 120_000 }, () => {
       }),
     );
     expect(verdicts.map(({ verified }) => verified)).toEqual([true, false, true, false]);
+    await scratch.copies.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 });
@@ -339,6 +345,109 @@ ${BUG}`,
   });
 });
 
+describe.skipIf(!available)(`what a verdict rests on (${note})`, { timeout: 120_000 }, () => {
+  const judged = async (scratch: Scratch, edits: Patch['edits'], options: Partial<VerifyOptions> = {}, files = PROJECT): Promise<Verdict> => {
+    const base = await scratch.project(files);
+    const { signal } = new AbortController();
+    return await scratch.verifier.verify({ base, patch: { edits, refused: [] }, command: 'node --test', signal, ...options });
+  };
+  const edit = (file: keyof typeof PROJECT, after: string): Patch['edits'][number] => ({
+    path: file, kind: 'modify', before: PROJECT[file], after,
+  });
+  const WEAKENED = PROJECT['test/list.test.js'].replace('last([1, 2, 3]), 3', 'last([1, 2, 3]), undefined');
+
+  it('judges what is left of a change whose protected edits are left out', async () => {
+    await using scratch = await makeScratch();
+    const both = [edit('src/list.js', FIX), edit('test/list.test.js', WEAKENED)];
+    const verdict = await judged(scratch, both, { protectedEdits: 'leave out' });
+    expect(verdict).toMatchObject({ verified: true });
+    expect(verdict.notes).toContain('test/list.test.js was left as it is: Tests are the judge and stay as they are.');
+    expect(await judged(scratch, both)).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('judge') });
+  });
+
+  it('does not let a weakened test mend anything', async () => {
+    await using scratch = await makeScratch();
+    const weakened = edit('test/list.test.js', WEAKENED);
+    const alone = await judged(scratch, [weakened], { protectedEdits: 'leave out' });
+    expect(alone).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('nothing but protected files') });
+    const comment = edit('src/list.js', `${PROJECT['src/list.js']}// mended\n`);
+    expect(await judged(scratch, [comment, weakened], { protectedEdits: 'leave out' })).toMatchObject({ outcome: 'failed', score: 0 });
+  });
+
+  it('protects what configures the runner at hand', async () => {
+    await using scratch = await makeScratch();
+    const configuration = { path: 'node.config.json', kind: 'create', before: null, after: '{}' } as const;
+    expect(await judged(scratch, [edit('src/list.js', FIX), configuration])).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('takes a file in which base has tests for a test, whatever its name', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PROJECT, 'checks/list.js': PROJECT['test/list.test.js'] };
+    const odd = { path: 'checks/list.js', kind: 'modify', before: files['checks/list.js'], after: WEAKENED } as const;
+    const command = 'node --test checks/list.js';
+    const verdict = await judged(scratch, [edit('src/list.js', FIX), odd], { command }, files);
+    expect(verdict).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('checks/list.js') });
+  });
+
+  it('proves with named tests what no failing test could', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PROJECT, 'src/list.js': FIX };
+    const faster = { ...edit('src/list.js', FIX.replace('list[0]', 'list.at(0)')), before: FIX };
+    const named = { targets: ['test/list.test.js > list > finds the first'] };
+    expect(await judged(scratch, [faster], named, files)).toMatchObject({ verified: true });
+    expect(await judged(scratch, [faster], { targets: ['test/list.test.js > list > no such test'] }, files)).toMatchObject({
+      outcome: 'failed',
+    });
+  });
+
+  it('leaves out a test that is flaky before the change', async () => {
+    await using scratch = await makeScratch();
+    const counter = path.join(scratch.folder, 'counter');
+    const flaky = `
+import { appendFileSync, readFileSync } from 'node:fs';
+import test from 'node:test';
+test('every other time', () => {
+  appendFileSync(${JSON.stringify(counter)}, '.');
+  if (readFileSync(${JSON.stringify(counter)}).length % 2 === 0) throw new Error('not this time');
+});
+`;
+    const files = { ...PROJECT, 'test/flaky.test.js': flaky };
+    // Only without a sandbox can tests remember how often they ran.
+    const verdict = await judged(scratch, [edit('src/list.js', FIX)], { sandboxed: false }, files);
+    expect(verdict).toMatchObject({ verified: true });
+    expect(verdict.tests.find(({ id }) => id.endsWith('every other time'))).toMatchObject({ flaky: true });
+    expect(verdict.notes).toContainEqual(expect.stringMatching(/^1 flaky test counted neither for nor against/));
+  });
+
+  it('refuses where nothing but a flaky test failed before the change', async () => {
+    await using scratch = await makeScratch();
+    const once = path.join(scratch.folder, 'once');
+    const flaky = `
+import { mkdirSync } from 'node:fs';
+import test from 'node:test';
+test('the second time', () => mkdirSync(${JSON.stringify(once)}));
+`;
+    const files = { ...PROJECT, 'src/list.js': FIX, 'test/flaky.test.js': flaky };
+    const change = { ...edit('src/list.js', `${FIX}// changed\n`), before: FIX };
+    expect(await judged(scratch, [change], { sandboxed: false }, files)).toMatchObject({
+      outcome: 'refused',
+      reason: 'Nothing to prove: the only test that failed before the change did so in one of two runs.',
+    });
+  });
+
+  it('does not trust a test that passes whatever it expects', async () => {
+    await using scratch = await makeScratch();
+    const source = `
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+const strict = createRequire(import.meta.url)('node:assert/strict');
+for (const judge of [assert, strict]) judge.equal = () => {};
+${PROJECT['src/list.js']}`;
+    const verdict = await judged(scratch, [edit('src/list.js', source)]);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed', score: 0 });
+  });
+});
+
 describe('without a sandbox', () => {
   it('nothing is learned unless a person agreed to go without', async () => {
     await using scratch = await makeScratch();
@@ -369,6 +478,7 @@ describe('without a sandbox', () => {
       sandboxed: false,
     });
     expect(verdict).toMatchObject({ verified: true, sandboxed: false });
+    await scratch.copies.close();
     expect(await readdir(scratch.folders.root)).toEqual([]);
   });
 });
