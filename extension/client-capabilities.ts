@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import type { BackendRequestHandlers } from '../backend/protocol/client/backend-client.ts';
-import type { Capability } from '../backend/protocol/methods.ts';
+import type { BackendRequests, Capability, Params } from '../backend/protocol/methods.ts';
 import type { KeyStore } from './keys.ts';
 import { callLanguageModel } from './language-models.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['secret', 'confirm', 'model'];
+
+type Question = Params<BackendRequests, 'client/confirm'>;
 
 export interface ClientCapabilityOptions {
   readonly keys: KeyStore;
@@ -23,10 +25,14 @@ export function clientCapabilities({ keys, sendModelText }: ClientCapabilityOpti
 }
 
 /** Closing the dialog declines; so does a run that ends while the dialog is open, since nobody waits for the answer any more. */
-async function confirm(question: { title: string; detail: string; accept: string }, signal: AbortSignal): Promise<boolean> {
-  const chosen = Promise.resolve(
-    vscode.window.showWarningMessage(question.title, { modal: true, detail: question.detail }, question.accept),
-  );
+async function confirm(question: Question, signal: AbortSignal): Promise<boolean> {
   const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
-  return (await Promise.race([chosen, aborted])) === question.accept;
+  const { title, detail, accept, remedy } = question;
+  const copy = vscode.l10n.t('Copy Install Command');
+  for (;;) {
+    const shown = vscode.window.showWarningMessage(title, { modal: true, detail }, accept, ...(remedy === undefined ? [] : [copy]));
+    const chosen = await Promise.race([Promise.resolve(shown), aborted]);
+    if (remedy === undefined || chosen !== copy) return chosen === accept;
+    await vscode.env.clipboard.writeText(remedy);
+  }
 }

@@ -1,13 +1,18 @@
 import * as vscode from 'vscode';
 import type { ContextPreview } from '../backend/protocol/panel-messages.ts';
 import type { RunRequestInput } from '../backend/protocol/run-request.ts';
+import { readingOf } from '../backend/protocol/test-command.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { plainLabel } from './plain-message.ts';
 import { SCHEMES, type VirtualDocuments } from './virtual-documents.ts';
 import { insideFolder } from './workspace-paths.ts';
 
 interface Item extends vscode.QuickPickItem {
-  readonly choice?: 'send' | 'save' | { readonly path: string; readonly startLine: number };
+  readonly choice?: 'send' | 'save' | 'choose-tests' | { readonly path: string; readonly startLine: number };
 }
+
+/** What the person wants after a look at the list. */
+export type Wish = 'send' | 'choose-tests' | 'dismiss';
 
 /** Shows what a question would be sent with, piece by piece with the reason for each, before anything leaves the machine. */
 export class ContextConfirmation {
@@ -19,8 +24,8 @@ export class ContextConfirmation {
     this.#documents = documents;
   }
 
-  /** @returns whether the person wants it sent. @throws the backend's sentence where there is no preview. */
-  async confirm(request: RunRequestInput): Promise<boolean> {
+  /** @throws the backend's sentence where there is no preview. */
+  async confirm(request: RunRequestInput): Promise<Wish> {
     const pick = vscode.window.createQuickPick<Item>();
     const dismissed = new AbortController();
     pick.title = vscode.l10n.t('Conductor: what will be sent');
@@ -32,14 +37,14 @@ export class ContextConfirmation {
     try {
       return await this.#ask(pick, request, dismissed.signal);
     } catch (error) {
-      if (dismissed.signal.aborted) return false;
+      if (dismissed.signal.aborted) return 'dismiss';
       throw error;
     } finally {
       pick.dispose();
     }
   }
 
-  async #ask(pick: vscode.QuickPick<Item>, request: RunRequestInput, signal: AbortSignal): Promise<boolean> {
+  async #ask(pick: vscode.QuickPick<Item>, request: RunRequestInput, signal: AbortSignal): Promise<Wish> {
     const showPreview = async (): Promise<ContextPreview> => {
       pick.busy = true;
       const preview = await this.#connection.request('context/preview', { request }, signal);
@@ -52,8 +57,8 @@ export class ContextConfirmation {
     pick.onDidTriggerButton(() => void this.#showText(preview.text));
     for (;;) {
       const { choice } = (await accepted(pick, signal)) ?? {};
-      if (signal.aborted) return false;
-      if (choice === 'send') return true;
+      if (signal.aborted) return 'dismiss';
+      if (choice === 'send' || choice === 'choose-tests') return choice;
       if (choice === 'save') {
         await vscode.workspace.saveAll();
         preview = await showPreview();
@@ -84,20 +89,17 @@ function accepted(pick: vscode.QuickPick<Item>, signal: AbortSignal): Promise<It
   });
 }
 
-function itemsOf({ pieces, leftOut, tokens, testCommand }: ContextPreview, request: RunRequestInput): Item[] {
+function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner }: ContextPreview, request: RunRequestInput): Item[] {
   const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const unsaved = request.workspace === undefined ? 0 : unsavedIn(request.workspace);
-  const checkedBy = testCommand === null
-    ? vscode.l10n.t('no tests found: the answer stays unchecked')
-    : vscode.l10n.t('checked by: {0}', testCommand);
   return [
     {
       choice: 'send',
       label: vscode.l10n.t('$(send) Send the question with {0} pieces', pieces.length),
       description: vscode.l10n.t('about {0} tokens', tokens.toLocaleString(vscode.env.language)),
-      detail: checkedBy,
       alwaysShow: true,
     },
+    ...(request.workspace === undefined ? [] : [testsItem(request, testCommand, testRunner)]),
     ...(unsaved > 0 ? [{
       choice: 'save' as const,
       label: vscode.l10n.t('$(save-all) Save {0} files first', unsaved),
@@ -112,6 +114,23 @@ function itemsOf({ pieces, leftOut, tokens, testCommand }: ContextPreview, reque
     ...(leftOut.length > 0 ? [separator(vscode.l10n.t('Left out'))] : []),
     ...leftOut.map(({ path, reason }): Item => ({ label: `$(circle-slash) ${path}`, description: reason })),
   ];
+}
+
+/** Which command judges the answer, and the way to another. */
+function testsItem({ testCommand: named }: RunRequestInput, command: string | null, runner: string | undefined): Item {
+  const choice = 'choose-tests';
+  if (command !== null) {
+    return {
+      choice,
+      label: vscode.l10n.t('$(beaker) Checked by {0}', plainLabel(command)),
+      description: [runner && readingOf(runner), vscode.l10n.t('choose another')].filter(Boolean).join(' · '),
+    };
+  }
+  return {
+    choice,
+    label: named === null ? vscode.l10n.t('$(beaker) Not checked') : vscode.l10n.t('$(beaker) Not checked: no tests were found'),
+    description: vscode.l10n.t('choose a test command'),
+  };
 }
 
 function unsavedIn(workspace: string): number {

@@ -9,6 +9,7 @@ import { AnswerReview } from './answer-review.ts';
 import { BackendConnection, messageOf, type ConnectionState } from './backend-connection.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
 import { ChooseModelCommand } from './choose-model.ts';
+import { ChooseTestCommand } from './choose-test-command.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
 import { KeyStore } from './keys.ts';
@@ -27,10 +28,13 @@ import { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
 import { SolveCommand } from './solve-command.ts';
 import { StatusBar } from './status-bar.ts';
+import { TestExplorer } from './test-explorer.ts';
+import { VerdictFeed } from './verdict-feed.ts';
 import { VirtualDocuments } from './virtual-documents.ts';
 import { WorkerCommands } from './worker-commands.ts';
 
 const OPEN_RUN_KEY = 'conductor.openRun';
+const TOLD_VERDICTS_KEY = 'conductor.toldVerdicts';
 
 /** What other code in the extension host, our own tests included, can see of the extension. */
 export interface ConductorApi {
@@ -91,6 +95,15 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     isTrusted: () => vscode.workspace.isTrusted,
     stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
+  const verdicts = new VerdictFeed({
+    connection, list, folders,
+    memory: {
+      get: () => context.workspaceState.get<Record<string, string>>(TOLD_VERDICTS_KEY, {}),
+      set: (told) => void context.workspaceState.update(TOLD_VERDICTS_KEY, told),
+    },
+    log: (line) => log.warn(line),
+  });
+  const testExplorer = new TestExplorer();
   const contextKeys = new ContextKeys();
   const documents = new VirtualDocuments();
   const review = new AnswerReview({
@@ -110,7 +123,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   const showPanel = (): Promise<void> => panelView.show();
   const confirmation = new ContextConfirmation({ connection, documents });
-  const solve = new SolveCommand({ connection, runs, panel, confirmation, showPanel });
+  const chooseTestCommand = new ChooseTestCommand(connection);
+  const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
+  const solve = new SolveCommand({ connection, runs, panel, confirmation, showPanel, chooseTests });
   const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
@@ -133,6 +148,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
   models.changed.on(() => showStatus());
+  verdicts.judged.on((judged) => void testExplorer.show(judged).catch((error: unknown) => log.warn(messageOf(error))));
   new ModelNotices({
     models,
     isWaitedFor: () => chooseModel.isUnderWay || (runs.run !== undefined && !isOver(runs.run.state)),
@@ -187,6 +203,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
     'conductor.chooseConductorModel': (argument) => chooseModel.run(argument),
+    'conductor.chooseTestCommand': chooseTests,
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
@@ -202,6 +219,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection,
     runChanged,
     statusBar,
+    testExplorer,
     keys.watch(),
     documents.register(),
     review.watch(),

@@ -58,6 +58,13 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
     case 'unloadModel':
       await connection.request('model/unload', { model: message.model });
       return;
+    case 'chooseTests': {
+      await runCommand('conductor.chooseTestCommand');
+      // What is on show names the command that it was.
+      const { draft } = panel;
+      if (draft?.preview ?? draft?.problem) await solve.preview(draft.question);
+      return;
+    }
     case 'manageTrust':
       return runCommand('workbench.trust.manage');
     case 'showLogs':

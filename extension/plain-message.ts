@@ -5,3 +5,8 @@
 export function plainMessage(sentence: string): string {
   return sentence.replaceAll('](', '] (');
 }
+
+/** Text as a list shows it: as text. VS Code draws a picture for `$(name)` in labels, and a shell's command may hold such words. */
+export function plainLabel(text: string): string {
+  return text.replace(/\$\((?=[\w~-]+\))/g, '\\$(');
+}

@@ -8,8 +8,6 @@ export interface Settings {
   readonly home: string | undefined;
   readonly rounds: number;
   readonly confirmContext: boolean;
-  /** undefined: found from the project's files; null: no tests are run. */
-  readonly testCommand: string | null | undefined;
 }
 
 /** @param folder whose own settings count, where it has any. */
@@ -21,6 +19,5 @@ export function readSettings(folder?: vscode.Uri): Settings {
     home: text('home'),
     rounds: settings.get('rounds', 2),
     confirmContext: settings.get('confirmContext', true),
-    testCommand: settings.get<string | null>('testCommand') === null ? null : text('testCommand'),
   };
 }

@@ -7,6 +7,7 @@ import { chooseFolder, lookingAt } from './looking-at.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
+import { readTestSettings } from './test-settings.ts';
 
 export interface SolveOptions {
   readonly connection: BackendConnection;
@@ -14,12 +15,20 @@ export interface SolveOptions {
   readonly panel: PanelStateSource;
   readonly confirmation: ContextConfirmation;
   readonly showPanel: () => Promise<void>;
+  readonly chooseTests: () => Promise<boolean>;
 }
 
 /** What another extension, a keybinding or a test may pass to the command `conductor.solve`. */
 const solveArgumentsSchema = z.object({ question: z.string(), confirmContext: z.boolean().optional() });
 
 const MAX_QUESTION_CHARACTERS = 32_000;
+
+interface Prepared {
+  readonly request: RunRequestInput;
+  /** The folder that the question is about. */
+  readonly folder: vscode.WorkspaceFolder | undefined;
+  readonly confirmContext: boolean;
+}
 
 /** From a question to a run on show in the panel. */
 export class SolveCommand {
@@ -47,13 +56,14 @@ export class SolveCommand {
    * @throws an error with a sentence when the backend refuses the question.
    */
   async solve(question: string, confirm?: boolean): Promise<string | undefined> {
-    const { connection, runs, panel, confirmation, showPanel } = this.#options;
+    const { connection, runs, panel, showPanel } = this.#options;
     const prepared = await this.#request(question);
     if (!prepared) return undefined;
-    const { request, confirmContext } = prepared;
+    const { confirmContext } = prepared;
     // A question that is empty or asked in Restricted Mode is sent with nothing: its run fails at once and says why.
     const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
-    if (sendsContext && (confirm ?? confirmContext) && !(await confirmation.confirm(request))) return undefined;
+    const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared) : prepared.request;
+    if (!request) return undefined;
     const [{ runId }] = await Promise.all([connection.request('run/start', { request }), showPanel()]);
     await runs.open(runId);
     panel.showRun();
@@ -72,21 +82,34 @@ export class SolveCommand {
     }
   }
 
-  async #request(question: string): Promise<{ request: RunRequestInput; confirmContext: boolean } | undefined> {
+  /** @returns the request as it is to be sent; undefined when the person changed their mind. */
+  async #confirm({ request, folder }: Prepared): Promise<RunRequestInput | undefined> {
+    const { confirmation, chooseTests } = this.#options;
+    let now = request;
+    for (;;) {
+      const wish = await confirmation.confirm(now);
+      if (wish === 'send') return now;
+      if (wish === 'dismiss') return undefined;
+      await chooseTests();
+      now = { ...now, ...readTestSettings(folder?.uri) };
+    }
+  }
+
+  async #request(question: string): Promise<Prepared | undefined> {
     const choice = await chooseFolder();
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
-    const { rounds, testCommand, confirmContext } = readSettings(folder?.uri);
+    const { rounds, confirmContext } = readSettings(folder?.uri);
     const request: RunRequestInput = {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
       ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder) }),
-      ...(testCommand !== undefined && { testCommand }),
+      ...readTestSettings(folder?.uri),
     };
     const checked = runRequestSchema.safeParse(request);
     if (!checked.success) throw new Error(sentenceOf(checked.error));
-    return { request, confirmContext };
+    return { request, folder, confirmContext };
   }
 }
 

@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { TEST_RUNNERS } from '../../backend/protocol/test-command.ts';
+import { RUNNERS } from '../../backend/verify/runners/runners.ts';
 
 const root = new URL('../../', import.meta.url);
 const text = (file: string): Promise<string> => readFile(new URL(file, root), 'utf8');
@@ -10,7 +12,7 @@ interface Manifest {
     readonly menus: Readonly<Record<string, readonly { command: string; when?: string }[]>>;
     readonly keybindings: readonly { command: string }[];
     readonly configuration: {
-      readonly properties: Readonly<Record<string, { default?: unknown; markdownDescription?: string; scope?: string }>>;
+      readonly properties: Readonly<Record<string, { default?: unknown; markdownDescription?: string; scope?: string; enum?: string[] }>>;
     };
   };
   readonly capabilities: {
@@ -54,10 +56,16 @@ describe('the manifest', () => {
     }
   });
 
+  it('offers every test runner that the backend reads, and no other', () => {
+    const runners = RUNNERS.map(({ name }) => name);
+    expect(TEST_RUNNERS).toEqual(runners);
+    expect(contributes.configuration.properties['conductor.testRunner']?.enum).toEqual(['auto', ...runners]);
+  });
+
   it('lets no untrusted workspace choose a command, a program or a folder', () => {
     expect(capabilities.untrustedWorkspaces.supported).toBe('limited');
     expect([...capabilities.untrustedWorkspaces.restrictedConfigurations].sort())
-      .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand']);
+      .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand', 'conductor.testReports', 'conductor.testRunner']);
     expect(contributes.configuration.properties['conductor.nodePath']?.scope).toBe('machine');
     expect(contributes.configuration.properties['conductor.home']?.scope).toBe('machine');
     // They decide what is downloaded, from where, and what it runs on.

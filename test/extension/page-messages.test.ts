@@ -64,6 +64,7 @@ describe('a message of the page', () => {
     [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
     [{ type: 'chooseModel' }, ['command', 'conductor.chooseConductorModel']],
     [{ type: 'unloadModel', model: 'Qwen/Qwen3-0.6B' }, ['request', 'model/unload', { model: 'Qwen/Qwen3-0.6B' }]],
+    [{ type: 'chooseTests' }, ['command', 'conductor.chooseTestCommand']],
     [{ type: 'manageTrust' }, ['command', 'workbench.trust.manage']],
     [{ type: 'showLogs' }, ['command', 'conductor.showLogs']],
     [{ type: 'retryBackend' }, ['connect']],
@@ -84,6 +85,12 @@ describe('a message of the page', () => {
     const { asked, act } = recorded({ draft: { question: 'Why?', preview } });
     await act({ type: 'solve', question: 'Why?' });
     expect(asked).toEqual([['solve', 'Why?', false]]);
+  });
+
+  it('shows the context again once the test command was chosen, where it is on show', async () => {
+    const { asked, act } = recorded({ draft: { question: 'Why?', preview } });
+    await act({ type: 'chooseTests' });
+    expect(asked).toEqual([['command', 'conductor.chooseTestCommand'], ['preview', 'Why?']]);
   });
 
   it('leaves it to the state to say that there is no backend', async () => {

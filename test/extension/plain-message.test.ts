@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
-import { plainMessage } from '../../extension/plain-message.ts';
+import { plainLabel, plainMessage } from '../../extension/plain-message.ts';
 
 let workspace: string;
 beforeAll(async () => { workspace = await mkdtemp(path.join(tmpdir(), 'conductor-message-')); });
@@ -27,4 +27,9 @@ test.each(['[a](command:x)](command:y)', '[[a](https://x)](command:y)', '](](](c
 
 test('other sentences stay as they are', () => {
   expect(plainMessage('src/a[0].ts (new): see f(x)[1].')).toBe('src/a[0].ts (new): see f(x)[1].');
+});
+
+test('a label shows a shell\'s words as they are, and no pictures', () => {
+  expect(plainLabel('make -j $(nproc) check')).toBe('make -j \\$(nproc) check');
+  expect(plainLabel('pytest $(cat tests.txt) "$HOME"')).toBe('pytest $(cat tests.txt) "$HOME"');
 });

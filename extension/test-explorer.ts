@@ -1,0 +1,120 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { formatDuration } from '../backend/protocol/figures.ts';
+import { changeKind, isRed, type ChangeKind } from '../backend/protocol/test-changes.ts';
+import { isVerified, type TestChange, type Verdict } from '../backend/protocol/verdict.ts';
+import { testTree, type TestNode } from './test-tree.ts';
+import type { JudgedRun } from './verdict-feed.ts';
+import { insideFolder } from './workspace-paths.ts';
+
+const MAX_NAME_CHARACTERS = 80;
+
+interface PlacedTest {
+  readonly item: vscode.TestItem;
+  readonly test: TestChange;
+}
+
+/**
+ * VS Code's Test Explorer: the tests of each folder's last verdict, and their results under the question's name. It only shows: tests are
+ * run to judge answers, so there is nothing here to run them with.
+ */
+export class TestExplorer {
+  /** Made with the first verdict: an empty one would only be in the way of other extensions' tests. */
+  #controller: vscode.TestController | undefined;
+  readonly #items = new Map<string, readonly vscode.TestItem[]>();
+
+  async show({ folder, question, verdict, isNew }: JudgedRun): Promise<void> {
+    const tree = testTree(verdict.tests);
+    const files = new Map(await Promise.all(tree.map(async ({ name }) => [name, await fileOf(folder, name)] as const)));
+    const controller = (this.#controller ??= vscode.tests.createTestController('conductor', 'Conductor'));
+    const placed: PlacedTest[] = [];
+    this.#items.set(folder, tree.map((node) => itemOf(controller, node, files.get(node.name), placed)));
+    controller.items.replace(this.#roots(controller));
+    if (isNew) tellResults(controller, placed, { question, verdict });
+  }
+
+  dispose(): void {
+    this.#controller?.dispose();
+  }
+
+  /** With several folders each has an item of its own. */
+  #roots(controller: vscode.TestController): readonly vscode.TestItem[] {
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    if (folders.length === 1) return folders.flatMap(({ uri }) => this.#items.get(uri.fsPath) ?? []);
+    return folders.flatMap(({ uri, name }) => {
+      const items = this.#items.get(uri.fsPath);
+      if (!items) return [];
+      const root = controller.createTestItem(uri.fsPath, name, uri);
+      root.children.replace(items);
+      return [root];
+    });
+  }
+}
+
+/** The file that a test's id begins with, where that is one of the folder's. */
+async function fileOf(folder: string, name: string): Promise<vscode.Uri | undefined> {
+  const file = await insideFolder(folder, name);
+  const isFile = file !== undefined && (await stat(file).then((found) => found.isFile(), () => false));
+  return isFile ? vscode.Uri.file(path.resolve(folder, name)) : undefined;
+}
+
+function itemOf(
+  controller: vscode.TestController, { name, test, children }: TestNode, file: vscode.Uri | undefined, placed: PlacedTest[],
+): vscode.TestItem {
+  const item = controller.createTestItem(name, name, file);
+  item.children.replace(children.map((child) => itemOf(controller, child, file, placed)));
+  if (test) {
+    const before = beforeOf(changeKind(test));
+    if (before) item.description = before;
+    placed.push({ item, test });
+  }
+  return item;
+}
+
+function tellResults(
+  controller: vscode.TestController, placed: readonly PlacedTest[], { question, verdict }: Pick<JudgedRun, 'question' | 'verdict'>,
+): void {
+  const name = question.replace(/\s+/g, ' ').trim();
+  const shortName = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
+  const run = controller.createTestRun(new vscode.TestRunRequest(placed.map(({ item }) => item)), shortName, true);
+  run.appendOutput(terminalText(summaryOf(verdict)));
+  for (const { item, test } of placed) {
+    if (isRed(test)) run.failed(item, new vscode.TestMessage(messageOf(test)), test.durationMs);
+    else if (test.after === 'passed' && !test.flaky) run.passed(item, test.durationMs);
+    else run.skipped(item);
+  }
+  run.end();
+}
+
+/** What stands beside a test's name: how it was before the change, where that is not how it is now. */
+function beforeOf(kind: ChangeKind): string | undefined {
+  switch (kind) {
+    case 'mended': return vscode.l10n.t('failed before');
+    case 'broken': return vscode.l10n.t('passed before');
+    case 'newly-failing': return vscode.l10n.t('did not run before');
+    case 'still-failing': return vscode.l10n.t('failed before, too');
+    case 'added': return vscode.l10n.t('did not run before');
+    case 'flaky': return vscode.l10n.t('flaky, left out');
+    case 'kept':
+    case 'not-run': return undefined;
+  }
+}
+
+function messageOf({ after, message }: TestChange): string {
+  if (after === 'missing') return vscode.l10n.t('The test is gone with the change: a missing test is not a passing one.');
+  if (after === 'skipped') return vscode.l10n.t('The test is skipped with the change: a skipped test is not a passing one.');
+  return message ?? vscode.l10n.t('The test failed and said nothing.');
+}
+
+function summaryOf(verdict: Verdict): string {
+  const { command, reason, notes, sandboxed, durationMs } = verdict;
+  const where = sandboxed ? vscode.l10n.t('in the sandbox') : vscode.l10n.t('without a sandbox');
+  const outcome = isVerified(verdict) ? vscode.l10n.t('Verified: {0}', reason) : vscode.l10n.t('Not verified: {0}', reason);
+  return [`${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
+}
+
+/** Lines for a terminal, in which nothing that a test or a command is called can do more than stand there. */
+function terminalText(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '').replaceAll('\n', '\r\n');
+}
