@@ -2,7 +2,7 @@ import type { Adapter } from '../adapter/read-adapter.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import { Graph, type Tensor } from '../graph/graph.ts';
 import { branch } from '../graph/ops/control.ts';
-import { bools, type Feeds, Session } from '../graph/session.ts';
+import { bools, type Feeds, float32s, Session } from '../graph/session.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
 import { AdapterFeeds } from './adapter-feeds.ts';
 import { Decoder, rotaryTables } from './decoder.ts';
@@ -12,6 +12,11 @@ import { generateRows } from './generation-run.ts';
 import { generateChunk, type GenerationOutputs, generationInputs } from './generation.ts';
 import { PLACES_AT_ONCE, scoreTokens, scoringInputs } from './scoring.ts';
 import { idleScoring, scoringFeeds, scoresOf, type ScoringRequest } from './scoring-run.ts';
+import { trainTokens, trainingInputs } from './training.ts';
+import {
+  adapterInputs, gradientOutput, idleTraining, locateTrained, type TrainedBatch, trainedBatch, type TrainedInput, trainingFeeds, type TrainingRequest,
+  weightInputs,
+} from './training-run.ts';
 import { type ComputeType, DecoderWeights } from './weights.ts';
 
 /** Sines and cosines of every position are part of the graph: 8 MB for heads of 64, and 16 MB for heads of 128. */
@@ -26,12 +31,17 @@ export interface DecoderOptions {
   readonly adapters: boolean;
   /** Prompt and answer together have at most so many tokens; where absent LONGEST_CONTEXT, and never more than the model's own limit. */
   readonly contextLength?: number | undefined;
+  /**
+   * What can be trained: the adapter that a request names, or weights of the model itself by their names in the checkpoint, which are then
+   * fed to every request (`useWeights`) instead of being read from it.
+   */
+  readonly trainable?: 'adapter' | readonly string[] | undefined;
   readonly threads?: number | undefined;
   readonly repackWeights?: boolean | undefined;
 }
 
 /**
- * A decoder in one onnxruntime session: generation and scoring are branches of one graph, so that the weights are there once. Every call
+ * A decoder in one onnxruntime session: generation, scoring and training are branches of one graph, so that the weights are there once. Every call
  * blocks the thread for the length of a chunk, and calls must not overlap: the model's process is the place for both.
  */
 export class DecoderSession {
@@ -39,39 +49,79 @@ export class DecoderSession {
   readonly #checkpoint: Checkpoint;
   readonly #session: Session;
   readonly #adapters: AdapterFeeds | undefined;
+  readonly #trained: readonly TrainedInput[];
+  #weights: Feeds = {};
 
-  private constructor(checkpoint: Checkpoint, contextLength: number, session: Session, adapters: AdapterFeeds | undefined) {
+  private constructor({ checkpoint, contextLength, session, adapters, trained }: Opened) {
     this.#checkpoint = checkpoint;
     this.contextLength = contextLength;
     this.#session = session;
     this.#adapters = adapters;
+    this.#trained = trained;
   }
 
   static async open(checkpoint: Checkpoint, options: DecoderOptions): Promise<DecoderSession> {
     const { config } = checkpoint;
     const contextLength = Math.min(options.contextLength ?? LONGEST_CONTEXT, config.maximumPositions);
-    const { graph, outputs } = decoderGraph(checkpoint, options, contextLength);
+    const { trainable = [] } = options;
+    const trained = trainable === 'adapter' ? adapterInputs(config) : weightInputs(trainable);
+    const { graph, outputs } = decoderGraph(checkpoint, options, contextLength, trained);
     const session = await Session.open(graph, outputs, options);
-    return new DecoderSession(checkpoint, contextLength, session, options.adapters ? new AdapterFeeds(config) : undefined);
+    const adapters = options.adapters ? new AdapterFeeds(config) : undefined;
+    return new DecoderSession({ checkpoint, contextLength, session, adapters, trained });
   }
 
   /** Continues every prompt `samples` times; row `prompt · samples + sample` of the result. */
   async generate(request: GenerationRequest): Promise<GeneratedRow[]> {
-    const shared: Feeds = { ...idleScoring(), generating: bools([], [1]), ...this.#adapterFeeds(request.adapter) };
+    const shared: Feeds = { ...idleScoring(), ...this.#standing('generating', request.adapter) };
     return generateRows(this.#session, this.#checkpoint.config, this.contextLength, request, shared);
   }
 
   /** The log-probabilities of each sequence's tokens from its prompt's length on. */
   async score(request: ScoringRequest): Promise<number[][]> {
-    const shared: Feeds = { ...idleGeneration(this.#checkpoint.config), generating: bools([], [0]), ...this.#adapterFeeds(request.adapter) };
+    const shared: Feeds = { ...idleGeneration(this.#checkpoint.config), ...this.#standing('scoring', request.adapter) };
     const feeds = scoringFeeds(request, this.#checkpoint.config, this.contextLength);
     if (!feeds) return request.sequences.map(() => []);
     const { scores } = await this.#session.run({ ...shared, ...feeds }, ['scores']);
     return scoresOf(request, scores);
   }
 
+  /**
+   * The loss of a batch, and its gradients with respect to all that can be trained. Changes nothing: whoever owns the weights decides what
+   * becomes of them. @throws ModelRequestError, NotANumberError
+   */
+  async train(request: TrainingRequest): Promise<TrainedBatch> {
+    if (this.#trained.length === 0) throw new Error('This session was opened without anything to train.');
+    const { config } = this.#checkpoint;
+    const feeds = trainingFeeds(request, config, this.contextLength);
+    if (!feeds) return { loss: 0, logprobs: request.sequences.map(() => []), entropies: request.sequences.map(() => []), gradients: new Map() };
+    const idle = { ...idleGeneration(config), ...idleScoring(1) };
+    const names = ['losses', 'trainedLogprobs', 'entropies', ...this.#trained.map(gradientOutput)];
+    const results = await this.#session.run({ ...idle, ...this.#standing('training', request.adapter), ...feeds }, names);
+    return trainedBatch(request, this.#trained, results);
+  }
+
+  /** The weights that can be trained, from the next request on: float32, by name, in the shapes of the checkpoint. */
+  useWeights(weights: ReadonlyMap<string, Float32Array>): void {
+    this.#weights = Object.fromEntries([...weights].map(([name, values]) => {
+      const shape = this.#checkpoint.tensors.get(name)?.shape;
+      if (!shape || !this.#trained.some(({ input }) => input === name)) throw new Error(`${name} is not trained here.`);
+      return [name, float32s(shape, values)];
+    }));
+  }
+
   async close(): Promise<void> {
     await this.#session.close();
+  }
+
+  /** What every run is fed beside its own inputs. */
+  #standing(program: 'generating' | 'scoring' | 'training', adapter: Adapter | undefined): Feeds {
+    return {
+      generating: bools([], [program === 'generating' ? 1 : 0]),
+      ...(this.#trained.length > 0 && { training: bools([], [program === 'training' ? 1 : 0]), ...idleTraining() }),
+      ...this.#weights,
+      ...this.#adapterFeeds(adapter),
+    };
   }
 
   #adapterFeeds(adapter: Adapter | undefined): Feeds {
@@ -83,12 +133,21 @@ export class DecoderSession {
   }
 }
 
-/** The whole graph: which of its two programs runs is an input. The other's outputs are then empty. */
-function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLength: number) {
+interface Opened {
+  readonly checkpoint: Checkpoint;
+  readonly contextLength: number;
+  readonly session: Session;
+  readonly adapters: AdapterFeeds | undefined;
+  readonly trained: readonly TrainedInput[];
+}
+
+/** The whole graph: which of its programs runs is an input. The others' outputs are then empty. */
+function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLength: number, trained: readonly TrainedInput[]) {
   const graph = new Graph();
   const { config } = checkpoint;
   const rotation = rotaryTables(graph, config, paddedLength(contextLength), options.compute);
-  const decoder = new Decoder(config, new DecoderWeights(graph, checkpoint, options), rotation);
+  const trainable = new Set(options.trainable === 'adapter' ? [] : options.trainable);
+  const decoder = new Decoder(config, new DecoderWeights(graph, checkpoint, { ...options, trainable }), rotation);
   const generating = graph.input('generating', 'bool', []);
   const toGenerate = generationInputs(graph, decoder);
   const toScore = scoringInputs(graph);
@@ -102,13 +161,35 @@ function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLe
       return [...Object.values(made), b.constant('float32', [0, PLACES_AT_ONCE], [])];
     },
     (b) => {
-      const empty = ({ element, shape }: Tensor): Tensor => b.constant(element, shape.map(() => 0), []);
-      return [...Object.values(made).map(empty), scoreTokens(b, decoder, toScore)];
+      return [...Object.values(made).map(noneOf(b)), scoreTokens(b, decoder, toScore)];
     },
   );
   const names = [...Object.keys(made), 'scores'];
-  return { graph, outputs: Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor])) };
+  const outputs = Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor]));
+  return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...trainingOutputs(graph, decoder, trained) } };
 }
+
+/** A branch beside the other, which scores nothing then: inside it, weights would be out of reach of onnxruntime's repacking. */
+function trainingOutputs(graph: Graph, decoder: Decoder, inputs: readonly TrainedInput[]): Readonly<Record<string, Tensor>> {
+  const training = graph.input('training', 'bool', []);
+  const toTrain = trainingInputs(graph);
+  const { trained, wanted } = locateTrained(graph, inputs, decoder.config);
+  let made: readonly Tensor[] = [];
+  const results = branch(
+    graph,
+    training,
+    (b) => {
+      const { losses, logprobs, entropies, gradients } = trainTokens(b, decoder, toTrain, trained, wanted);
+      made = [losses, logprobs, entropies, ...gradients];
+      return made;
+    },
+    (b) => made.map(noneOf(b)),
+  );
+  const names = ['losses', 'trainedLogprobs', 'entropies', ...inputs.map(gradientOutput)];
+  return Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor]));
+}
+
+const noneOf = (b: Graph) => ({ element, shape }: Tensor): Tensor => b.constant(element, shape.map(() => 0), []);
 
 /** What goes from one chunk into the next is called `next.` and the name of the input. */
 function namedOutputs({ tokens, logprobs, pending, done, state, prefix, tail }: GenerationOutputs): Record<string, Tensor> {

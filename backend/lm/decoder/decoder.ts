@@ -42,7 +42,7 @@ export class Decoder {
   /** ids[tokens] to hidden states [tokens, hiddenSize], before the last norm. */
   layers(g: Graph, ids: Tensor, pass: Pass): Tensor {
     let hidden = this.weights.embed(g, ids);
-    for (let layer = 0; layer < this.config.layers; layer += 1) hidden = this.#layer(g, hidden, layer, pass);
+    for (let layer = 0; layer < this.config.layers; layer += 1) hidden = this.layer(g, hidden, layer, pass);
     return hidden;
   }
 
@@ -51,7 +51,8 @@ export class Decoder {
     return this.weights.logits(g, this.#norm(g, hidden, 'model.norm.weight'), form);
   }
 
-  #layer(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
+  /** One layer: x[tokens, hiddenSize] to the same. */
+  layer(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
     const path = `model.layers.${layer}`;
     const attended = this.#attention(g, this.#norm(g, x, `${path}.input_layernorm.weight`), layer, pass);
     const residual = add(g, x, attended);

@@ -14,11 +14,23 @@ export interface ScoringRequest {
 }
 
 /** undefined where there is nothing to score. */
-export function scoringFeeds({ sequences, promptLengths, temperature = 1 }: ScoringRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
+export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
+  const { temperature = 1 } = request;
+  checkTemperature(temperature);
+  const places = placesOf(request, config, contextLength);
+  return places && {
+    sequences: int64s([request.sequences.length, places.width], places.sequences),
+    from: int64s([places.blocks, PLACES_AT_ONCE], places.from),
+    targets: int64s([places.blocks, PLACES_AT_ONCE], places.targets),
+    scoringTemperature: float32s([], [temperature]),
+  };
+}
+
+/** Sequences padded on the right to one width, and the tokens after the prompts in blocks of PLACES_AT_ONCE; undefined where there are none. */
+export function placesOf({ sequences, promptLengths }: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number) {
   if (sequences.length !== promptLengths.length) {
     throw new ModelRequestError(`There are ${sequences.length} sequences and ${promptLengths.length} prompt lengths.`);
   }
-  checkTemperature(temperature);
   const width = Math.max(0, ...sequences.map((sequence) => sequence.length));
   if (width > contextLength) throw new ModelRequestError(`A sequence has ${width} tokens, and the model's context ends at ${contextLength}.`);
   const from: number[] = [];
@@ -37,10 +49,10 @@ export function scoringFeeds({ sequences, promptLengths, temperature = 1 }: Scor
   if (targets.length === 0) return undefined;
   const blocks = Math.ceil(targets.length / PLACES_AT_ONCE);
   return {
-    sequences: int64s([sequences.length, width], sequences.flatMap((sequence) => padded(sequence, width))),
-    from: int64s([blocks, PLACES_AT_ONCE], padded(from, blocks * PLACES_AT_ONCE)),
-    targets: int64s([blocks, PLACES_AT_ONCE], padded(targets, blocks * PLACES_AT_ONCE)),
-    scoringTemperature: float32s([], [temperature]),
+    width, blocks,
+    sequences: sequences.flatMap((sequence) => padded(sequence, width)),
+    from: padded(from, blocks * PLACES_AT_ONCE),
+    targets: padded(targets, blocks * PLACES_AT_ONCE),
   };
 }
 
@@ -55,10 +67,10 @@ export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: V
   });
 }
 
-/** What the scoring side is fed while the graph generates. */
-export function idleScoring(): Feeds {
+/** What the scoring side is fed while the graph generates; while it trains, it scores nothing of a single token, since it runs then. */
+export function idleScoring(tokens: 0 | 1 = 0): Feeds {
   return {
-    sequences: int64s([0, 0], []),
+    sequences: int64s([tokens, tokens], new Array<number>(tokens).fill(0)),
     from: int64s([0, PLACES_AT_ONCE], []),
     targets: int64s([0, PLACES_AT_ONCE], []),
     scoringTemperature: float32s([], [1]),

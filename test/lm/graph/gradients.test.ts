@@ -6,6 +6,7 @@ import {
 } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
 import { branch, loop } from '../../../backend/lm/graph/ops/control.ts';
+import { detach } from '../../../backend/lm/graph/ops/detach.ts';
 import { gather, gatherElements, range } from '../../../backend/lm/graph/ops/indexing.ts';
 import { linear, matmul, swapLast } from '../../../backend/lm/graph/ops/linear.ts';
 import { logSoftmax, rmsNorm, softmax } from '../../../backend/lm/graph/ops/neural.ts';
@@ -93,6 +94,16 @@ describe('gradients', () => {
     const [, ofMaximum] = gradients(g, total(g, maximum(g, a, b)), [a, b]);
     expect(await numbersOf(g, ofMinimum!, feeds)).toEqual([1, 0.5, 0]);
     expect(await numbersOf(g, ofMaximum!, feeds)).toEqual([1, 0.5, 0]);
+  });
+});
+
+describe('a detached tensor', () => {
+  it('is a constant to the gradient, whatever it was computed from', async () => {
+    const g = new Graph();
+    const x = g.input('x', 'float32', [3]);
+    const loss = sum(g, multiply(g, x, detach(g, multiply(g, x, x))), [0]);
+    const [ofX] = gradients(g, loss, [x]);
+    expect(await numbersOf(g, ofX!, { x: float32s([3], [1, 2, 3]) })).toEqual([1, 4, 9]);
   });
 });
 

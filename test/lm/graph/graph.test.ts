@@ -171,6 +171,22 @@ describe('a branch', () => {
     expect(() => branch(g, x, () => [x], () => [x])).toThrow('The condition of a branch is bool[], not float32[2].');
   });
 
+  it('stretches to a size that is only known inside it', async () => {
+    const g = new Graph();
+    const x = g.input('x', 'float32', ['rows', 'columns']);
+    const [stretched] = branch(
+      g,
+      g.input('condition', 'bool', []),
+      (b) => {
+        const flat = reshape(b, x, ['elements']);
+        return [add(b, expand(b, b.scalar('float32', 1), [2, 'elements']), flat)];
+      },
+      (b) => [b.constant('float32', [0, 0], [])],
+    );
+    const feeds = { x: float32s([1, 3], [1, 2, 3]), condition: bools([], [1]) };
+    expect(await numbersOf(g, stretched!, feeds)).toEqual([2, 3, 4, 2, 3, 4]);
+  });
+
   it('stays in bodies within bodies', async () => {
     const g = new Graph();
     const x = g.input('x', 'float32', ['n']);

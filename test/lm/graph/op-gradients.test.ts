@@ -6,6 +6,7 @@ import {
   squareRoot, subtract, where,
 } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
+import { detach } from '../../../backend/lm/graph/ops/detach.ts';
 import { gather, gatherElements } from '../../../backend/lm/graph/ops/indexing.ts';
 import { gemm, linear, linearQuantized, linearStored, matmul } from '../../../backend/lm/graph/ops/linear.ts';
 import { groupedQueryAttention, logSoftmax, rmsNorm, rotary, softmax } from '../../../backend/lm/graph/ops/neural.ts';
@@ -298,6 +299,14 @@ const CHECKS: readonly Check[] = [
       const [x, y] = [draft.variable(draft.sizes(2)), draft.variable(draft.sizes(3))];
       const square = multiply(draft.g, y, y);
       return [barrier(draft.g, multiply(draft.g, x, x), [square, draft.indices([], 3)]), square];
+    },
+  },
+  {
+    op: detach.op,
+    build: (draft) => {
+      const shape = draft.sizes(2);
+      // Of what is detached a small step would say otherwise: gradients.test.ts.
+      return [multiply(draft.g, draft.variable(shape), detach(draft.g, cast(draft.g, draft.indices(shape, 3), 'float64')))];
     },
   },
 ];

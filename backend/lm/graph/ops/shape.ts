@@ -8,13 +8,14 @@ import { broadcastShapes, describeType, elementCount, GraphError, normalAxis, sa
 
 /**
  * A shape as the int64 tensor that ONNX wants. Named sizes are looked up when the graph runs; one that no tensor in reach has yet is left
- * to be worked out from the others. Built in the outermost graph that has them all, so that the iterations of a loop share it.
+ * to be worked out from the others, where the operation can do that. Built in the outermost graph that has them all, so that the iterations
+ * of a loop share it.
  */
-export function shapeTensor(g: Graph, shape: Shape): Tensor {
+export function shapeTensor(g: Graph, shape: Shape, { canInfer = true } = {}): Tensor {
   const found = shape.map((size) => (typeof size === 'number' ? size : (g.findSize(size) ?? UNKNOWN)));
   const ofThisBody = found.filter((size) => typeof size !== 'number' && size.scope === g && g.parent !== undefined);
   // Then the shape is made outside the body, once for all iterations, instead of in each.
-  const inferred = ofThisBody.length === 1 && !found.includes(UNKNOWN) ? ofThisBody[0] : undefined;
+  const inferred = canInfer && ofThisBody.length === 1 && !found.includes(UNKNOWN) ? ofThisBody[0] : undefined;
   const sizes = found.map((size) => (size === inferred ? UNKNOWN : size));
   if (sizes.filter((size) => size === UNKNOWN).length > 1) throw new GraphError(`Of [${shape.join(', ')}] more than one size is unknown.`);
   const named = sizes.filter((size) => typeof size !== 'number');
@@ -68,7 +69,7 @@ export const expand = Object.assign(
   (g: Graph, x: Tensor, shape: Shape): Tensor => {
     if (sameShape(x.shape, shape)) return x;
     for (const size of shape) if (typeof size === 'string') g.size(size);
-    return single(g.apply(EXPAND, [x, shapeTensor(g, shape)], { shape }));
+    return single(g.apply(EXPAND, [x, shapeTensor(g, shape, { canInfer: false })], { shape }));
   },
   { op: EXPAND },
 );

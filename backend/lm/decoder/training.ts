@@ -1,0 +1,143 @@
+import { gradients } from '../graph/gradients.ts';
+import type { Graph, Tensor } from '../graph/graph.ts';
+import { add, divide, exponential, less, multiply, negate, subtract } from '../graph/ops/arithmetic.ts';
+import { barrier } from '../graph/ops/barrier.ts';
+import { loop } from '../graph/ops/control.ts';
+import { detach } from '../graph/ops/detach.ts';
+import { gather, gatherElements } from '../graph/ops/indexing.ts';
+import { logSoftmax } from '../graph/ops/neural.ts';
+import { expand, reshape, sum } from '../graph/ops/shape.ts';
+import { causalAttention, promptAttention } from './attention.ts';
+import type { Decoder, Pass } from './decoder.ts';
+import { type LossInputs, policyLoss } from './policy-loss.ts';
+import { PLACES_AT_ONCE } from './scoring.ts';
+
+/*
+ * One pass forward and back. Of the way forward only what goes into each layer is kept; on the way back each layer is computed again, so
+ * that memory grows with one layer and not with all. The output layer goes forward and back a few places at a time, so that no
+ * [tokens, vocabulary] ever exists.
+ */
+
+export interface TrainingInputs {
+  /** int64[trained sequences, trained width], padded on the right. */
+  readonly sequences: Tensor;
+  /** int64[trained blocks, PLACES_AT_ONCE]: flat indices into `sequences`, after which a trained token comes. */
+  readonly from: Tensor;
+  /** int64[trained blocks, PLACES_AT_ONCE]: those tokens. */
+  readonly targets: Tensor;
+  /** float32[]. */
+  readonly temperature: Tensor;
+  /** float32[trained blocks, PLACES_AT_ONCE] each, and two float32[]. */
+  readonly loss: LossInputs;
+}
+
+export interface TrainingOutputs {
+  /** float32[trained blocks, PLACES_AT_ONCE] each. */
+  readonly losses: Tensor;
+  readonly logprobs: Tensor;
+  /** Of softmax(logits / temperature), in nats. */
+  readonly entropies: Tensor;
+  /** Of the sum of the losses, one for each wanted tensor. */
+  readonly gradients: readonly Tensor[];
+}
+
+const SEQUENCES = 'trained sequences';
+const WIDTH = 'trained width';
+const TOKENS = 'trained tokens';
+const BLOCKS = 'trained blocks';
+
+export function trainingInputs(root: Graph): TrainingInputs {
+  const places = (name: string, element: 'int64' | 'float32' = 'float32'): Tensor => root.input(`trained ${name}`, element, [BLOCKS, PLACES_AT_ONCE]);
+  const number = (name: string): Tensor => root.input(`trained ${name}`, 'float32', []);
+  return {
+    sequences: root.input(SEQUENCES, 'int64', [SEQUENCES, WIDTH]),
+    from: places('from', 'int64'),
+    targets: places('targets', 'int64'),
+    temperature: number('temperature'),
+    loss: {
+      oldLogprobs: places('oldLogprobs'),
+      referenceLogprobs: places('referenceLogprobs'),
+      advantages: places('advantages'),
+      surrogateWeights: places('surrogateWeights'),
+      divergenceWeights: places('divergenceWeights'),
+      likelihoodWeights: places('likelihoodWeights'),
+      clipLow: number('clipLow'),
+      clipHigh: number('clipHigh'),
+    },
+  };
+}
+
+/** What is to be trained, as inputs of the outermost graph, by where in the decoder it is used. A tied table is used at both ends. */
+export interface Trained {
+  readonly embedding: readonly Tensor[];
+  /** One list a layer. */
+  readonly layers: readonly (readonly Tensor[])[];
+  readonly head: readonly Tensor[];
+}
+
+/** Losses, and the gradients of all that is trained in the order of `wanted`. */
+export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[]): TrainingOutputs {
+  const ids = reshape(g, inputs.sequences, [TOKENS]);
+  const rows = { batch: SEQUENCES, length: WIDTH };
+  const pass = (attention: typeof promptAttention): Pass => ({
+    tokens: TOKENS, form: 'stored', attend: (b, projected) => attention(b, decoder, projected, rows).output,
+  });
+
+  const embedded = decoder.weights.embed(g, ids);
+  const [forward, again] = [pass(promptAttention), pass(causalAttention)];
+  // before[layer] goes into that layer.
+  const before = [embedded];
+  for (let layer = 0; layer < decoder.config.layers; layer += 1) before.push(decoder.layer(g, before[layer]!, layer, forward));
+
+  const sums = new Map<Tensor, Tensor>();
+  const take = (tensors: readonly Tensor[], found: readonly Tensor[]): void => tensors.forEach((tensor, index) => {
+    const known = sums.get(tensor);
+    sums.set(tensor, known ? add(g, known, found[index]!) : found[index]!);
+  });
+
+  const hidden = before.pop()!;
+  const head = throughHead(g, decoder, hidden, inputs, trained.head);
+  take(trained.head, head.ofTrained);
+
+  let upstream = head.ofHidden;
+  let above: readonly Tensor[] = [];
+  for (let layer = decoder.config.layers - 1; layer >= 0; layer -= 1) {
+    const x = barrier(g, before[layer]!, [upstream, ...above]);
+    const parameters = trained.layers[layer] ?? [];
+    const [ofX, ...ofParameters] = gradients(g, decoder.layer(g, x, layer, again), [x, ...parameters], upstream);
+    take(parameters, ofParameters);
+    [upstream, above] = [ofX!, ofParameters];
+  }
+  if (trained.embedding.length > 0) take(trained.embedding, gradients(g, embedded, trained.embedding, upstream));
+
+  const { losses, logprobs, entropies } = head;
+  return { losses, logprobs, entropies, gradients: wanted.map((tensor) => sums.get(tensor)!) };
+}
+
+/** The last norm, the output layer and the loss, and back: a block of places at a time. */
+function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: TrainingInputs, trained: readonly Tensor[]) {
+  const { from, targets, temperature, loss } = inputs;
+  const blocks = reshape(g, g.size(BLOCKS), []);
+  const start = trained.map((tensor) => expand(g, g.scalar('float32', 0), tensor.shape));
+  const { state, kept } = loop(g, { limit: blocks, state: start, steps: BLOCKS }, (body, block, sums) => {
+    const ofBlock = (tensor: Tensor): Tensor => gather(body, tensor, block);
+    const wanted = gather(body, detach(body, hidden), ofBlock(from));
+    const all = logSoftmax(body, divide(body, decoder.logits(body, wanted, 'stored'), temperature));
+    const column = gatherElements(body, all, reshape(body, ofBlock(targets), [PLACES_AT_ONCE, 1]), 1);
+    const logprobs = reshape(body, column, [PLACES_AT_ONCE]);
+    const { clipLow, clipHigh, ...places } = loss;
+    const here = Object.fromEntries(Object.entries(places).map(([name, tensor]) => [name, ofBlock(tensor)])) as typeof places;
+    const losses = policyLoss(body, logprobs, { ...here, clipLow, clipHigh });
+    const [ofWanted, ...ofTrained] = gradients(body, sum(body, losses, [0]), [wanted, ...trained]);
+    const entropies = negate(body, sum(body, multiply(body, exponential(body, all), all), [1]));
+    return {
+      goOn: less(body, block, subtract(body, blocks, body.scalar('int64', 1))),
+      state: sums.map((before, index) => add(body, before, ofTrained[index]!)),
+      kept: [losses, logprobs, entropies, ofWanted!],
+    };
+  });
+  const [losses, logprobs, entropies, ofPlaces] = kept as [Tensor, Tensor, Tensor, Tensor];
+  // Where the places were taken from, their gradients go back to.
+  const [ofHidden] = gradients(g, gather(g, hidden, from), [hidden], ofPlaces);
+  return { losses, logprobs, entropies, ofHidden: ofHidden!, ofTrained: state };
+}

@@ -1,0 +1,11 @@
+import { type Graph, type Op, single, type Tensor } from '../graph.ts';
+
+const DETACH: Op<void> = {
+  name: 'detach',
+  types: ([x]) => [x!],
+  onnx: () => ({ type: 'Identity' }),
+  gradient: () => [undefined],
+};
+
+/** `x`, which to a gradient is a constant: what `x` was computed from is not looked at. */
+export const detach = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(DETACH, [x], undefined)), { op: DETACH });

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
+import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
+import { readSafetensorsHeader, storedTensor } from '../../../backend/lm/checkpoint/safetensors-file.ts';
+import { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
+import { GOLDEN_MODELS, type GoldenModel, gradientsFile, modelFolder, readFigures } from '../../golden/golden.ts';
+import { goldenAdapter } from './tiny-model.ts';
+
+const SETTINGS = { device: 'cpu', compute: 'float32', contextLength: 128, threads: 1 } as const;
+
+/** Imitation of the golden completions, averaged over all their tokens, which is what PyTorch's gradients are of. */
+async function imitation(model: GoldenModel) {
+  const { sequences, promptLengths } = await readFigures(model);
+  const counts = sequences.map((sequence, row) => sequence.length - (promptLengths[row] as number));
+  const total = counts.reduce((a, b) => a + b, 0);
+  return { sequences, promptLengths, tokens: counts.map((count) => ({ likelihoodWeights: new Array<number>(count).fill(1 / total) })) };
+}
+
+/** What PyTorch has, by the names in its file. */
+async function goldenGradients(name: string): Promise<ReadonlyMap<string, Float32Array>> {
+  const { tensors } = await readSafetensorsHeader(gradientsFile(name));
+  return new Map(await Promise.all(tensors.map(async (tensor) => [tensor.name, await readTensor(storedTensor(tensor))] as const)));
+}
+
+/** The largest difference, as a share of the largest number. */
+function relativeDifference(values: ArrayLike<number>, expected: Float32Array): number {
+  let worst = 0;
+  expected.forEach((value, index) => (worst = Math.max(worst, Math.abs((values[index] as number) - value))));
+  return worst / expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+const TOLERANCE = 5e-5;
+
+describe('a training pass', () => {
+  it.each([['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all']] as const)(
+    '%s: gives the gradients of the adapter %s that PyTorch gives, and the log-probabilities of scoring',
+    async (model, name) => {
+      const session = await DecoderSession.open(await openCheckpoint(modelFolder(model)), { ...SETTINGS, adapters: true, trainable: 'adapter' });
+      const adapter = await goldenAdapter(model, name);
+      const expected = await goldenGradients(name);
+      const request = { ...(await imitation(model)), adapter };
+      const { loss, gradients, logprobs } = await session.train(request);
+      const scores = await session.score(request);
+      await session.close();
+      expect(loss).toBeCloseTo((await readFigures(model)).adapters[name]?.loss as number, 4);
+      expect([...gradients.keys()].sort()).toEqual([...expected.keys()].sort());
+      for (const [tensor, values] of expected) expect(relativeDifference(gradients.get(tensor)!, values), tensor).toBeLessThan(TOLERANCE);
+      expect(logprobs).toEqual(scores);
+    },
+  );
+
+  it.each(GOLDEN_MODELS)('%s: gives the gradients of its own weights that PyTorch gives', async (model) => {
+    const checkpoint = await openCheckpoint(modelFolder(model));
+    const expected = await goldenGradients(model);
+    const trainable = [...expected.keys()];
+    const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: false, trainable });
+    session.useWeights(new Map(await Promise.all(trainable.map(async (name) => [name, await readTensor(checkpoint.tensors.get(name)!)] as const))));
+    const { loss, gradients } = await session.train(await imitation(model));
+    await session.close();
+    expect(loss).toBeCloseTo((await readFigures(model)).base.loss, 4);
+    for (const [name, values] of expected) {
+      // The first rows only where the table is large.
+      expect(relativeDifference(gradients.get(name)!.subarray(0, values.length), values), name).toBeLessThan(TOLERANCE);
+    }
+  });
+});
