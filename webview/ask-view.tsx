@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextPreview, PanelState, PoolSummary } from '../backend/protocol/panel-messages.ts';
+import { readingOf } from '../backend/protocol/test-command.ts';
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
 import { useHost } from './host.ts';
+import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
 import { list } from './run-stage.ts';
@@ -73,13 +75,20 @@ function useDraft(fromOutside: string | undefined): [string, (question: string) 
 }
 
 function Preview({ preview }: { readonly preview: ContextPreview }): JSX.Element {
+  const host = useHost();
+  const reading = preview.testRunner === undefined ? '' : ` (${readingOf(preview.testRunner)})`;
   return (
     <div class="preview">
       <p class="label">Would be sent with the question</p>
       <ContextView context={preview} id="preview" />
-      {preview.testCommand === null
-        ? <p class="quiet">No test command was found: the answer stays unchecked.</p>
-        : <p class="quiet">The answer is checked with <code>{preview.testCommand}</code>.</p>}
+      <p class="quiet">
+        {preview.testCommand === null
+          ? 'No test command was found or named: the answer stays unchecked.'
+          : <>The answer is checked with <code>{visibleText(preview.testCommand)}</code>{reading}.</>}{' '}
+        <button type="button" class="link" onClick={() => host.post({ type: 'chooseTests' })}>
+          {preview.testCommand === null ? 'Choose one' : 'Choose another'}
+        </button>
+      </p>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { deviceName } from './model-lines.tsx';
 import { Planning } from './plan/planning.tsx';
 import { PlanGraph } from './plan/plan-graph.tsx';
 import { roundSummary } from './run-stage.ts';
-import { VerdictView } from './verdict-view.tsx';
+import { TestRunFigures, VerdictView } from './verdict-view.tsx';
 
 interface RoundProps {
   readonly round: Round;
@@ -62,8 +62,7 @@ export const RoundView = memo(function RoundView({
               <div class="row">
                 <Icon name="loading" tone="busy" /><strong>Checking</strong>
                 <span class="figures">
-                  <code>{round.verifying.command}</code> · {round.verifying.sandboxed ? 'sandboxed' : 'not sandboxed'} ·{' '}
-                  <Elapsed since={round.verifying.startedAt} />
+                  <TestRunFigures {...round.verifying} /> · <Elapsed since={round.verifying.startedAt} />
                 </span>
               </div>
             </div>

@@ -1,8 +1,8 @@
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
-import type { Verdict } from '../backend/protocol/verdict.ts';
+import { passCount } from '../backend/protocol/test-changes.ts';
+import { isVerified, type Verdict } from '../backend/protocol/verdict.ts';
 import type { IconName, Tone } from './controls.tsx';
 import { plural } from '../backend/protocol/figures.ts';
-import { passCount } from './verdict-rows.ts';
 
 /*
  * Where a run, a step or a verdict stands, in words. Every view and the announcements for screen readers read these.
@@ -71,7 +71,7 @@ export const PHASE_STAGE: Readonly<Record<StepPhase, Stage>> = {
 };
 
 export function verdictStage(verdict: Verdict): Stage {
-  if (verdict.verified) return { text: 'Verified', icon: 'pass-filled', tone: 'good' };
+  if (isVerified(verdict)) return { text: 'Verified', icon: 'pass-filled', tone: 'good' };
   switch (verdict.outcome) {
     case 'failed':
       return { text: 'Not verified', icon: 'error', tone: 'bad' };
@@ -80,14 +80,14 @@ export function verdictStage(verdict: Verdict): Stage {
     case 'infrastructure':
       return { text: 'Could not be checked', icon: 'warning', tone: 'caution' };
     case 'verified':
-      // The two fields disagree; the weaker one counts.
+      // The verdict contradicts itself; the weaker word counts.
       return { text: 'Not verified', icon: 'error', tone: 'bad' };
   }
 }
 
 /** `14 of 14`, or nothing where no test ran. */
 export function passesOf(verdict: Verdict): string | undefined {
-  const { passed, total } = passCount(verdict);
+  const { passed, total } = passCount(verdict.tests);
   return total === 0 ? undefined : `${passed} of ${total}`;
 }
 

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ApplyOutcome, PanelModel } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { isVerified } from '../backend/protocol/verdict.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';
@@ -62,7 +63,7 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const stage = stageOf(run);
   const goesOn = !isOver(run.state);
   const verdict = run.state === 'completed' ? answerOf(run)?.round.verdict : undefined;
-  const passes = verdict?.verified ? passesOf(verdict) : undefined;
+  const passes = verdict && isVerified(verdict) ? passesOf(verdict) : undefined;
   return (
     <div class="status" data-tone={stage.tone}>
       <Icon name={stage.icon} tone={stage.tone} />
@@ -99,15 +100,26 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
       return (
         <Notice
           icon="error" tone="bad"
-          actions={<>{resume('Retry')}<Button onClick={() => host.post({ type: 'showLogs' })}>Show logs</Button></>}
+          actions={<>{resume('Retry')}{run.failure?.kind === 'test-command' && <ChooseTests />}<Button onClick={() => host.post({ type: 'showLogs' })}>Show logs</Button></>}
         >
           {run.message}
         </Notice>
       );
     case 'completed':
-      // A verdict explains itself.
-      return answerOf(run)?.round.verdict || !run.message
-        ? null
-        : <Notice icon={stageOf(run).icon} tone={stageOf(run).tone}>{run.message}</Notice>;
+      return <Ending run={run} />;
   }
+}
+
+/** How a run ended that has an answer. A verdict explains itself. */
+function Ending({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const { round } = answerOf(run) ?? {};
+  if (round?.verdict || !run.message) return null;
+  const hadNoTests = run.outcome === 'unchecked' && (round?.answer?.edits.length ?? 0) > 0;
+  const { icon, tone } = stageOf(run);
+  return <Notice icon={icon} tone={tone} actions={hadNoTests && <ChooseTests />}>{run.message}</Notice>;
+}
+
+function ChooseTests(): JSX.Element {
+  const host = useHost();
+  return <Button onClick={() => host.post({ type: 'chooseTests' })}>Choose a test command</Button>;
 }

@@ -1,50 +1,78 @@
-import type { TestChange, TestStatus, Verdict } from '../backend/protocol/verdict.ts';
+import { changeKind, type ChangeKind } from '../backend/protocol/test-changes.ts';
+import { partsOf, type TestChange, type TestStatus } from '../backend/protocol/verdict.ts';
 
-/** What became of a test; the order is the order of the table. */
-export type ChangeKind = 'mended' | 'broken' | 'still-failing' | 'added' | 'unchanged';
+export interface TestRow {
+  readonly test: TestChange;
+  readonly kind: ChangeKind;
+  readonly name: string;
+  /** The suites between its group's place and its name. */
+  readonly suites: readonly string[];
+}
+
+/** Tests of one file, or of what else their ids begin with. */
+export interface TestGroup {
+  /** What all of them share: the file, and suites. Empty for tests that stand in none. */
+  readonly place: readonly string[];
+  readonly rows: readonly TestRow[];
+}
 
 export interface VerdictRows {
-  /** Tests worth a line of their own, each kind together, mended ones first. */
-  readonly rows: readonly (TestChange & { readonly kind: ChangeKind })[];
+  /** Tests worth a line of their own: what speaks against the change first, files in the order of their first such test. */
+  readonly changed: readonly TestGroup[];
   /** Tests that passed before and after. */
-  readonly keptPassing: number;
+  readonly kept: readonly TestGroup[];
   /** Tests that ran neither before nor after. */
-  readonly neverRun: number;
+  readonly notRun: readonly TestGroup[];
 }
 
-const ORDER: readonly ChangeKind[] = ['mended', 'broken', 'still-failing', 'added', 'unchanged'];
+const ORDER: readonly ChangeKind[] = ['broken', 'newly-failing', 'still-failing', 'mended', 'added', 'flaky', 'kept', 'not-run'];
 
 export function verdictRows(tests: readonly TestChange[]): VerdictRows {
-  const rows: (TestChange & { kind: ChangeKind })[] = [];
-  let keptPassing = 0;
-  let neverRun = 0;
-  for (const test of tests) {
-    if (test.before === 'passed' && test.after === 'passed') keptPassing += 1;
-    else if (!ran(test.before) && !ran(test.after)) neverRun += 1;
-    else rows.push({ ...test, kind: kindOf(test) });
+  const ordered = tests
+    .map((test) => ({ test, kind: changeKind(test) }))
+    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  const groupsOf = (belongs: (kind: ChangeKind) => boolean): TestGroup[] => grouped(ordered.filter(({ kind }) => belongs(kind)));
+  return {
+    changed: groupsOf((kind) => kind !== 'kept' && kind !== 'not-run'),
+    kept: groupsOf((kind) => kind === 'kept'),
+    notRun: groupsOf((kind) => kind === 'not-run'),
+  };
+}
+
+type Ordered = Pick<TestRow, 'test' | 'kind'>;
+
+function grouped(tests: readonly Ordered[]): TestGroup[] {
+  const files = new Map<string, { parts: readonly string[]; ordered: Ordered }[]>();
+  for (const ordered of tests) {
+    const parts = partsOf(ordered.test.id);
+    const file = parts.length > 1 ? (parts[0] ?? '') : '';
+    const members = files.get(file) ?? [];
+    members.push({ parts, ordered });
+    files.set(file, members);
   }
-  rows.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
-  return { rows, keptPassing, neverRun };
+  return [...files.values()].map((members) => {
+    const place = members.map(({ parts }): readonly string[] => parts.slice(0, -1)).reduce(sharedStart);
+    const rows = members.map(({ parts, ordered }) => ({ ...ordered, name: parts.at(-1) ?? '', suites: parts.slice(place.length, -1) }));
+    return { place, rows };
+  });
 }
 
-function kindOf({ before, after }: TestChange): ChangeKind {
-  if (before === 'failed' && after === 'passed') return 'mended';
-  // A test that is gone or no longer runs proves as little as one that fails.
-  if (before === 'passed') return 'broken';
-  if (after === 'failed' && before !== 'failed') return 'broken';
-  if (before === 'failed') return 'still-failing';
-  return after === 'passed' ? 'added' : 'unchanged';
+function sharedStart(a: readonly string[], b: readonly string[]): readonly string[] {
+  const end = a.findIndex((part, index) => part !== b[index]);
+  return end < 0 ? a : a.slice(0, end);
 }
 
-function ran(status: TestStatus): boolean {
-  return status === 'passed' || status === 'failed';
+/** The first `count` rows, in their groups. */
+export function firstRows(groups: readonly TestGroup[], count: number): readonly TestGroup[] {
+  let left = count;
+  return groups.flatMap((group) => {
+    const rows = group.rows.slice(0, left);
+    left -= rows.length;
+    return rows.length > 0 ? [{ ...group, rows }] : [];
+  });
 }
 
-/** Tests that pass after the patch, of those that ought to. */
-export function passCount({ tests }: Verdict): { readonly passed: number; readonly total: number } {
-  const counted = tests.filter((test) => ran(test.before) || ran(test.after));
-  return { passed: counted.filter((test) => test.after === 'passed').length, total: counted.length };
-}
+export const countOf = (groups: readonly TestGroup[]): number => groups.reduce((sum, { rows }) => sum + rows.length, 0);
 
 /** A status as a word of the table. */
 export const STATUS_WORD: Readonly<Record<TestStatus, string>> = {

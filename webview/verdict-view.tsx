@@ -1,15 +1,16 @@
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
-import type { TestChange, TestStatus, Verdict } from '../backend/protocol/verdict.ts';
-import { Icon } from './controls.tsx';
-import { formatDuration } from '../backend/protocol/figures.ts';
-import { useExpanded } from './host.ts';
-import { Capped } from './markdown/capped.tsx';
+import { useMemo } from 'preact/hooks';
+import { formatDuration, plural } from '../backend/protocol/figures.ts';
+import { readingOf } from '../backend/protocol/test-command.ts';
+import { isVerified, type Verdict } from '../backend/protocol/verdict.ts';
+import { Icon, ToolButton } from './controls.tsx';
+import { useHost } from './host.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { passesOf, verdictStage } from './run-stage.ts';
-import { STATUS_WORD, verdictRows, type ChangeKind } from './verdict-rows.ts';
-
-const MAX_ROWS = 30;
+import { TestList } from './test-list.tsx';
+import { TestTable } from './test-table.tsx';
+import { countOf, verdictRows } from './verdict-rows.ts';
 
 /** What the project's tests said, before and after. */
 export const VerdictView = memo(function VerdictView({ verdict, id }: {
@@ -18,9 +19,9 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
 }): JSX.Element {
   const stage = verdictStage(verdict);
   const passes = passesOf(verdict);
-  const { rows, keptPassing, neverRun } = verdictRows(verdict.tests);
-  const paths = new Set(rows.map((test) => pathOf(test.id)));
-  const commonPath = paths.size === 1 ? [...paths][0] : undefined;
+  const verified = isVerified(verdict);
+  const { changed, kept, notRun } = useMemo(() => verdictRows(verdict.tests), [verdict.tests]);
+  const keptCount = countOf(kept);
   return (
     <div class="card verdict">
       <div class="row verdict-head">
@@ -28,40 +29,49 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
         <strong>{stage.text}</strong>
         {passes && (
           <span class={`tone-${stage.tone}`}>
-            <Icon name={verdict.verified ? 'check' : stage.icon} /> {passes}{verdict.verified ? '' : ' pass'}
+            <Icon name={verified ? 'check' : stage.icon} /> {passes}{verified ? '' : ' pass'}
           </span>
         )}
         <span class="figures">
-          <code>{verdict.command}</code> ·{' '}
-          {verdict.sandboxed ? 'sandboxed' : <span class="tone-caution"><Icon name="warning" /> not sandboxed</span>} ·{' '}
-          {formatDuration(verdict.durationMs)}
+          {/* Tests that were not allowed to run took no time. */}
+          {verdict.durationMs > 0
+            ? <><TestRunFigures {...verdict} /> · {formatDuration(verdict.durationMs)}</>
+            : <TestCommand {...verdict} />}
         </span>
       </div>
-      {!verdict.verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
-      {rows.length + keptPassing + neverRun > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" title={commonPath}>{commonPath ? <bdi>{visibleText(commonPath)}</bdi> : 'Test'}</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, MAX_ROWS).map((test) => (
-              <TestRow key={test.id} test={test} showPath={paths.size > 1} id={id} />
-            ))}
-            {rows.length > MAX_ROWS && <SummaryRow label={`${rows.length - MAX_ROWS} more changed or failing`} status="…" />}
-            {keptPassing > 0 && (
-              <SummaryRow label={rows.length > 0 ? `${keptPassing} others` : `All ${keptPassing}`} status="passes" />
-            )}
-            {neverRun > 0 && <SummaryRow label={`${neverRun} not run`} status="skipped" />}
-          </tbody>
-        </table>
+      {!verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
+      {verdict.remedy !== undefined && <Remedy command={verdict.remedy} />}
+      {verdict.notes.length > 0 && (
+        <ul class="verdict-notes" aria-label="Notes">
+          {verdict.notes.map((note, index) => <li key={index} dir="auto"><Icon name="info" /><span>{visibleText(note)}</span></li>)}
+        </ul>
       )}
+      {changed.length > 0 && <TestTable groups={changed} id={id} />}
+      {keptCount > 0 && (
+        <TestList
+          id={`${id}/kept`} groups={kept}
+          title={changed.length > 0 ? `${plural(keptCount, 'other')} passed before and after` : `All ${keptCount} passed before and after`}
+        />
+      )}
+      {notRun.length > 0 && <TestList id={`${id}/not-run`} groups={notRun} title={`${countOf(notRun)} did not run`} />}
     </div>
   );
 });
+
+/** What runs the tests and how they are read. */
+function TestCommand({ command, runner }: Pick<Verdict, 'command' | 'runner'>): JSX.Element {
+  return <><code>{visibleText(command)}</code>{runner !== undefined && ` · ${visibleText(readingOf(runner))}`}</>;
+}
+
+/** The same, and where they run. */
+export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' | 'runner' | 'sandboxed'>): JSX.Element {
+  return (
+    <>
+      <TestCommand {...test} /> ·{' '}
+      {sandboxed ? 'in the sandbox' : <span class="tone-caution"><Icon name="warning" /> without a sandbox</span>}
+    </>
+  );
+}
 
 /** The backend's sentence, and what it means for the answer where that is easily misread. */
 function explanation({ outcome, reason }: Verdict): string {
@@ -69,58 +79,12 @@ function explanation({ outcome, reason }: Verdict): string {
   return reason;
 }
 
-type Row = TestChange & { readonly kind: ChangeKind };
-
-function TestRow({ test, showPath, id }: { readonly test: Row; readonly showPath: boolean; readonly id: string }): JSX.Element {
-  const [open, setOpen] = useExpanded(`${id}/test/${test.id}`);
-  const name = <TestName test={test} showPath={showPath} />;
+function Remedy({ command }: { readonly command: string }): JSX.Element {
+  const host = useHost();
   return (
-    <>
-      <tr data-kind={test.kind}>
-        <td>
-          {test.message
-            ? (
-              <button type="button" class="disclosure-title" aria-expanded={open} onClick={() => setOpen(!open)}>
-                <Icon name={open ? 'chevron-down' : 'chevron-right'} />{name}
-              </button>
-            )
-            : name}
-        </td>
-        <td><Status status={test.before} /></td>
-        <td><Status status={test.after} /></td>
-      </tr>
-      {open && test.message && (
-        <tr>
-          <td colSpan={3}>
-            <pre tabIndex={0} role="group" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
-          </td>
-        </tr>
-      )}
-    </>
+    <p class="remedy">
+      <code>{visibleText(command)}</code>
+      <ToolButton icon="copy" label="Copy the install command" onClick={() => host.post({ type: 'copy', text: command })} />
+    </p>
   );
-}
-
-function TestName({ test, showPath }: { readonly test: Row; readonly showPath: boolean }): JSX.Element {
-  const path = pathOf(test.id);
-  return (
-    <span class="test-name">
-      <bdi>{visibleText(test.id.split(' > ').at(-1) ?? test.id)}</bdi>
-      {test.kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
-      {showPath && path && <bdi class="quiet test-path">{visibleText(path)}</bdi>}
-    </span>
-  );
-}
-
-/** Where a test stands: its file and suites, without its name. */
-function pathOf(id: string): string {
-  return id.split(' > ').slice(0, -1).join(' › ');
-}
-
-function Status({ status }: { readonly status: TestStatus }): JSX.Element {
-  const tone = status === 'passed' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
-  return <span class={`tone-${tone}`}>{STATUS_WORD[status]}</span>;
-}
-
-function SummaryRow({ label, status }: { readonly label: string; readonly status: string }): JSX.Element {
-  return <tr class="quiet summary"><td>{label}</td><td>{status}</td><td>{status}</td></tr>;
 }

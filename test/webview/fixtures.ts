@@ -232,9 +232,9 @@ const FIRST_OUTPUT =
 const SECOND_OUTPUT =
   '```ts\nexport function merge(list: Interval[]) {\n  const sorted = [...list].sort((x, y) => x[0] - y[0]);\n  …\n}\n```';
 
-function others(count: number): TestChange[] {
+function others(count: number, place = 'test/merge.test.ts > merge'): TestChange[] {
   return Array.from({ length: count }, (_, index) => ({
-    id: `test/merge.test.ts > merge > case ${index + 1}`, before: 'passed' as const, after: 'passed' as const,
+    id: `${place} > case ${index + 1}`, before: 'passed' as const, after: 'passed' as const,
   }));
 }
 
@@ -249,6 +249,7 @@ export const VERIFIED: Verdict = {
     { id: 'test/merge.test.ts > merge > touching intervals merge', before: 'failed', after: 'passed' },
   ],
   command: 'node --test',
+  runner: 'node-test',
   sandboxed: true, notes: [],
   durationMs: 812,
 };
@@ -272,8 +273,49 @@ export const REGRESSED: Verdict = {
     { id: 'test/merge.test.ts > merge > on a large list', before: 'skipped', after: 'skipped' },
   ],
   command: 'node --test',
+  runner: 'node-test',
   sandboxed: true, notes: [],
   durationMs: 790,
+};
+
+/** Verified, though a test is flaky and an edit was left out. */
+const NOTED: Verdict = {
+  ...VERIFIED,
+  tests: [
+    ...VERIFIED.tests,
+    { id: 'test/clock.test.ts > clock > ticks within a second', before: 'passed', after: 'failed', flaky: true },
+  ],
+  notes: [
+    'A test is flaky and was left out: it did not end the same way twice.',
+    'No test that was mended says what it expects in a form that could be altered, so there was no negative control.',
+  ],
+};
+
+/** A large project, of which the change mends a part and breaks another. */
+export const MANY_TESTS: Verdict = {
+  ...REGRESSED,
+  score: 0.9,
+  reason: 'Of 40 tests that failed before, 6 still did not pass.',
+  command: 'npm test --workspaces',
+  runner: 'vitest',
+  durationMs: 48_300,
+  tests: [
+    ...Array.from({ length: 12 }, (_, file) => others(45, `packages/core/test/part-${file + 1}.test.ts > part ${file + 1}`)).flat(),
+    ...Array.from({ length: 34 }, (_, index): TestChange => ({
+      id: `packages/parser/test/tokens.test.ts > tokens > ${index % 2 ? 'strings' : 'numbers'} > form ${index + 1}`,
+      before: 'failed', after: 'passed',
+    })),
+    ...Array.from({ length: 6 }, (_, index): TestChange => ({
+      id: `packages/parser/test/tokens.test.ts > tokens > escapes > form ${index + 1}`, before: 'failed', after: 'failed',
+      message: `expected '\\u{${index}}' to be a letter`,
+    })),
+    { id: 'packages/cli/test/run.test.ts > prints its version', before: 'passed', after: 'missing' },
+    { id: 'packages/cli/test/run.test.ts > ends with 2 where an option is unknown', before: 'missing', after: 'failed', message: 'exit code 1' },
+    { id: 'packages/cli/test/watch.test.ts > sees a change', before: 'passed', after: 'failed', flaky: true },
+    ...Array.from({ length: 3 }, (_, index): TestChange => ({
+      id: `packages/cli/test/windows.test.ts > on Windows > case ${index + 1}`, before: 'skipped', after: 'skipped',
+    })),
+  ],
 };
 
 function answered(script: Script, round = 0, step = 2): Script {
@@ -382,6 +424,45 @@ export function infrastructureRun(): RunSnapshot {
       tests: [], command: 'npm test', sandboxed: false, notes: [], durationMs: 95,
     })
     .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer could not be checked.' })
+    .run();
+}
+
+export function noSandboxRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, {
+      verified: false, score: 0, outcome: 'infrastructure',
+      reason: 'No sandbox can be had (bubblewrap is missing), and running the tests without one was declined.',
+      tests: [], command: 'npm test', runner: 'vitest', sandboxed: false, notes: [], durationMs: 0,
+      remedy: 'sudo apt-get install bubblewrap socat ripgrep',
+    })
+    .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer could not be checked.' })
+    .run();
+}
+
+export function notedRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, NOTED)
+    .say({ type: 'run.completed', outcome: 'verified', round: 0, message: 'The answer is verified.' })
+    .run();
+}
+
+export function manyTestsRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .verdict(0, MANY_TESTS)
+    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: MANY_TESTS.reason })
+    .run();
+}
+
+/** An answer with edits that no test could judge, as none was found. */
+export function untestedRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'There was no test to run.' })
+    .run();
+}
+
+export function checkingRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .say({ type: 'verify.started', round: 0, command: 'npm test', runner: 'vitest', sandboxed: true })
     .run();
 }
 
@@ -632,6 +713,11 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   }),
   'second-round': () => stateWith({ run: secondRoundRun() }),
   'not-verified': () => stateWith({ run: notVerifiedRun() }),
+  'noted': () => stateWith({ run: notedRun() }),
+  'many-tests': () => stateWith({ run: manyTestsRun() }),
+  'no-sandbox': () => stateWith({ run: noSandboxRun() }),
+  'untested': () => stateWith({ run: untestedRun() }),
+  'checking': () => stateWith({ run: checkingRun() }),
   'refused': () => stateWith({ run: refusedRun() }),
   'infrastructure': () => stateWith({ run: infrastructureRun() }),
   'unchecked': () => stateWith({ run: uncheckedRun() }),
@@ -649,7 +735,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
       question: QUESTION,
       preview: {
         pieces: [...PIECES], leftOut: [{ path: '.env', reason: 'looks like a file of secrets' }],
-        tokens: 1_918, text: SENT_TEXT, testCommand: 'node --test',
+        tokens: 1_918, text: SENT_TEXT, testCommand: 'npm test', testRunner: 'vitest',
       },
     },
   }),

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
-  BEGIN, budgetRun, failedStepRun, hostileRun, infrastructureRun, notVerifiedRun, planningRun, POOL_SUMMARY, refusedRun,
-  rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun, VERIFIED, verifiedRun, waitingRun,
+  BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
+  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun,
+  untestedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
 
@@ -173,7 +174,7 @@ describe('the verdict', () => {
   const headline = (panel: ReturnType<typeof renderPanel>): string => panel.root.querySelector('.verdict-head')?.textContent ?? '';
 
   it('is "Verified" with its count where the tests say so', () => {
-    expect(headline(renderPanel(stateWith({ run: verifiedRun() })))).toMatch(/^Verified 14 of 14node --test · sandboxed · 0\.8 s$/);
+    expect(headline(renderPanel(stateWith({ run: verifiedRun() })))).toMatch(/^Verified 14 of 14node --test · node-test · in the sandbox · 0\.8 s$/);
   });
 
   it('is never "Verified" where the verdict does not say so, whatever else claims it', () => {
@@ -182,21 +183,26 @@ describe('the verdict', () => {
     const text = renderPanel(stateWith({ run: claimed, runs: [] })).text();
     expect(text).toContain('Not verified');
     expect(text).not.toMatch(/Verified/);
+    const contradicting = { ...run, rounds: run.rounds.map((round) => ({ ...round, verdict: { ...VERIFIED, outcome: 'failed' as const } })) };
+    expect(renderPanel(stateWith({ run: contradicting, runs: [] })).text()).not.toMatch(/Verified/);
     const { verdict: _verdict, ...unchecked } = run.rounds[0] as (typeof run.rounds)[number];
     const panel = renderPanel(stateWith({ run: { ...run, rounds: [unchecked] }, runs: [] }));
     expect(panel.root.querySelector('.status')?.textContent).toMatch(/^Unchecked/);
   });
 
-  it('lists mended tests first, then broken ones, and the others as a number', () => {
+  it('lists broken tests first, then those that still fail and mended ones, and folds the others', () => {
     const panel = renderPanel(stateWith({ run: notVerifiedRun() }));
     const rows = [...panel.root.querySelectorAll('.verdict tbody tr')].map((row) => row.textContent);
     expect(rows).toEqual([
-      'nested interval keeps its endfailspasses',
       'an empty list stays empty broken by this answerpassesfails',
       'touching intervals mergefailsfails',
-      '11 otherspassespasses',
-      '1 not runskippedskipped',
+      'nested interval keeps its endfailspasses',
     ]);
+    expect(panel.root.querySelector('.verdict th')?.textContent).toBe('test/merge.test.ts › merge');
+    panel.click('11 others passed before and after');
+    expect([...panel.root.querySelectorAll('.test-names li')].map((name) => name.textContent)).toContain('case 11');
+    panel.click('1 did not run');
+    expect(panel.text()).toContain('on a large list');
     panel.click(/^an empty list stays empty/);
     expect(panel.text()).toContain('TypeError: Cannot read properties of undefined');
   });
@@ -209,8 +215,51 @@ describe('the verdict', () => {
 
   it('says that trouble with the tests is no judgement, and that nothing was sandboxed', () => {
     const panel = renderPanel(stateWith({ run: infrastructureRun() }));
-    expect(headline(panel)).toMatch(/^Could not be checked.*not sandboxed/);
+    expect(headline(panel)).toMatch(/^Could not be checked.*without a sandbox/);
     expect(panel.text()).toContain('it is neither right nor wrong');
+  });
+
+  it('tells flaky tests apart, which count neither for nor against, and shows what else should be known', () => {
+    const panel = renderPanel(stateWith({ run: notedRun() }));
+    expect(headline(panel)).toMatch(/^Verified 14 of 14/);
+    expect(panel.root.querySelector('tr[data-kind="flaky"]')?.textContent).toBe('ticks within a second flaky, left outpassesfails');
+    expect([...panel.root.querySelectorAll('.verdict-notes li')].map((note) => note.textContent?.trim())).toEqual(
+      expect.arrayContaining([expect.stringContaining('did not end the same way twice')]),
+    );
+  });
+
+  it('groups hundreds of tests by file, shows what changed and folds the rest', () => {
+    const panel = renderPanel(stateWith({ run: manyTestsRun() }));
+    const rows = (): number => panel.root.querySelectorAll('.verdict tr[data-kind]').length;
+    const places = (): (string | null)[] => [...panel.root.querySelectorAll('.verdict .test-place')].map((place) => place.textContent);
+    expect(rows()).toBe(30);
+    expect(places()).toEqual(['packages/cli/test/run.test.ts', 'packages/parser/test/tokens.test.ts › tokens']);
+    expect(panel.root.querySelector('.verdict tr[data-kind]')?.textContent).toBe('prints its version broken by this answerpassesmissing');
+    panel.click('Show all 43 tests');
+    expect(rows()).toBe(43);
+    expect(places()).toContain('packages/cli/test/watch.test.ts');
+    expect(panel.text()).not.toContain('case 45');
+    panel.click('540 others passed before and after');
+    panel.click(/^packages\/core\/test\/part-7\.test\.ts › part 7/);
+    expect(panel.root.querySelectorAll('.test-names li')).toHaveLength(45);
+  });
+
+  it('has the command that brings a sandbox to copy, and claims no time for tests that were not run', () => {
+    const panel = renderPanel(stateWith({ run: noSandboxRun() }));
+    expect(headline(panel)).toMatch(/npm test · vitest$/);
+    panel.click('Copy the install command');
+    expect(panel.posted).toEqual([{ type: 'copy', text: 'sudo apt-get install bubblewrap socat ripgrep' }]);
+  });
+
+  it('names the command while the tests run', () => {
+    expect(renderPanel(stateWith({ run: checkingRun() })).text()).toContain('Checkingnpm test · vitest · in the sandbox');
+  });
+
+  it('offers to choose a test command where none was found', () => {
+    const panel = renderPanel(stateWith({ run: untestedRun() }));
+    panel.click('Choose a test command');
+    expect(panel.posted).toEqual([{ type: 'chooseTests' }]);
+    expect(() => renderPanel(stateWith({ run: uncheckedRun() })).button('Choose a test command')).toThrow();
   });
 
   it('says why nothing was checked', () => {
@@ -367,7 +416,7 @@ describe('asking', () => {
     expect(panel.posted).toEqual([{ type: 'previewContext', question: 'Why?' }]);
     const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null };
     panel.show(stateWith({ draft: { question: 'Why?', preview } }));
-    expect(panel.text()).toContain('No test command was found: the answer stays unchecked.');
+    expect(panel.text()).toContain('No test command was found or named: the answer stays unchecked.');
   });
 
   it('keeps what was typed over a reload, and over states that repeat an older draft', () => {

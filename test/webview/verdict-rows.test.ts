@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import type { TestChange, TestStatus } from '../../backend/protocol/verdict.ts';
-import { passCount, verdictRows, type ChangeKind } from '../../webview/verdict-rows.ts';
-import { REGRESSED, VERIFIED } from './fixtures.ts';
+import type { TestChange } from '../../backend/protocol/verdict.ts';
+import { countOf, firstRows, verdictRows } from '../../webview/verdict-rows.ts';
+import { MANY_TESTS, REGRESSED } from './fixtures.ts';
 
-const test = (before: TestStatus, after: TestStatus): TestChange => ({ id: 'a', before, after });
+const mended = (id: string): TestChange => ({ id, before: 'failed', after: 'passed' });
 
 describe('verdictRows', () => {
-  it('puts mended tests first, then broken ones, then those that still fail', () => {
-    expect(verdictRows(REGRESSED.tests).rows.map((row) => row.kind)).toEqual(['mended', 'broken', 'still-failing']);
+  it('puts what speaks against the change first', () => {
+    expect(verdictRows(REGRESSED.tests).changed.flatMap(({ rows }) => rows.map(({ kind }) => kind)))
+      .toEqual(['broken', 'still-failing', 'mended']);
   });
 
-  it('counts what did not change instead of listing it', () => {
-    expect(verdictRows(REGRESSED.tests)).toMatchObject({ keptPassing: 11, neverRun: 1 });
+  it('groups tests by file, the file with the first broken test before others', () => {
+    const { changed, kept, notRun } = verdictRows(MANY_TESTS.tests);
+    expect(changed.map(({ place, rows }) => [place.join(' '), rows.length])).toEqual([
+      ['packages/cli/test/run.test.ts', 2], ['packages/parser/test/tokens.test.ts tokens', 40], ['packages/cli/test/watch.test.ts', 1],
+    ]);
+    expect([kept.length, countOf(kept)]).toEqual([12, 540]);
+    expect(countOf(notRun)).toBe(3);
   });
 
-  it.each<[TestStatus, TestStatus, ChangeKind]>([
-    ['failed', 'passed', 'mended'],
-    ['passed', 'failed', 'broken'],
-    ['passed', 'missing', 'broken'],
-    ['passed', 'skipped', 'broken'],
-    ['missing', 'failed', 'broken'],
-    ['failed', 'failed', 'still-failing'],
-    ['failed', 'missing', 'still-failing'],
-    ['missing', 'passed', 'added'],
-  ])('calls a test that went from %s to %s %s', (before, after, kind) => {
-    expect(verdictRows([test(before, after)]).rows[0]?.kind).toBe(kind);
+  it('names a group by all that its tests share, and a test by the rest', () => {
+    const [group] = verdictRows([mended('a.test.ts > merge > empty > stays'), mended('a.test.ts > merge > joins')]).changed;
+    expect(group?.place).toEqual(['a.test.ts', 'merge']);
+    expect(group?.rows.map(({ suites, name }) => [suites, name])).toEqual([[['empty'], 'stays'], [[], 'joins']]);
+  });
+
+  it('keeps tests without a file together', () => {
+    expect(verdictRows([mended('one'), mended('two')]).changed).toMatchObject([{ place: [], rows: [{ name: 'one' }, { name: 'two' }] }]);
   });
 });
 
-describe('passCount', () => {
-  it('counts tests that pass now, of all that ran before or after', () => {
-    expect(passCount(VERIFIED)).toEqual({ passed: 14, total: 14 });
-    expect(passCount(REGRESSED)).toEqual({ passed: 12, total: 14 });
-  });
-
-  it('counts a test that disappeared as one that ought to pass', () => {
-    expect(passCount({ ...VERIFIED, tests: [test('passed', 'missing')] })).toEqual({ passed: 0, total: 1 });
+describe('firstRows', () => {
+  it('takes so many rows and drops groups that have none left', () => {
+    const { changed } = verdictRows(MANY_TESTS.tests);
+    expect(firstRows(changed, 5).map(({ rows }) => rows.length)).toEqual([2, 3]);
+    expect(countOf(firstRows(changed, 1_000))).toBe(countOf(changed));
   });
 });

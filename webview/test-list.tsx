@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { plural } from '../backend/protocol/figures.ts';
+import { Disclosure } from './disclosure.tsx';
+import { visibleText } from './markdown/visible-text.ts';
+import { placeOf } from './test-table.tsx';
+import type { TestGroup } from './verdict-rows.ts';
+
+const MAX_NAMES = 200;
+
+/** Tests of which there is no more to say than what they are called: folded, and by file folded again. */
+export function TestList({ groups, title, id }: {
+  readonly groups: readonly TestGroup[];
+  readonly title: string;
+  readonly id: string;
+}): JSX.Element {
+  const [only, ...others] = groups;
+  return (
+    <Disclosure id={id} title={title}>
+      {only && others.length === 0
+        ? <><p class="label"><bdi>{placeOf(only)}</bdi></p><Names group={only} /></>
+        : groups.map((group) => (
+          <Disclosure
+            key={group.place[0] ?? ''} id={`${id}/${group.place[0] ?? ''}`}
+            title={<bdi>{placeOf(group) || 'Without a file'}</bdi>} aside={plural(group.rows.length, 'test')}
+          >
+            <Names group={group} />
+          </Disclosure>
+        ))}
+    </Disclosure>
+  );
+}
+
+function Names({ group: { rows } }: { readonly group: TestGroup }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const shown = all ? rows : rows.slice(0, MAX_NAMES);
+  return (
+    <>
+      <ul class="test-names">
+        {shown.map(({ test, name, suites }) => <li key={test.id}><bdi>{visibleText([...suites, name].join(' › '))}</bdi></li>)}
+      </ul>
+      {shown.length < rows.length && (
+        <button type="button" class="show-all" onClick={() => setAll(true)}>Show all {rows.length.toLocaleString('en')} tests</button>
+      )}
+    </>
+  );
+}

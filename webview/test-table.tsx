@@ -1,0 +1,95 @@
+import { Fragment, type JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { TestStatus } from '../backend/protocol/verdict.ts';
+import { Icon } from './controls.tsx';
+import { useExpanded } from './host.ts';
+import { Capped } from './markdown/capped.tsx';
+import { visibleText } from './markdown/visible-text.ts';
+import { countOf, firstRows, STATUS_WORD, type TestGroup, type TestRow } from './verdict-rows.ts';
+
+const MAX_ROWS = 30;
+
+/** Tests before and after the change, a line each, under the files they stand in. `id` is unique on the page. */
+export function TestTable({ groups, id }: { readonly groups: readonly TestGroup[]; readonly id: string }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const count = countOf(groups);
+  const shown = all ? groups : firstRows(groups, MAX_ROWS);
+  // A single place is named once, in the head.
+  const [only, ...others] = groups;
+  const common = only && others.length === 0 ? placeOf(only) : '';
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" title={common || undefined}>{common ? <bdi>{common}</bdi> : 'Test'}</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        {shown.map((group, index) => (
+          <tbody key={index}>
+            {others.length > 0 && group.place.length > 0 && (
+              <tr class="test-place"><th scope="rowgroup" colSpan={3}><bdi>{placeOf(group)}</bdi></th></tr>
+            )}
+            {group.rows.map((row) => <Row key={row.test.id} row={row} id={id} />)}
+          </tbody>
+        ))}
+      </table>
+      {countOf(shown) < count && (
+        <button type="button" class="show-all" onClick={() => setAll(true)}>Show all {count.toLocaleString('en')} tests</button>
+      )}
+    </>
+  );
+}
+
+/** File and suites, for people. */
+export function placeOf({ place }: TestGroup): string {
+  return visibleText(place.join(' › '));
+}
+
+function Row({ row, id }: { readonly row: TestRow; readonly id: string }): JSX.Element {
+  const { test, kind } = row;
+  const [open, setOpen] = useExpanded(`${id}/test/${test.id}`);
+  const name = <Name row={row} />;
+  return (
+    <Fragment>
+      <tr data-kind={kind}>
+        <td>
+          {test.message
+            ? (
+              <button type="button" class="disclosure-title" aria-expanded={open} onClick={() => setOpen(!open)}>
+                <Icon name={open ? 'chevron-down' : 'chevron-right'} />{name}
+              </button>
+            )
+            : name}
+        </td>
+        <td><Status status={test.before} /></td>
+        <td><Status status={test.after} /></td>
+      </tr>
+      {open && test.message && (
+        <tr>
+          <td colSpan={3}>
+            <pre tabIndex={0} role="group" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  );
+}
+
+function Name({ row: { name, suites, kind } }: { readonly row: TestRow }): JSX.Element {
+  return (
+    <span class="test-name">
+      {suites.length > 0 && <bdi class="quiet">{visibleText(`${suites.join(' › ')} › `)}</bdi>}
+      <bdi>{visibleText(name)}</bdi>
+      {kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
+      {kind === 'flaky' && <span class="tone-caution"> flaky, left out</span>}
+    </span>
+  );
+}
+
+function Status({ status }: { readonly status: TestStatus }): JSX.Element {
+  const tone = status === 'passed' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
+  return <span class={`tone-${tone}`}>{STATUS_WORD[status]}</span>;
+}
