@@ -42,6 +42,7 @@ const LM_PARTS = {
   hub: ['checkpoint', 'quantize', 'download'],
   device: ['download', 'quantize'],
   decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
+  trainer: ['checkpoint', 'adapter', 'decoder'],
 };
 
 const lmRules = Object.entries(LM_PARTS).map(([part, allowed]) => ({

@@ -1,5 +1,6 @@
 import { linearShapes } from '../checkpoint/decoder-weights.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
+import { encodeSafetensorsHead, SAFETENSORS_ALIGNMENT } from '../checkpoint/safetensors-head.ts';
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
 import { blocksPerRow, type BlockFormat, type QuantizedBits } from './block-quantize.ts';
 import type { StoredRange } from './quantized-tensor.ts';
@@ -12,9 +13,6 @@ import type { StoredRange } from './quantized-tensor.ts';
 
 /** Raised whenever the same checkpoint would give other bytes. */
 export const QUANTIZED_FILE_VERSION = 1;
-
-/** Data starts at cache lines, and at what the widest vector loads want. */
-const ALIGNMENT_BYTES = 64;
 
 /** The output layer turns every error into a wrong word, so that it keeps 8 bits in either format. */
 const HEAD_BITS: QuantizedBits = 8;
@@ -59,7 +57,7 @@ export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): 
       scales: data.add(`${name}.scales`, 'F32', [rows, blocks]),
     };
   });
-  const head = encodeHead({
+  const head = encodeSafetensorsHead({
     __metadata__: { producer: 'conductor', version: `${QUANTIZED_FILE_VERSION}`, checkpoint: checkpoint.fingerprint },
     ...data.entries,
   });
@@ -90,7 +88,7 @@ class DataSection {
 
   add(name: string, dtype: keyof typeof ELEMENT_BYTES, shape: readonly number[]): ByteRange {
     // The format knows no gaps: what aligns a tensor is a tensor too.
-    const padding = -this.byteLength & (ALIGNMENT_BYTES - 1);
+    const padding = -this.byteLength & (SAFETENSORS_ALIGNMENT - 1);
     if (padding > 0) this.#append(`padding.${this.byteLength}`, 'U8', [padding]);
     return this.#append(name, dtype, shape);
   }
@@ -102,12 +100,4 @@ class DataSection {
     this.entries[name] = { dtype, shape, data_offsets: [offset, this.byteLength] };
     return { offset, byteLength };
   }
-}
-
-function encodeHead(entries: object): Uint8Array {
-  const json = new TextEncoder().encode(JSON.stringify(entries));
-  const head = new Uint8Array(Math.ceil((8 + json.length) / ALIGNMENT_BYTES) * ALIGNMENT_BYTES).fill(' '.charCodeAt(0));
-  new DataView(head.buffer).setBigUint64(0, BigInt(head.length - 8), true);
-  head.set(json, 8);
-  return head;
 }

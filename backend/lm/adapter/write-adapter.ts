@@ -1,0 +1,64 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
+import { PROJECTIONS, type Projection } from './projections.ts';
+import { type LoraPair, loraTensorName } from './read-adapter.ts';
+
+/** An adapter to be written. `alpha`: what `b · a` is multiplied by, times the rank. */
+export interface AdapterToWrite {
+  readonly rank: number;
+  readonly alpha: number;
+  /** Name or path of the model that it was trained on, for people and for peft. */
+  readonly baseModel: string;
+  /** One map a decoder layer. */
+  readonly layers: readonly ReadonlyMap<Projection, LoraPair>[];
+}
+
+/**
+ * Writes a PEFT folder, as `LoraConfig` of peft 0.17 and later reads it, in float32. The folder (absolute) must not be there yet; it appears
+ * whole or not at all. Throws file system errors.
+ */
+export async function writeAdapter(folder: string, adapter: AdapterToWrite): Promise<void> {
+  const staging = `${folder}.${process.pid}.tmp`;
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true });
+  try {
+    await writeFile(path.join(staging, 'adapter_config.json'), `${JSON.stringify(configOf(adapter), null, 2)}\n`);
+    await writeSafetensors(path.join(staging, 'adapter_model.safetensors'), tensorsOf(adapter), { format: 'pt' });
+    await rename(staging, folder);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function configOf({ rank, alpha, baseModel, layers }: AdapterToWrite) {
+  return {
+    peft_type: 'LORA',
+    task_type: 'CAUSAL_LM',
+    base_model_name_or_path: baseModel,
+    r: rank,
+    lora_alpha: alpha,
+    lora_dropout: 0,
+    target_modules: PROJECTIONS.filter((projection) => layers.some((layer) => layer.has(projection))),
+    bias: 'none',
+    init_lora_weights: true,
+    inference_mode: true,
+    use_rslora: false,
+    use_dora: false,
+    fan_in_fan_out: false,
+    modules_to_save: null,
+  };
+}
+
+/** The tensors of a PEFT folder, layer by layer. */
+export function tensorsOf({ rank, layers }: Pick<AdapterToWrite, 'rank' | 'layers'>): NamedTensor[] {
+  return layers.flatMap((pairs, layer) => PROJECTIONS.flatMap((projection): NamedTensor[] => {
+    const pair = pairs.get(projection);
+    if (!pair) return [];
+    return [
+      { name: loraTensorName(layer, projection, 'A'), shape: [rank, pair.a.length / rank], data: pair.a },
+      { name: loraTensorName(layer, projection, 'B'), shape: [pair.b.length / rank, rank], data: pair.b },
+    ];
+  }));
+}

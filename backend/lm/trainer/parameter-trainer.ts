@@ -1,0 +1,129 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { readTensor } from '../checkpoint/read-tensor.ts';
+import { readSafetensorsHeader, storedTensor } from '../checkpoint/safetensors-file.ts';
+import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
+import { AdamW, type AdamWOptions, clipGradients, type Moments } from './adamw.ts';
+
+export interface StepOptions {
+  readonly learningRate: number;
+  /** The most that the norm of all gradients together may be; absent: any. */
+  readonly gradientClip?: number | undefined;
+}
+
+/** A saved training that does not fit what is to be trained, or is damaged. */
+export class TrainerStateError extends Error {
+  override readonly name = 'TrainerStateError';
+  readonly folder: string;
+
+  constructor(folder: string, reason: string) {
+    super(`The training saved in ${folder} cannot go on: ${reason}. Go back to an earlier checkpoint.`);
+    this.folder = folder;
+  }
+}
+
+const TENSORS = 'trainer.safetensors';
+const STATE = 'trainer.json';
+const PARTS = ['parameter', 'mean', 'square'] as const;
+
+const stateSchema = z.object({
+  format: z.literal(1),
+  steps: z.int().min(0),
+  optimizer: z.object({ beta1: z.number(), beta2: z.number(), epsilon: z.number(), weightDecay: z.number() }),
+});
+
+/**
+ * Parameters, and the optimiser that changes them. Gradients add up until a step uses them. What is saved holds all that the next step
+ * depends on, to the last bit.
+ */
+export class ParameterTrainer {
+  /** Float32, by the names of the tensors; a step changes the numbers in place. */
+  readonly parameters: ReadonlyMap<string, Float32Array>;
+  readonly #shapes: ReadonlyMap<string, readonly number[]>;
+  readonly optimizer: AdamW;
+  #gradients = new Map<string, Float32Array>();
+
+  constructor(parameters: readonly NamedTensor[], optimizer: AdamWOptions | AdamW) {
+    this.parameters = new Map(parameters.map(({ name, data }) => [name, data]));
+    this.#shapes = new Map(parameters.map(({ name, shape }) => [name, shape]));
+    this.optimizer = optimizer instanceof AdamW ? optimizer : new AdamW(optimizer);
+  }
+
+  /** Steps taken. */
+  get steps(): number {
+    return this.optimizer.steps;
+  }
+
+  /** Adds gradients to those of the step to come. Throws where one belongs to no parameter. */
+  accumulate(gradients: ReadonlyMap<string, Float32Array>): void {
+    for (const [name, values] of gradients) {
+      if (this.parameters.get(name)?.length !== values.length) throw new Error(`There is no parameter for the gradient ${name}.`);
+      const sum = this.#gradients.get(name);
+      if (sum) values.forEach((value, index) => (sum[index] = (sum[index] as number) + value));
+      else this.#gradients.set(name, Float32Array.from(values));
+    }
+  }
+
+  /** One step of the optimiser. Returns the norm of the gradients before they were clipped. */
+  step({ learningRate, gradientClip = Number.POSITIVE_INFINITY }: StepOptions): { readonly gradientNorm: number } {
+    const norm = clipGradients(this.#gradients, gradientClip);
+    this.optimizer.step(this.parameters, this.#gradients, learningRate);
+    this.#gradients = new Map();
+    return { gradientNorm: norm };
+  }
+
+  /** Throws away gradients that no step has used. */
+  discard(): void {
+    this.#gradients = new Map();
+  }
+
+  /** Into a new folder (absolute), which appears whole or not at all. Only between steps: gradients are not saved. */
+  async save(folder: string): Promise<void> {
+    if (this.#gradients.size > 0) throw new Error('A training is saved between steps.');
+    const staging = `${folder}.${process.pid}.tmp`;
+    await rm(staging, { recursive: true, force: true });
+    await mkdir(staging, { recursive: true });
+    const { moments, options, steps } = this.optimizer;
+    const tensors = [...this.parameters].flatMap(([name, data]): NamedTensor[] => {
+      const shape = this.#shapes.get(name) as readonly number[];
+      const { mean, square } = moments.get(name) ?? { mean: new Float32Array(data.length), square: new Float32Array(data.length) };
+      return [data, mean, square].map((values, index) => ({ name: `${PARTS[index]}.${name}`, shape, data: values }));
+    });
+    try {
+      await writeSafetensors(path.join(staging, TENSORS), tensors);
+      await writeFile(path.join(staging, STATE), JSON.stringify({ format: 1, steps, optimizer: options }));
+      await rename(staging, folder);
+    } catch (error) {
+      await rm(staging, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * The training saved in a folder, for parameters of these names and shapes.
+   * @throws TrainerStateError, CheckpointError for damaged weights
+   */
+  static async load(folder: string, expected: readonly Pick<NamedTensor, 'name' | 'shape'>[]): Promise<ParameterTrainer> {
+    const state = stateSchema.safeParse(await readJson(path.join(folder, STATE))).data;
+    if (!state) throw new TrainerStateError(folder, `${STATE} is missing or damaged`);
+    const { tensors } = await readSafetensorsHeader(path.join(folder, TENSORS));
+    const listed = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+    const read = async (name: string, shape: readonly number[]): Promise<Float32Array> => {
+      const tensor = listed.get(name);
+      if (tensor?.shape.join() !== shape.join()) throw new TrainerStateError(folder, `${name} is missing or of another shape`);
+      return await readTensor(storedTensor(tensor));
+    };
+    if (tensors.length !== expected.length * PARTS.length) throw new TrainerStateError(folder, 'it is of another model or other projections');
+    const parameters: NamedTensor[] = [];
+    const moments = new Map<string, Moments>();
+    for (const { name, shape } of expected) {
+      const [data, mean, square] = await Promise.all(PARTS.map((part) => read(`${part}.${name}`, shape)));
+      parameters.push({ name, shape, data: data! });
+      moments.set(name, { mean: mean!, square: square! });
+    }
+    return new ParameterTrainer(parameters, new AdamW(state.optimizer, { moments, steps: state.steps }));
+  }
+}
+
+const readJson = (file: string): Promise<unknown> => readFile(file, 'utf8').then(JSON.parse).catch(() => undefined);
