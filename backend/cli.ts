@@ -1,9 +1,10 @@
 import './cli/require-node.ts';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { backendCommand } from './cli/backend-command.ts';
-import type { Command, CommandContext } from './cli/command.ts';
+import type { Command, CommandContext, Verification } from './cli/command.ts';
 import { demoCommand } from './cli/demo-command.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { generateCommand } from './cli/generate-command.ts';
@@ -15,19 +16,26 @@ import { StatusLine } from './cli/status-line.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
+import { verifyCommand } from './cli/verify-command.ts';
 import { workerCommand } from './cli/worker-command.ts';
 import { findDriver, listGpus } from './lm/device/nvidia.ts';
 import { ModelClient } from './lm/process/model-client.ts';
-import { conductorHome } from './protocol/client/discovery.ts';
+import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
+import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
+import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
+import { CopyPool } from './verify/copy-pool.ts';
+import { RunFolders, type RunFolder } from './verify/run-folder.ts';
+import { Sandbox } from './verify/sandbox.ts';
+import { Verifier } from './verify/verify.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
-  model: modelCommand, generate: generateCommand, logprobs: logprobsCommand,
+  verify: verifyCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
@@ -93,12 +101,33 @@ const modelScript = fileURLToPath(new URL(`./model-process${path.extname(import.
 /** A command asks one thing after another and closes its model; this only has to be longer. */
 const MODEL_IDLE_MS = 3_600_000;
 
+/** As the backend makes it, and in the same place: what another process left there is cleared away. */
+async function openVerification(): Promise<Verification> {
+  const home = conductorHome();
+  await prepareHome(home);
+  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
+  await folders.sweep();
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
+  const copies = new CopyPool({ folders });
+  const made: RunFolder[] = [];
+  return {
+    verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
+    newFolder: async () => {
+      const folder = await folders.create();
+      made.push(folder);
+      return folder.workspace;
+    },
+    close: async () => void await Promise.all([copies.close(), ...made.map((folder) => folder.remove())]),
+  };
+}
+
 const context: CommandContext = {
   terminal,
   environment: process.env,
   currentFolder: process.cwd(),
   interrupted: interruption(),
   standardInput: () => process.stdin,
+  openVerification,
   deviceProbe: {
     platform: process.platform,
     arch: process.arch,

@@ -3,6 +3,7 @@ import type { DeviceProbe } from '../lm/device/choose-device.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { LocalSettings } from '../protocol/worker-config.ts';
+import type { Verifier } from '../verify/verify.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Answers what the backend asks a person. @throws RequestError where another client should be asked. */
@@ -17,6 +18,15 @@ export interface ConnectChoices {
   readonly home?: string | undefined;
 }
 
+/** A verifier in this process, and what it works with. */
+export interface Verification {
+  readonly verifier: Pick<Verifier, 'verify'>;
+  /** A place for a folder of the caller's own, which is not made yet. */
+  newFolder(): Promise<string>;
+  /** Removes every folder. */
+  close(): Promise<void>;
+}
+
 /** What a command is given by the composition root. */
 export interface CommandContext {
   readonly terminal: Terminal;
@@ -29,6 +39,8 @@ export interface CommandContext {
   readonly standardInput: () => Readable;
   /** Starts nothing yet. Whoever opens a model closes it. */
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
+  /** Whoever opens it closes it. */
+  readonly openVerification: () => Promise<Verification>;
   readonly deviceProbe: DeviceProbe;
   /** How models are run and fetched, as workers.json says. @throws an error that says what is wrong with it */
   readonly localSettings: () => Promise<LocalSettings>;

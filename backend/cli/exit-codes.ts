@@ -11,6 +11,8 @@ export const EXIT = {
   usage: 2,
   /** The run stopped at its budget and can be resumed. */
   stopped: 3,
+  /** Nothing was learned of the change to verify: no sandbox, no report, or the tests of HEAD cannot be run. */
+  infrastructure: 4,
   /** As a shell reports a program that Ctrl+C ended. */
   cancelled: 130,
 } as const;

@@ -61,6 +61,19 @@ conductor backend stop   end it; runs under way go on when it starts again`,
   demo: `conductor demo [OPTION]...
       --seed N           another bug, from 0
       --keep             keep the sample project and the run`,
+  verify: `conductor verify [OPTION]...
+                         let the project's tests judge what is not committed, or a diff, on top of the last commit
+  -w, --workspace DIR    the project, in a Git repository; without it, the folder you stand in
+      --patch FILE.diff  judge this diff instead; - is standard input
+      --command CMD      what runs the tests; without it, it is looked for in the last commit
+      --runner NAME      which runner's report is read: of the command, or of those that are found
+      --reports GLOB     the JUnit files that a command of your own writes
+      --test ID          a test that has to pass, whatever it did before, instead of those that failed; may be given again
+      --timeout SECONDS  for one run of the tests; 300 without it
+      --no-sandbox       run the tests without a sandbox: with your rights, on your files, on the network
+      --list             print the test commands that are found, the likeliest first, and judge nothing
+      --json             print one JSON object
+                         Exit codes: 0 verified, 1 failed or refused, 2 wrong usage, 4 nothing could be learned`,
   model: `conductor model [list] [--json] [--storage DIR]
                          the models that were pulled, and those that are known to plan well
 conductor model inspect DIR|OWNER/NAME [OPTION]...
@@ -97,7 +110,8 @@ ${MODEL_OPTIONS}`,
 } as const;
 
 const EVERYWHERE = `Keys are read from the environment, under the names that the workers give them; they are never stored.
-Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget, 130 cancelled.`;
+Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget,
+4 nothing could be learned of a change to verify, 130 cancelled.`;
 
 /** The usage of one command, or of all where none is named. */
 export function usageOf(command?: string): string {

@@ -1,0 +1,173 @@
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { addAbortSignal } from 'node:stream';
+import type { ReadChange } from '../verify/change-draft.ts';
+import { MAX_DIFF_BYTES, parseDiffFile } from '../verify/diff-file.ts';
+import { findTestCommands } from '../verify/find-tests.ts';
+import { NoHeadError, readHead, writeHead } from '../verify/git-head.ts';
+import { RUNNERS } from '../verify/runners/runners.ts';
+import { uncommittedChange } from '../verify/uncommitted-change.ts';
+import type { Verdict } from '../verify/verdict.ts';
+import type { TestCommand } from '../verify/choose-runner.ts';
+import { readArguments, whole } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { ProgressPrinter } from './progress-printer.ts';
+import { allPrintable, jsonText } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { verdictLines } from './verdict-lines.ts';
+
+const OPTIONS = {
+  workspace: { type: 'string', short: 'w' },
+  patch: { type: 'string' },
+  command: { type: 'string' },
+  runner: { type: 'string' },
+  reports: { type: 'string' },
+  test: { type: 'string', multiple: true },
+  timeout: { type: 'string' },
+  'no-sandbox': { type: 'boolean' },
+  list: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
+const EXIT_OF = { verified: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
+
+/** What `--json` prints. Users' scripts rely on it: fields are added, never renamed or removed. */
+export interface VerifyResult extends Omit<Verdict, 'command'> {
+  /** Null where it did not come to that. */
+  readonly command: string | null;
+  /** The id of the commit that the change was judged against. */
+  readonly commit: string | null;
+}
+
+/** `conductor verify`: whether the project's tests accept a diff, or else what is not committed, on top of the last commit. */
+export const verifyCommand: Command = async (args, context) => {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  if (positionals.length > 0) throw new UsageError(`"verify" takes options only: --patch FILE.diff (left over: ${positionals.join(' ')}).`);
+  checkValues(values);
+  const { terminal, currentFolder } = context;
+  const workspace = await workspaceAt(path.resolve(currentFolder, values.workspace ?? '.'));
+  if (values.list) return await list(workspace, values, context);
+
+  const progress = new ProgressPrinter(terminal);
+  const result = await judge(workspace, values, context, progress).finally(() => progress.end());
+  if (values.json) terminal.result(jsonText(result, 2));
+  else for (const line of verdictLines(allPrintable(result), terminal.resultStyle)) terminal.result(line);
+  return EXIT_OF[result.outcome];
+};
+
+/** @throws UsageError */
+function checkValues({ command, runner, reports, patch, test = [] }: Values): void {
+  if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
+  if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
+  if (reports !== undefined && command === undefined) throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
+  if (test.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
+  const runners = RUNNERS.map(({ name }) => name);
+  if (runner !== undefined && !runners.includes(runner)) throw new UsageError(`There is no runner "${runner}"; there are ${runners.join(', ')}.`);
+}
+
+/** @throws UsageError */
+async function workspaceAt(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`);
+  return await realpath(folder);
+}
+
+async function list(workspace: string, { json }: Values, { terminal }: CommandContext): Promise<number> {
+  const found = await findTestCommands(workspace);
+  if (json) terminal.result(jsonText(found, 2));
+  else if (found.length === 0) terminal.say(`No test command was found in ${workspace}.`);
+  else for (const { command, runner } of allPrintable(found)) terminal.result(`${command}  ${terminal.resultStyle('dim', runner)}`);
+  return EXIT.ok;
+}
+
+/** What goes wrong on the way is an outcome. @throws UsageError, or the signal's reason */
+async function judge(workspace: string, values: Values, context: CommandContext, progress: ProgressPrinter): Promise<VerifyResult> {
+  try {
+    return await judgeAgainstHead(workspace, values, context, progress);
+  } catch (error) {
+    context.interrupted.throwIfAborted();
+    if (error instanceof UsageError) throw error;
+    if (error instanceof NoHeadError) throw new UsageError(error.message, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...nothingRun('infrastructure', reason, values), command: values.command ?? null, commit: null };
+  }
+}
+
+async function judgeAgainstHead(workspace: string, values: Values, context: CommandContext, progress: ProgressPrinter): Promise<VerifyResult> {
+  const { interrupted: signal } = context;
+  const timeoutMs = values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 });
+  const diff = values.patch === undefined ? undefined : await readDiff(values.patch, context);
+  progress.tell({ label: 'Reading the last commit' });
+  const head = await readHead(workspace, signal);
+  const verification = await context.openVerification();
+  try {
+    const base = await writeHead(head, await verification.newFolder(), signal);
+    const test = await testCommand(base.folder, values);
+    const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
+    const verdict = refusal(change, values) ?? await verification.verifier.verify({
+      base: base.folder,
+      installed: workspace,
+      patch: change.patch,
+      protectedEdits: 'leave out',
+      ...test,
+      ...(values.test && { targets: values.test }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      sandboxed: values['no-sandbox'] !== true,
+      signal,
+      onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
+    });
+    return { ...verdict, notes: [...base.notes, ...change.notes, ...verdict.notes], command: test.command, commit: head.commit };
+  } finally {
+    await verification.close();
+  }
+}
+
+/** The one that was named, or the likeliest that the last commit shows: what is not committed does not choose its judge. @throws UsageError */
+async function testCommand(base: string, { command, runner, reports }: Values): Promise<TestCommand> {
+  if (command !== undefined) return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
+  const found = (await findTestCommands(base)).find((test) => runner === undefined || test.runner === runner);
+  if (found) return { command: found.command, runner: found.runner };
+  const which = runner === undefined ? '' : ` of ${runner}`;
+  throw new UsageError(`No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`);
+}
+
+type NothingRun = Omit<Verdict, 'command'>;
+
+const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, values: Values): NothingRun =>
+  ({ verified: false, score: 0, outcome, reason, tests: [], notes: [], sandboxed: values['no-sandbox'] !== true, durationMs: 0 });
+
+/** The verdict on a change that the tests cannot judge. */
+function refusal({ patch: { edits, refused } }: ReadChange, values: Values): NothingRun | undefined {
+  const [first, ...others] = refused;
+  const more = others.length > 0 ? ` So it is with ${others.length} more.` : '';
+  if (first) return nothingRun('refused', `The change cannot be judged: ${first.path}: ${first.reason}${more}`, values);
+  if (edits.length > 0) return undefined;
+  return nothingRun('refused', values.patch === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.', values);
+}
+
+/** A file, or standard input where it is named "-". @throws UsageError, or the signal's reason */
+async function readDiff(name: string, { currentFolder, standardInput, interrupted }: CommandContext): Promise<string> {
+  const place = name === '-' ? 'Standard input' : path.resolve(currentFolder, name);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of addAbortSignal(interrupted, name === '-' ? standardInput() : createReadStream(place)) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      if (bytes > MAX_DIFF_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    interrupted.throwIfAborted();
+    throw new UsageError(`${place} could not be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, { cause: error });
+  }
+  if (bytes > MAX_DIFF_BYTES) throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is no diff to judge.`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new UsageError(`${place} is not text in UTF-8: a diff of other files cannot be judged.`, { cause });
+  }
+}
