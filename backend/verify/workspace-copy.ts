@@ -1,110 +1,208 @@
-import { createHash } from 'node:crypto';
-import { constants, copyFileSync, createReadStream, mkdirSync, readFileSync } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readdir, realpath, symlink } from 'node:fs/promises';
+import {
+  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, opendirSync, openSync, renameSync, symlinkSync,
+  unlinkSync, utimesSync, type BigIntStats, type Dirent,
+} from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
 import path from 'node:path';
-import { forEachInSlices } from './slices.ts';
-import { isInside, listWorkspace, realPathOf, type Listing } from './workspace-listing.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { ContentStore } from './content-store.ts';
+import { isSameEntry, type CopyEntry, type CopyTree } from './copy-tree.ts';
+import { removeTree } from './remove-tree.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { Slices } from './slices.ts';
 
-/** Larger files are copied and read without holding the thread. */
-const LARGE_FILE_BYTES = 1024 * 1024;
+/** With more files than these to remove one by one, a new copy is made sooner. */
+const MAX_STRANGERS = 10_000;
 
-/** A private copy of a workspace. */
-export interface WorkspaceCopy {
-  /** Absolute, without symbolic links. */
-  readonly folder: string;
-  /** The shared dependency folders in the workspace, absolute: the sandbox must let them be read. */
-  readonly sharedFolders: readonly string[];
-  /** SHA-256 over names, modes and contents of what was copied, and over what is shared. */
-  readonly fingerprint: string;
-  /** A second copy with the same contents, made from this one. */
-  cloneTo(folder: string): Promise<void>;
+/** File systems tell times two seconds apart at worst. */
+const TICK_MS = 1;
+const MAX_TICKS = 2_500;
+
+/** What tests have done to a copy is not undone one by one: it is to be removed as a whole. */
+export class CopyBeyondRepairError extends Error {
+  override readonly name = 'CopyBeyondRepairError';
+}
+
+interface Held {
+  readonly entry: CopyEntry;
+  readonly ino: bigint;
+  readonly ctimeNs: bigint;
 }
 
 /**
- * Copies what belongs to `workspace` (see `listWorkspace`) into the new folder `folder`. Contents are copied or reflinked,
- * never hard-linked: a test that writes in place must not reach the user's file. `.git` stays behind. Symbolic links are
- * recreated if they stay inside the workspace, and left out if they lead elsewhere.
+ * A copy of a workspace on disk, which knows of every file what it wrote there, and can tell whether that has been touched since: a
+ * process in the sandbox can set back when a file was modified, but neither its inode nor when that was changed. Contents are
+ * written or reflinked, never hard-linked: a test that writes in place must not reach the user's file.
  *
- * Installed dependencies are shared: the copy has its own `node_modules` folder, in which each package is a symbolic link
- * to the workspace's. Inside the sandbox that is read-only, because nothing outside the copy can be written. Links of a
- * monorepo from `node_modules` back into its packages are recreated inside the copy, or the tests would run against the
- * unpatched sources.
+ * Extended attributes of folders are not looked at.
  */
-export async function copyWorkspace(workspace: string, folder: string, signal: AbortSignal): Promise<WorkspaceCopy> {
-  const base = await realpath(workspace);
-  const listing = await listWorkspace(base, signal);
-  await mkdir(folder, { recursive: true });
-  const target = await realpath(folder);
-  await copyListed(base, target, listing, signal);
-  await shareAll(base, target, listing);
-  return {
-    folder: target,
-    sharedFolders: listing.dependencyFolders.map((dependencies) => path.join(base, dependencies)),
-    fingerprint: await fingerprintOf(base, target, listing, signal),
-    cloneTo: async (clone) => {
-      await mkdir(clone, { recursive: true });
-      await copyListed(target, clone, listing, signal);
-      await shareAll(base, clone, listing);
-    },
-  };
-}
+export class WorkspaceCopy {
+  readonly #folder: RunFolder;
+  readonly #slices: Slices;
+  #held = new Map<string, Held>();
+  /** Permission bits of the folders that were made here. */
+  readonly #modes = new Map<string, number>();
+  #lastWritten: bigint | undefined;
+  #removing: Promise<void> = Promise.resolve();
+  #moved = 0;
 
-async function copyListed(from: string, to: string, { files, links }: Listing, signal: AbortSignal): Promise<void> {
-  const folders = new Set([...files, ...links].map((entry) => path.dirname(entry.path)));
-  await forEachInSlices(folders, (folder) => void mkdirSync(path.join(to, folder), { recursive: true }));
-  await forEachInSlices(files, async (file) => {
-    signal.throwIfAborted();
-    const target = path.join(to, file.path);
-    if (file.size > LARGE_FILE_BYTES) await copyFile(path.join(from, file.path), target, constants.COPYFILE_FICLONE);
-    else copyFileSync(path.join(from, file.path), target, constants.COPYFILE_FICLONE);
-    // The copy is the tests' to write, whatever the modes in the workspace are.
-    if ((file.mode & 0o600) !== 0o600) await chmod(target, file.mode | 0o600);
-  });
-  for (const link of links) await symlink(link.target, path.join(to, link.path));
-}
+  /** `folder` is this copy's alone. */
+  constructor(folder: RunFolder, slices: Slices) {
+    this.#folder = folder;
+    this.#slices = slices;
+  }
 
-async function shareAll(base: string, copy: string, { dependencyFolders }: Listing): Promise<void> {
-  for (const folder of dependencyFolders) await shareDependencies(base, copy, folder);
-}
+  /** Absolute, without symbolic links. */
+  get path(): string {
+    return this.#folder.workspace;
+  }
 
-async function shareDependencies(base: string, copy: string, relativeFolder: string): Promise<void> {
-  const real = path.join(base, relativeFolder);
-  const own = path.join(copy, relativeFolder);
-  await mkdir(own, { recursive: true });
-  for (const entry of await readdir(real, { withFileTypes: true })) {
-    if (entry.isDirectory() && entry.name.startsWith('@')) {
-      await shareDependencies(base, copy, path.join(relativeFolder, entry.name));
-      continue;
+  /**
+   * Makes the copy hold `tree` and nothing else, by writing what differs. Nothing else may be at work in it meanwhile. After an error
+   * it is only good to be removed: `CopyBeyondRepairError`, one of the file system, or the signal's reason.
+   */
+  async bringTo(tree: CopyTree, contents: ContentStore, signal: AbortSignal): Promise<void> {
+    await this.#folder.touch();
+    if (this.#modes.size === 0) this.#makeFolder('');
+    const folders = await this.#keepWhatBelongs(tree, signal);
+    await this.#slices.forEach(tree.folders, (folder) => {
+      if (!folders.has(folder)) this.#makeFolder(folder);
+    });
+    await this.#slices.forEach(tree.entries, ([relative, entry]) => {
+      signal.throwIfAborted();
+      return this.#held.has(relative) ? undefined : this.#write(relative, entry, contents);
+    });
+    await this.#waitForNextTick();
+  }
+
+  async remove(): Promise<void> {
+    await this.#removing;
+    await this.#folder.remove();
+  }
+
+  #at(relative: string): string {
+    return relative === '' ? this.path : `${this.path}/${relative}`;
+  }
+
+  /** Removes what is not as in `tree`. Returns the folders that are there. */
+  async #keepWhatBelongs(tree: CopyTree, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const kept = new Map<string, Held>();
+    const folders = new Set<string>();
+    let strangers = 0;
+    await this.#slices.forEach(this.#walk(tree, folders), ([relative, found]) => {
+      signal.throwIfAborted();
+      const held = this.#untouched(relative, tree);
+      if (held) return void kept.set(relative, held);
+      if (++strangers > MAX_STRANGERS) throw new CopyBeyondRepairError('Too many files were left in the copy.');
+      if (found.isDirectory()) this.#moveAway(relative);
+      else unlinkSync(this.#at(relative));
+    });
+    this.#held = kept;
+    for (const folder of this.#modes.keys()) if (!folders.has(folder)) this.#modes.delete(folder);
+    return folders;
+  }
+
+  /** All that lies in the folders of `tree`, but for these folders themselves, which `folders` receives. No link is followed. */
+  *#walk(tree: CopyTree, folders: Set<string>): Generator<readonly [relative: string, found: Dirent]> {
+    const toWalk = [''];
+    for (let folder = toWalk.pop(); folder !== undefined; folder = toWalk.pop()) {
+      this.#restoreMode(folder);
+      folders.add(folder);
+      const directory = opendirSync(this.#at(folder), { bufferSize: 256 });
+      try {
+        for (let found = directory.readSync(); found; found = directory.readSync()) {
+          // A name that is not UTF-8 is not what it reads as.
+          if (found.name.includes('\uFFFD')) throw new CopyBeyondRepairError('A file with a broken name was left in the copy.');
+          const relative = folder === '' ? found.name : `${folder}/${found.name}`;
+          if (found.isDirectory() && tree.folders.has(relative) && this.#modes.has(relative)) toWalk.push(relative);
+          else yield [relative, found];
+        }
+      } finally {
+        directory.closeSync();
+      }
     }
-    const shared = path.join(real, entry.name);
-    const ownTarget = entry.isSymbolicLink() ? ownPackage(base, relativeFolder, shared) : undefined;
-    await symlink(ownTarget ?? shared, path.join(own, entry.name), entry.isFile() ? 'file' : 'dir');
+  }
+
+  #untouched(relative: string, tree: CopyTree): Held | undefined {
+    const entry = tree.entries.get(relative);
+    const held = this.#held.get(relative);
+    if (!entry || !held || !isSameEntry(entry, held.entry)) return undefined;
+    const { ino, ctimeNs } = lstatSync(this.#at(relative), { bigint: true });
+    return ino === held.ino && ctimeNs === held.ctimeNs ? held : undefined;
+  }
+
+  #restoreMode(folder: string): void {
+    const mode = this.#modes.get(folder);
+    if (mode !== undefined && modeOf(this.#at(folder)) !== mode) chmodSync(this.#at(folder), mode);
+  }
+
+  #makeFolder(folder: string): void {
+    mkdirSync(this.#at(folder), { mode: 0o755 });
+    this.#modes.set(folder, modeOf(this.#at(folder)));
+  }
+
+  /** However much is in it, it is out of the way at once. */
+  #moveAway(folder: string): void {
+    // To be moved a folder must be writable.
+    chmodSync(this.#at(folder), 0o700);
+    const moved = path.join(this.#folder.temporary, String(this.#moved++));
+    renameSync(this.#at(folder), moved);
+    // What cannot be removed now is removed with the copy.
+    this.#removing = this.#removing.then(() => removeTree(moved)).catch(() => undefined);
+  }
+
+  #write(relative: string, entry: CopyEntry, contents: ContentStore): void | Promise<void> {
+    const absolute = this.#at(relative);
+    if (entry.kind === 'link') {
+      symlinkSync(entry.target, absolute);
+      return this.#hold(relative, entry, lstatSync(absolute, { bigint: true }));
+    }
+    const large = contents.largeFile(entry.content);
+    if (large !== undefined) return this.#writeLarge(relative, entry, large);
+    const descriptor = openSync(absolute, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, entry.mode);
+    try {
+      contents.writeSmall(entry.content, descriptor);
+      let found = fstatSync(descriptor, { bigint: true });
+      if ((Number(found.mode) & 0o777) !== entry.mode) {
+        fchmodSync(descriptor, entry.mode);
+        found = fstatSync(descriptor, { bigint: true });
+      }
+      this.#hold(relative, entry, found);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async #writeLarge(relative: string, entry: CopyEntry & { kind: 'file' }, from: string): Promise<void> {
+    const absolute = this.#at(relative);
+    await copyFile(from, absolute, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await chmod(absolute, entry.mode);
+    this.#hold(relative, entry, lstatSync(absolute, { bigint: true }));
+  }
+
+  #hold(relative: string, entry: CopyEntry, { ino, ctimeNs }: BigIntStats): void {
+    this.#held.set(relative, { entry, ino, ctimeNs });
+    this.#lastWritten = ctimeNs;
+  }
+
+  /** The clock of a file system goes in ticks, and what is done in the tick of our last write would look like our own. */
+  async #waitForNextTick(): Promise<void> {
+    if (this.#lastWritten === undefined) return;
+    const probe = path.join(this.#folder.root, 'clock');
+    closeSync(openSync(probe, 'a'));
+    for (let tick = 0; touched(probe) === this.#lastWritten; tick += 1) {
+      // A file system without such times: then nothing is taken for untouched.
+      if (tick === MAX_TICKS) return this.#held.clear();
+      await setTimeout(TICK_MS);
+    }
+    this.#lastWritten = undefined;
   }
 }
 
-/** For a link in `node_modules` that leads to a package of the workspace itself: the link to the same package of the copy. */
-function ownPackage(base: string, relativeFolder: string, link: string): string | undefined {
-  const target = realPathOf(link);
-  if (target === undefined || !isInside(base, target)) return undefined;
-  const relative = path.relative(base, target);
-  return relative.split(path.sep).includes('node_modules') ? undefined : path.relative(relativeFolder, relative) || '.';
-}
+const modeOf = (absolute: string): number => lstatSync(absolute).mode & 0o7777;
 
-async function fingerprintOf(base: string, folder: string, listing: Listing, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  await forEachInSlices(listing.files, async ({ path: file, size, mode }) => {
-    signal.throwIfAborted();
-    const absolute = path.join(folder, file);
-    hash.update(`f ${file}\0${mode & 0o111}\0${size}\0`);
-    if (size <= LARGE_FILE_BYTES) hash.update(readFileSync(absolute));
-    else for await (const chunk of createReadStream(absolute)) hash.update(chunk as Buffer);
-  });
-  for (const link of listing.links) hash.update(`l ${link.path}\0${link.target}\0`);
-  for (const dependencies of listing.dependencyFolders) {
-    const shared = path.join(base, dependencies);
-    // npm writes this file with every change of what is installed; for other package managers the folder itself has to do.
-    const { mtimeMs } = await lstat(path.join(shared, '.package-lock.json')).catch(() => lstat(shared));
-    hash.update(`d ${dependencies}\0${mtimeMs}\0`);
-  }
-  return hash.digest('hex');
+/** When the inode was changed, which is now. */
+function touched(file: string): bigint {
+  utimesSync(file, new Date(), new Date());
+  return lstatSync(file, { bigint: true }).ctimeNs;
 }

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { forEachInSlices } from './slices.ts';
+import { isEnvironment } from './installed-dependencies.ts';
+import { isInside, lookAt, parentOf, PlainFolders, realPathOf } from './plain-folders.ts';
+import type { Slices } from './slices.ts';
 
 const MAX_FILES = 200_000;
 const MAX_BYTES = 4 * 1024 ** 3;
@@ -24,6 +26,15 @@ export interface ListedFile {
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
+  /** While these stay the same the file does. A process can set back when a file was modified, but not when its inode was changed. */
+  readonly version: FileVersion;
+}
+
+export interface FileVersion {
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
 }
 
 /** What of a workspace belongs to a copy of it. Paths are relative, with forward slashes. */
@@ -31,30 +42,48 @@ export interface Listing {
   readonly files: readonly ListedFile[];
   /** Symbolic links that stay inside the workspace; `target` is relative to the link. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** `node_modules` folders, which are shared and not copied. */
-  readonly dependencyFolders: readonly string[];
+}
+
+export interface ListOptions {
+  readonly slices: Slices;
+  readonly signal: AbortSignal;
+  readonly gitTimeoutMs?: number;
 }
 
 /**
- * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches. `base` is absolute
- * and without symbolic links. Throws `WorkspaceCopyError` where that is too much to copy.
+ * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches; of what is installed
+ * (`node_modules`, Python environments) only what Git has been told to keep. `base` is absolute and without symbolic links. Throws
+ * `WorkspaceCopyError` where that is too much to copy or cannot be read.
  */
-export async function listWorkspace(base: string, signal: AbortSignal, gitTimeoutMs = GIT_TIMEOUT_MS): Promise<Listing> {
+export async function listWorkspace(base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS }: ListOptions): Promise<Listing> {
   const collector = new Collector(base);
   const fromGit = await listWithGit(base, signal, gitTimeoutMs);
   if (fromGit === undefined) collector.foldersToWalk.push('');
-  await forEachInSlices(fromGit ?? [], (entry) => {
+  await slices.forEach(fromGit ?? [], (entry) => {
     signal.throwIfAborted();
-    collector.add(entry);
+    // A letter for the kind, a space, and the path, with a slash at the end where it is a repository inside this one.
+    collector.add(entry.slice(2).replace(/\/$/, ''), !entry.startsWith('?'));
   });
   for (let folder = collector.foldersToWalk.pop(); folder !== undefined; folder = collector.foldersToWalk.pop()) {
     const walked = folder;
-    await forEachInSlices(await readdir(path.join(base, walked), { withFileTypes: true }), (entry) => {
+    await slices.forEach(await namesIn(base, walked), (name) => {
       signal.throwIfAborted();
-      if (!entry.isDirectory() || !LEFT_OUT.has(entry.name)) collector.add(path.posix.join(walked, entry.name));
+      collector.add(walked === '' ? name : `${walked}/${name}`, false);
     });
   }
   return collector.listing();
+}
+
+async function namesIn(base: string, folder: string): Promise<string[]> {
+  try {
+    return (await readdir(path.join(base, folder), { withFileTypes: true }))
+      .filter((entry) => !entry.isDirectory() || !LEFT_OUT.has(entry.name))
+      .map(({ name }) => name);
+  } catch (error) {
+    // What cannot be read, the user's own tests cannot need: the data of a database that runs as somebody else, for one.
+    if (folder !== '') return [];
+    throw new WorkspaceCopyError(`The folder ${base} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 class Collector {
@@ -62,60 +91,58 @@ class Collector {
   readonly foldersToWalk: string[] = [];
   readonly #files: ListedFile[] = [];
   readonly #links: { path: string; target: string }[] = [];
-  readonly #dependencyFolders = new Set<string>();
   readonly #seen = new Set<string>();
-  /** Folders, relative, by whether the way to them has no link in it. */
-  readonly #plainFolders = new Map<string, boolean>([['', true]]);
+  readonly #folders = new Map<string, FolderKind>([['', 'own']]);
+  readonly #plainFolders: PlainFolders;
   readonly #base: string;
   #bytes = 0;
 
   constructor(base: string) {
     this.#base = base;
+    this.#plainFolders = new PlainFolders(base);
   }
 
   listing(): Listing {
-    return { files: this.#files, links: this.#links, dependencyFolders: [...this.#dependencyFolders] };
+    return { files: this.#files, links: this.#links };
   }
 
-  /** Takes in a file, a link or a folder; relative, with forward slashes. */
-  add(entry: string): void {
-    const segments = entry.split('/').filter((segment) => segment !== '');
-    // Git lists what its index holds, and anybody can write an index: names that lead out, or files of a folder that is now a link.
-    if (segments.includes('..') || !this.#isPlain(segments.slice(0, -1))) return;
-    const dependencies = segments.indexOf('node_modules');
-    if (dependencies >= 0) return this.#addDependencies(segments.slice(0, dependencies + 1).join('/'));
-    const relative = segments.join('/');
-    if (relative === '' || segments.includes('.git') || this.#seen.has(relative)) return;
+  /** Takes in a file, a link or a folder; relative, with forward slashes. `isKept`: Git has been told to keep it. */
+  add(relative: string, isKept: boolean): void {
+    const kind = this.#kindOf(parentOf(relative));
+    const name = relative.slice(relative.lastIndexOf('/') + 1);
+    if (kind === 'foreign' || (kind === 'installed' && !isKept) || ['', '.', '..', '.git'].includes(name)) return;
+    if (this.#seen.has(relative)) return;
     this.#seen.add(relative);
-    const absolute = path.join(this.#base, relative);
+    const absolute = `${this.#base}/${relative}`;
     // Git also lists files that the user has deleted since the last commit.
-    const found = lstatSync(absolute, { throwIfNoEntry: false });
-    if (found?.isSymbolicLink()) {
+    const found = lookAt(absolute);
+    if (found?.isFile()) {
+      const { ino, size, mtimeNs, ctimeNs, mode } = found;
+      this.#addFile({ path: relative, size: Number(size), mode: Number(mode) & 0o777, version: { ino, size, mtimeNs, ctimeNs } });
+    } else if (found?.isSymbolicLink()) {
       const target = linkTargetInside(this.#base, absolute);
       if (target !== undefined) this.#links.push({ path: relative, target });
-    } else if (found?.isDirectory()) {
+    } else if (found?.isDirectory() && this.#kindOf(relative) === 'own') {
       // While walking; or a submodule or a repository inside the workspace, of which Git names only the folder.
       this.foldersToWalk.push(relative);
-    } else if (found?.isFile()) {
-      this.#addFile({ path: relative, size: found.size, mode: found.mode & 0o777 });
     }
   }
 
-  /** Whether a folder is reached without following a link, and is one. */
-  #isPlain(folder: readonly string[]): boolean {
-    const relative = folder.join('/');
-    const known = this.#plainFolders.get(relative);
+  #kindOf(folder: string): FolderKind {
+    const known = this.#folders.get(folder);
     if (known !== undefined) return known;
-    const found = this.#isPlain(folder.slice(0, -1))
-      && lstatSync(path.join(this.#base, relative), { throwIfNoEntry: false })?.isDirectory() === true;
-    this.#plainFolders.set(relative, found);
-    return found;
+    const kind = this.#newKindOf(folder);
+    this.#folders.set(folder, kind);
+    return kind;
   }
 
-  #addDependencies(relative: string): void {
-    if (this.#dependencyFolders.has(relative)) return;
-    if (lstatSync(path.join(this.#base, relative), { throwIfNoEntry: false })?.isDirectory())
-      this.#dependencyFolders.add(relative);
+  #newKindOf(folder: string): FolderKind {
+    const outer = this.#kindOf(parentOf(folder));
+    const name = folder.slice(folder.lastIndexOf('/') + 1);
+    // Git lists what its index holds, and anybody can write an index: names that lead out, or files of a folder that is now a link.
+    if (outer === 'foreign' || name === '.git' || !this.#plainFolders.has(folder)) return 'foreign';
+    if (isEnvironment(`${this.#base}/${folder}`, name)) return 'foreign';
+    return name === 'node_modules' ? 'installed' : outer;
   }
 
   #addFile(file: ListedFile): void {
@@ -129,6 +156,9 @@ class Collector {
   }
 }
 
+/** `installed`: in a `node_modules` folder. `foreign`: of another place, of Git itself, or a Python environment. */
+type FolderKind = 'own' | 'installed' | 'foreign';
+
 /*
  * Listing files must not run what a workspace names. A repository's configuration can name programs: a file system monitor, hooks,
  * and for a partial clone the one that fetches an object which the index refers to and which is not there.
@@ -137,27 +167,24 @@ const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/nu
 /** The second is known to Git 2.44 and later; the first leaves every version no way to fetch by. */
 const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
 
-/**
- * What Git does not ignore, and ignored `node_modules` folders; undefined where Git is missing, does not end in time or knows
- * nothing of the folder.
- */
+/** What a hook of Git passes on to us says which repository it runs in, not which one we list. */
+const OF_ANOTHER_REPOSITORY = [
+  'GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_COMMON_DIR',
+  'GIT_NAMESPACE', 'GIT_PREFIX',
+];
+
+/** What Git does not ignore, as `git ls-files -t` writes it; undefined where Git is missing, too slow or knows nothing of the folder. */
 async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number): Promise<string[] | undefined> {
-  const git = async (...args: string[]): Promise<string[]> => {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' };
+  for (const name of OF_ANOTHER_REPOSITORY) delete env[name];
+  try {
     const { stdout } = await promisify(execFile)(
       'git',
-      [...RUN_NOTHING, '-C', base, 'ls-files', '-z', '--exclude-standard', ...args],
-      { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env: { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' } },
+      [...RUN_NOTHING, '-C', base, 'ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard'],
+      { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env },
     );
-    return stdout.split('\0').filter((entry) => entry !== '');
-  };
-  try {
-    const [entries, ignoredFolders] = await Promise.all([
-      git('--cached', '--others'),
-      git('--others', '--ignored', '--directory'),
-    ]);
     // A folder that a repository around it ignores: Git has nothing to say about what is in it.
-    if (entries.length === 0) return undefined;
-    return entries.concat(ignoredFolders.filter((entry) => /(^|\/)node_modules\/?$/.test(entry)));
+    return stdout === '' ? undefined : stdout.split('\0');
   } catch {
     signal.throwIfAborted();
     return undefined;
@@ -166,22 +193,15 @@ async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number)
 
 /** The target to give a link in a copy so that it means the same there; undefined if the link leads out of the workspace. */
 function linkTargetInside(base: string, absoluteLink: string): string | undefined {
-  const lexical = path.resolve(path.dirname(absoluteLink), readlinkSync(absoluteLink));
+  let written: string;
+  try {
+    written = readlinkSync(absoluteLink);
+  } catch {
+    // It has vanished since it was listed.
+    return undefined;
+  }
+  const lexical = path.resolve(path.dirname(absoluteLink), written);
   const real = realPathOf(absoluteLink);
   if (!isInside(base, lexical) || (real !== undefined && !isInside(base, real))) return undefined;
   return path.relative(path.dirname(absoluteLink), lexical) || '.';
-}
-
-/** Where a link leads in the end; undefined if it leads nowhere. */
-export function realPathOf(link: string): string | undefined {
-  try {
-    return realpathSync(link);
-  } catch {
-    return undefined;
-  }
-}
-
-export function isInside(base: string, candidate: string): boolean {
-  const relative = path.relative(base, candidate);
-  return relative === '' || (!relative.startsWith(`..${path.sep}`) && relative !== '..' && !path.isAbsolute(relative));
 }

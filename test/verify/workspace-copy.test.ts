@@ -1,25 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, readdir, readFile, readlink, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, readlink, realpath, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { copyWorkspace, type WorkspaceCopy } from '../../backend/verify/workspace-copy.ts';
-import { listWorkspace } from '../../backend/verify/workspace-listing.ts';
+import type { LeasedCopy, WorkspaceSnapshot } from '../../backend/verify/copy-pool.ts';
+import { Slices } from '../../backend/verify/slices.ts';
+import { listWorkspace, WorkspaceCopyError } from '../../backend/verify/workspace-listing.ts';
 import { makeScratch, type Scratch } from './setup.ts';
 
 const { signal } = new AbortController();
 
-async function copied(scratch: Scratch, base: string, name = 'copy'): Promise<WorkspaceCopy> {
-  return await copyWorkspace(base, path.join(scratch.folder, name), signal);
+async function copied(scratch: Scratch, folder: string, installed?: string): Promise<LeasedCopy & WorkspaceSnapshot> {
+  const snapshot = await scratch.copies.snapshot({ folder, ...(installed !== undefined && { installed }) }, signal);
+  const { fingerprint, paths } = snapshot;
+  return { ...(await scratch.copies.lease(snapshot, signal)), fingerprint, paths };
 }
 
-/** All files and links below a folder, without what is in `node_modules` packages. */
+/** All files and links below a folder, without what is in `node_modules` packages and the empty `.git`. */
 async function tree(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !file.startsWith('.git/'))
     .sort();
 }
 
@@ -28,7 +32,7 @@ function git(base: string, ...args: string[]): void {
 }
 
 describe('a copy of a checkout', () => {
-  it('holds what Git does not ignore, committed or not, and nothing of Git itself', async () => {
+  it('holds what Git does not ignore, committed or not, and nothing of what Git itself keeps', async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project({
       '.gitignore': 'ignored/\n.env\n',
@@ -47,7 +51,24 @@ describe('a copy of a checkout', () => {
     execFileSync('rm', [path.join(base, 'src/deleted.js')]);
     const copy = await copied(scratch, base);
     expect(await tree(copy.folder)).toEqual(['.gitignore', 'src/a.js', 'src/new.js', 'with space/ü.js']);
+    expect([...copy.paths].sort()).toEqual(await tree(copy.folder));
     expect(await readFile(path.join(copy.folder, 'src/a.js'), 'utf8')).toBe('changed');
+  });
+
+  it('is a repository of its own, with nothing in it: no commit, branch, remote, reflog, hook', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a' });
+    git(base, 'init', '-q');
+    git(base, 'add', '.');
+    git(base, 'commit', '-qm', 'the fix');
+    git(base, 'remote', 'add', 'origin', 'https://example.org/a.git');
+    const { folder } = await copied(scratch, base);
+    const ask = (...args: string[]): string => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim();
+    expect(await realpath(ask('rev-parse', '--show-toplevel'))).toBe(folder);
+    expect(ask('for-each-ref') + ask('remote') + ask('ls-files') + ask('rev-list', '--all', '--reflog')).toBe('');
+    expect(() => ask('log')).toThrow();
+    const kept = await readdir(path.join(folder, '.git'), { recursive: true });
+    expect(kept.sort()).toEqual(['HEAD', 'config', 'objects', 'refs']);
   });
 
   it('does not run what the repository names as its file system monitor', async () => {
@@ -86,7 +107,8 @@ describe('a copy of a checkout', () => {
     const base = await scratch.project({ 'a.js': 'a' });
     git(base, 'init', '-q');
     execFileSync('mkfifo', [path.join(base, '.gitignore')]);
-    expect((await listWorkspace(base, signal, 200)).files).toMatchObject([{ path: 'a.js' }]);
+    const slices = new Slices();
+    expect((await listWorkspace(base, { slices, signal, gitTimeoutMs: 200 })).files).toMatchObject([{ path: 'a.js' }]);
   });
 
   it('takes nothing from outside, whatever names the index holds', async () => {
@@ -102,9 +124,9 @@ describe('a copy of a checkout', () => {
     bytes.write('../../', bytes.indexOf('AA/AA/'));
     await writeFile(index, Buffer.concat([bytes, createHash('sha1').update(bytes).digest()]));
     expect(execFileSync('git', ['-C', base, 'ls-files'], { encoding: 'utf8' })).toContain('../../stolen.js');
-    const copy = await copied(scratch, base, 'copies/of/project');
+    const copy = await copied(scratch, base);
     expect(await tree(copy.folder)).toEqual(['a.js']);
-    expect(await readdir(path.join(scratch.folder, 'copies'))).toEqual(['of']);
+    expect(existsSync(path.join(copy.folder, '../../stolen.js'))).toBe(false);
   });
 
   it('takes nothing through a link that has taken the place of a folder', async () => {
@@ -182,30 +204,188 @@ describe('a copy', () => {
     ]);
   });
 
-  it('has the fingerprint of its contents', async () => {
+  it('shares what is installed elsewhere, for a checkout without it', async () => {
     await using scratch = await makeScratch();
-    const base = await scratch.project({ 'a.js': 'a', 'b.js': 'b' });
-    const first = await copied(scratch, base, 'first');
-    expect((await copied(scratch, base, 'second')).fingerprint).toBe(first.fingerprint);
-    await writeFile(path.join(base, 'a.js'), 'A');
-    expect((await copied(scratch, base, 'third')).fingerprint).not.toBe(first.fingerprint);
+    const installed = await scratch.project({
+      'node_modules/dep/index.js': 'dep',
+      'node_modules/own': { link: '../packages/own' },
+      'packages/own/index.js': 'of the workspace',
+      'packages/own/node_modules/deep/index.js': 'deep',
+      'packages/other/node_modules/none/index.js': 'none',
+      'evil/a.js': '',
+    }, 'workspace');
+    await scratch.project({ 'node_modules/stolen/index.js': 'stolen' }, 'outside');
+    await rm(path.join(installed, 'evil'), { recursive: true });
+    await symlink(path.join(scratch.folder, 'outside'), path.join(installed, 'evil'));
+    const checkout = await scratch.project({ 'packages/own/index.js': 'of the checkout', 'evil/a.js': '' }, 'checkout');
+    const copy = await copied(scratch, checkout, installed);
+    const read = (file: string): Promise<string> => readFile(path.join(copy.folder, file), 'utf8');
+    expect(await read('node_modules/dep/index.js')).toBe('dep');
+    expect(await read('node_modules/own/index.js')).toBe('of the checkout');
+    expect(await read('packages/own/node_modules/deep/index.js')).toBe('deep');
+    expect(copy.sharedFolders.map((folder) => path.relative(installed, folder)).sort()).toEqual([
+      'node_modules',
+      'packages/own/node_modules',
+    ]);
+    expect([...copy.paths].sort()).toEqual(['evil/a.js', 'packages/own/index.js']);
   });
 
-  it('can be copied again', async () => {
+  it('copies the packages that Git has been told to keep, and links the others beside them', async () => {
     await using scratch = await makeScratch();
-    const base = await scratch.project({ 'a.js': 'a', 'link.js': { link: 'a.js' }, 'node_modules/dep/index.js': 'dep' });
+    const base = await scratch.project({
+      '.gitignore': '/node_modules/\n',
+      'node_modules/dep/index.js': 'dep',
+      'test/fixtures/node_modules/kept/index.js': 'kept',
+      'unversioned/index.js': 'x',
+      'unversioned/node_modules/dep/index.js': 'x',
+    });
+    git(base, 'init', '-q');
+    git(base, 'add', '.gitignore', 'test');
+    await scratch.project({ 'test/fixtures/node_modules/loose/index.js': 'loose' });
+    const { folder } = await copied(scratch, base);
+    expect(await readlink(path.join(folder, 'node_modules/dep'))).toBe(path.join(base, 'node_modules/dep'));
+    const fixtures = 'test/fixtures/node_modules';
+    expect((await lstat(path.join(folder, fixtures, 'kept'))).isDirectory()).toBe(true);
+    expect(await readFile(path.join(folder, fixtures, 'kept/index.js'), 'utf8')).toBe('kept');
+    expect(await readlink(path.join(folder, fixtures, 'loose'))).toBe(path.join(base, fixtures, 'loose'));
+    expect((await lstat(path.join(folder, 'unversioned/node_modules/dep'))).isSymbolicLink()).toBe(true);
+  });
+
+  it('leaves out the caches in node_modules that tools write while tests run', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a', 'node_modules/.vite-temp/x': '', 'node_modules/.bin/tool': '' });
+    expect(await readdir(path.join((await copied(scratch, base)).folder, 'node_modules'))).toEqual(['.bin']);
+  });
+
+  it.each([['with Git', true], ['without', false]])('shares Python environments, whatever they are called, %s', async (_, withGit) => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({
+      'a.py': '',
+      'venv/pyvenv.cfg': 'home = /usr/bin\n',
+      'venv/lib/python3.12/site-packages/dep.py': 'dep = 1\n',
+      'service/b.py': '',
+      'service/.venv/pyvenv.cfg': 'home = /usr/bin\n',
+      'env/settings.py': 'no environment of Python',
+    });
+    if (withGit) git(base, 'init', '-q');
     const copy = await copied(scratch, base);
-    const clone = path.join(scratch.folder, 'clone');
-    await copy.cloneTo(clone);
-    expect(await tree(clone)).toEqual(await tree(copy.folder));
-    expect(await readFile(path.join(clone, 'node_modules/dep/index.js'), 'utf8')).toBe('dep');
+    expect([...copy.paths].sort()).toEqual(['a.py', 'env/settings.py', 'service/b.py']);
+    expect(await readFile(path.join(copy.folder, 'venv/lib/python3.12/site-packages/dep.py'), 'utf8')).toBe('dep = 1\n');
+    const shared = ['service/.venv', 'venv'];
+    expect(copy.sharedFolders.map((folder) => path.relative(base, folder)).sort()).toEqual(shared);
+    for (const folder of shared) expect(await readlink(path.join(copy.folder, folder))).toBe(path.join(base, folder));
   });
 
-  it('ends with the signal', async () => {
+  it('leaves out what may not be read and what is no file', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a', 'private/data': 'x' });
+    execFileSync('mkfifo', [path.join(base, 'pipe')]);
+    execFileSync('chmod', ['0', path.join(base, 'private/data'), path.join(base, 'private')]);
+    try {
+      const expected = process.getuid?.() === 0 ? ['a.js', 'private/data'] : ['a.js'];
+      expect(await tree((await copied(scratch, base)).folder)).toEqual(expected);
+    } finally {
+      execFileSync('chmod', ['700', path.join(base, 'private')]);
+    }
+  });
+
+  it('keeps the modes of files, but can always be written', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'run.sh': '#!/bin/sh\n', 'key.pem': 'key', 'fixed.txt': 'x', 'shared.txt': 'x' });
+    const modes = { 'run.sh': 0o755, 'key.pem': 0o600, 'fixed.txt': 0o444, 'shared.txt': 0o666 };
+    for (const [file, mode] of Object.entries(modes)) await chmod(path.join(base, file), mode);
+    const { folder } = await copied(scratch, base);
+    for (const [file, mode] of Object.entries(modes))
+      expect((await stat(path.join(folder, file))).mode & 0o777, file).toBe(mode | 0o600);
+  });
+
+  it('holds large files too', async () => {
     await using scratch = await makeScratch();
     const base = await scratch.project({ 'a.js': 'a' });
-    await expect(copyWorkspace(base, path.join(scratch.folder, 'copy'), AbortSignal.abort())).rejects.toMatchObject({
-      name: 'AbortError',
+    const large = Buffer.alloc(5 * 1024 * 1024, 'large');
+    await writeFile(path.join(base, 'large.bin'), large, { mode: 0o444 });
+    const { folder } = await copied(scratch, base);
+    expect(large.equals(await readFile(path.join(folder, 'large.bin')))).toBe(true);
+    expect((await stat(path.join(folder, 'large.bin'))).mode & 0o777).toBe(0o644);
+  });
+
+  it('is of the repository that it is in, whatever repository a hook of Git runs in', async () => {
+    await using scratch = await makeScratch();
+    const other = await scratch.project({ 'other.js': 'x' }, 'other');
+    const base = await scratch.project({ 'a.js': 'a', '.gitignore': 'ignored\n', ignored: 'x' });
+    for (const folder of [other, base]) {
+      git(folder, 'init', '-q');
+      git(folder, 'add', '.');
+    }
+    process.env['GIT_DIR'] = path.join(other, '.git');
+    try {
+      expect(await tree((await copied(scratch, base)).folder)).toEqual(['.gitignore', 'a.js']);
+    } finally {
+      delete process.env['GIT_DIR'];
+    }
+  });
+});
+
+describe('a fingerprint', () => {
+  it('is that of names, modes and contents, wherever the workspace lies', async () => {
+    await using scratch = await makeScratch();
+    const files = { 'a.js': 'a', 'b.js': 'b', 'link.js': { link: 'a.js' } };
+    const base = await scratch.project(files);
+    const seen = [(await copied(scratch, base)).fingerprint];
+    expect((await copied(scratch, base)).fingerprint).toBe(seen[0]);
+    expect((await copied(scratch, await scratch.project(files, 'elsewhere'))).fingerprint).toBe(seen[0]);
+    const changes = [
+      () => writeFile(path.join(base, 'a.js'), 'A'),
+      () => chmod(path.join(base, 'a.js'), 0o755),
+      () => rename(path.join(base, 'b.js'), path.join(base, 'c.js')),
+      () => writeFile(path.join(base, 'empty.js'), ''),
+      () => rm(path.join(base, 'link.js')),
+    ];
+    for (const change of changes) {
+      await change();
+      const { fingerprint } = await scratch.copies.snapshot({ folder: base }, signal);
+      expect(seen).not.toContain(fingerprint);
+      seen.push(fingerprint);
+    }
+  });
+
+  it('changes with what is installed', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({
+      'a.py': '',
+      'node_modules/dep/index.js': '',
+      'node_modules/.package-lock.json': '{}',
+      '.venv/pyvenv.cfg': '',
+      '.venv/lib/python3.12/site-packages/dep.py': '',
     });
+    const long = new Date('2020-01-01');
+    const seen = [(await scratch.copies.snapshot({ folder: base }, signal)).fingerprint];
+    for (const changed of ['node_modules/.package-lock.json', '.venv/pyvenv.cfg', '.venv/lib/python3.12/site-packages']) {
+      await utimes(path.join(base, changed), long, long);
+      const { fingerprint } = await scratch.copies.snapshot({ folder: base }, signal);
+      expect(seen).not.toContain(fingerprint);
+      seen.push(fingerprint);
+    }
+    // What tests of the user's own leave in a cache is not installed.
+    await scratch.project({ 'node_modules/.vite/results.json': '{}' });
+    expect((await scratch.copies.snapshot({ folder: base }, signal)).fingerprint).toBe(seen.at(-1));
+  });
+});
+
+describe('a workspace that cannot be copied', () => {
+  it('is said so where it is not there', async () => {
+    await using scratch = await makeScratch();
+    const folder = path.join(scratch.folder, 'none');
+    await expect(scratch.copies.snapshot({ folder }, signal)).rejects.toThrow(/^The workspace cannot be read: .*none/);
+    await expect(scratch.copies.snapshot({ folder }, signal)).rejects.toBeInstanceOf(WorkspaceCopyError);
+  });
+
+  it('is left alone once the signal says so', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ 'a.js': 'a' });
+    const aborted = AbortSignal.abort();
+    await expect(scratch.copies.snapshot({ folder: base }, aborted)).rejects.toBe(aborted.reason);
+    const snapshot = await scratch.copies.snapshot({ folder: base }, signal);
+    await expect(scratch.copies.lease(snapshot, aborted)).rejects.toBe(aborted.reason);
   });
 });
