@@ -1,85 +1,146 @@
 /**
- * A plugin for pytest 6 and later. One JSON line per phase of a test, and a last line that says that the run was not cut off.
+ * A plugin for pytest 6 and later. One line per phase of a test, and a last one that says that the run was not cut off; see
+ * `python-watch.ts` for how they are written, and for what a product's code could still do to them.
  *
  * Why not the built-in `--junitxml`: it does not name the file in its default form, joins class and module, and is written to a
  * path that every test can read from pytest's options.
  *
- * It runs in the process of the tests, as everything of pytest does: code that looks for it can forge its report. Against the
- * usual ways it takes what it needs before anything of the project is loaded, opens its file at once, leaves no trace in the
- * environment, and compares what a test raised with what pytest says of it. Plugins that are installed are welcome; those that lie
- * in the copy as the metadata of a package are not loaded, because a patch could have put them there.
+ * Against the usual ways to forge, it goes by what a phase raised and not by what other plugins make of that, takes no good news while
+ * the code of a test runs, and none of tests that were not collected. Plugins that are installed are welcome; those that lie in the copy
+ * as the metadata of a package are not loaded, because a patch could have put them there.
  */
-export const pytestPlugin = (destination: string, copy: string): string => `
+export const pytestPlugin = (copy: string): string => `
 import os
-import sys
-from json import dumps
-from os import write
 
 import pytest
 
-COPY = ${JSON.stringify(copy)}
-TARGET = os.open(${JSON.stringify(destination)}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-NAME = __name__
+from conductor_watch import function_of, let_go, open_report, place_of, watch
 
-sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
-options = os.environ.pop('PYTEST_ADDOPTS', '').replace('-p ' + NAME, '', 1).strip()
+COPY = ${JSON.stringify(copy)}
+
+
+def hooks():
+    line = open_report()
+    look, tell = watch(line)
+    root = ''
+    phase = None
+    raised = set()
+    collected = None
+    passed = {}
+    reruns = set()
+
+    def pytest_addoption(parser, pluginmanager):
+        from importlib.metadata import distributions
+        for distribution in distributions():
+            location = os.path.realpath(str(distribution.locate_file('')))
+            if location == COPY or location.startswith(COPY + os.sep):
+                for entry in distribution.entry_points:
+                    if entry.group == 'pytest11':
+                        pluginmanager.set_blocked(entry.name)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(config):
+        nonlocal root
+        # xdist's workers are told to load the same plugins, but what they find out comes through their parent.
+        if __name__ in (config.option.plugins or []):
+            config.option.plugins = [plugin for plugin in config.option.plugins if plugin != __name__]
+        # All tests count, not only those up to the first failure.
+        config.option.maxfail = 0
+        root = str(getattr(config, 'rootpath', None) or config.rootdir)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(session):
+        # Not called where xdist's workers do the collecting.
+        nonlocal collected
+        collected = {}
+        for item in session.items:
+            collected.setdefault(item.nodeid, []).append(item)
+            item.conductor_code = code_of(item)
+
+    def code_of(item):
+        # Not item.obj, which would make an instance of the test's class.
+        function = function_of(vars(item).get('_obj'))
+        return function and function.__code__
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(item):
+        yield
+        look()
+
+    def running(item, when):
+        nonlocal phase
+        phase = item.nodeid, when
+        raised.discard(phase)
+        outcome = yield
+        if outcome.excinfo is not None:
+            raised.add(phase)
+        phase = None
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_setup(item):
+        yield from running(item, 'setup')
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(item):
+        code = code_of(item)
+        if code is not getattr(item, 'conductor_code', code):
+            tell('the test ' + item.nodeid, code)
+        yield from running(item, 'call')
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(item):
+        yield from running(item, 'teardown')
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(item, call):
+        # While a phase runs, this is about a part of it: a subtest.
+        if call.excinfo is not None and phase is None:
+            raised.add((item.nodeid, call.when))
+        yield
+
+    def message_of(report):
+        crash = getattr(getattr(report, 'longrepr', None), 'reprcrash', None)
+        text = getattr(crash, 'message', None) or getattr(report, 'longreprtext', '')
+        return str(text)[:4000]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(report):
+        node, when, outcome = report.nodeid, str(report.when), str(report.outcome)
+        message = None if outcome == 'passed' else message_of(report)
+        if outcome == 'passed':
+            # Only a subtest is reported while its test runs, and a test does not pass by its parts.
+            if phase is not None:
+                return
+            # pytest itself says so only of a phase that raised nothing.
+            if (node, when) in raised:
+                outcome, message = 'failed', 'The test failed, but was reported as passed.'
+        if collected is not None and node not in collected:
+            line(type='planted', what='The test ' + node + ' was reported, but never collected.')
+        if outcome in ('rerun', 'retried'):
+            reruns.add(node)
+        if outcome == 'passed' and collected is not None and node not in reruns:
+            passed[node, when] = passed.get((node, when), 0) + 1
+            if passed[node, when] > len(collected.get(node, ())):
+                line(type='planted', what='The test ' + node + ' was reported as passed more often than it was run.')
+        line(type='phase', root=root, node=node, when=when, outcome=outcome, durationMs=report.duration * 1000, message=message)
+
+    def pytest_collectreport(report):
+        if report.outcome != 'passed':
+            line(type='collect', root=root, node=report.nodeid, outcome=report.outcome, message=message_of(report))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(session, exitstatus):
+        look()
+        if phase is None:
+            line(type='end')
+
+    return locals()
+
+
+# In a function, so that no name of this module leads to what writes the report.
+globals().update({name: hook for name, hook in hooks().items() if name.startswith('pytest_')})
+let_go()
+options = os.environ.pop('PYTEST_ADDOPTS', '').replace('-p ' + __name__, '', 1).strip()
 if options:
     os.environ['PYTEST_ADDOPTS'] = options
-
-
-def line(**fields):
-    write(TARGET, (dumps(fields) + '\\n').encode())
-
-
-def pytest_addoption(parser, pluginmanager):
-    from importlib.metadata import distributions
-    for distribution in distributions():
-        location = os.path.realpath(str(distribution.locate_file('')))
-        if location == COPY or location.startswith(COPY + os.sep):
-            for entry in distribution.entry_points:
-                if entry.group == 'pytest11':
-                    pluginmanager.set_blocked(entry.name)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config):
-    # xdist's workers are told to load the same plugins, but what they find out comes through their parent.
-    if NAME in (config.option.plugins or []):
-        config.option.plugins = [plugin for plugin in config.option.plugins if plugin != NAME]
-    # All tests count, not only those up to the first failure.
-    config.option.maxfail = 0
-    global ROOT
-    ROOT = str(getattr(config, 'rootpath', None) or config.rootdir)
-
-
-def message_of(report):
-    crash = getattr(getattr(report, 'longrepr', None), 'reprcrash', None)
-    text = getattr(crash, 'message', None) or getattr(report, 'longreprtext', '')
-    return str(text)[:4000]
-
-
-def pytest_runtest_logreport(report):
-    line(type='phase', root=ROOT, node=report.nodeid, when=str(report.when), outcome=report.outcome,
-         durationMs=report.duration * 1000, message=message_of(report) if report.outcome != 'passed' else None)
-
-
-def pytest_collectreport(report):
-    if report.outcome != 'passed':
-        line(type='collect', root=ROOT, node=report.nodeid, outcome=report.outcome, message=message_of(report))
-
-
-@pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item, call):
-    raised = call.excinfo
-    made = yield
-    report = made.get_result()
-    # pytest itself says "passed" only of a phase that raised nothing.
-    if raised is not None and report.outcome == 'passed' and not hasattr(report, 'wasxfail'):
-        line(type='phase', root=ROOT, node=item.nodeid, when=call.when, outcome='failed', durationMs=0,
-             message='The test failed, but was reported as passed: ' + str(raised.value)[:1000])
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session, exitstatus):
-    line(type='end')
 `;

@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { PYTEST_OPTIONS, pythonEnvironment } from './python-environment.ts';
 import { pytestPlugin } from './pytest-plugin.ts';
-import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { pythonWatch } from './python-watch.ts';
+import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
@@ -23,12 +24,15 @@ export const pytest: TestRunner = {
   configuration: [/(^|\/)\.?(pytest\.(ini|toml)|tox\.ini|conftest\.py|setup\.cfg|pyproject\.toml|\.coveragerc)$/],
 
   async prepare(run) {
-    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
-    const prepared = await pythonEnvironment(run, { conductor_report: pytestPlugin(destination, run.copy) });
+    const report = await signedReport(run.report);
+    const prepared = await pythonEnvironment(run, {
+      conductor_watch: pythonWatch({ ...report, copy: run.copy }),
+      conductor_report: pytestPlugin(run.copy),
+    });
     return {
       ...prepared,
       environment: { ...prepared.environment, PYTEST_ADDOPTS: PYTEST_OPTIONS },
-      readReport: async () => parsePytestLines(await readReportFile(destination), run.copy),
+      readReport: async () => parsePytestLines(await report.read(), run.copy),
     };
   },
 };
@@ -47,6 +51,7 @@ async function usesPytest(folder: ProjectFolder): Promise<boolean> {
 }
 
 const lineSchema = z.discriminatedUnion('type', [
+  ...watchEvents,
   z.object({ type: z.literal('end') }),
   z.object({
     type: z.literal('phase'),
@@ -80,11 +85,14 @@ interface SeenTest {
 export function parsePytestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const tests = new Map<string, SeenTest>();
+  const watched: WatchEvent[] = [];
   for (const data of reporterEvents(text, lineSchema)) {
     if (data.type === 'collect') {
       const status = data.outcome === 'skipped' ? 'skipped' : 'failed';
       collector.add({ kind: 'container', status, path: pathOf(data.root, data.node, copy), message: data.message });
-    } else if (data.outcome !== 'rerun') {
+    } else if (data.type !== 'phase') {
+      watched.push(data);
+    } else if (data.outcome !== 'rerun' && data.outcome !== 'retried') {
       const key = `${data.root}\0${data.node}`;
       const seen = tests.get(key) ?? { path: pathOf(data.root, data.node, copy), outcomes: new Map(), message: undefined, durationMs: 0 };
       tests.set(key, seen);
@@ -95,6 +103,7 @@ export function parsePytestLines(text: string, copy: string): TestReport {
   }
   for (const { path: names, outcomes, message, durationMs } of tests.values())
     collector.add({ kind: 'test', status: statusOf(outcomes), path: names, message, durationMs });
+  checkWatch(watched, collector);
   return { results: collector.results };
 }
 

@@ -40,6 +40,8 @@ export async function pythonEnvironment(
     command: withEdits(run.command, edits),
     environment: {
       PYTHONPATH: folder,
+      // For `sitecustomize.py` below; what Python programs the tests start is none of its business.
+      CONDUCTOR_RUNNER: '1',
       // What tests print may hold anything, and the copy is to stay as it is.
       PYTHONIOENCODING: 'utf-8:backslashreplace',
       PYTHONDONTWRITEBYTECODE: '1',
@@ -76,6 +78,7 @@ async function environmentOf({ command, workspace }: RunToPrepare): Promise<stri
 const siteCustomize = ({ workspace, copy }: RunToPrepare, environmentFolder: string | undefined): string => `
 import os
 import sys
+from importlib.machinery import PathFinder
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 WORKSPACE, COPY, ENVIRONMENT = ${[workspace, copy, environmentFolder ?? ''].map((text) => JSON.stringify(text)).join(', ')}
@@ -124,14 +127,40 @@ def move_editable_installs():
 
 
 def run_installed_one():
-    import importlib.machinery
     import importlib.util
     path = [entry for entry in sys.path if entry and os.path.abspath(entry) != OURS and not inside(os.path.realpath(entry), COPY)]
-    spec = importlib.machinery.PathFinder.find_spec('sitecustomize', path)
+    spec = PathFinder.find_spec('sitecustomize', path)
     if spec and spec.loader:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
+class RunnerFinder:
+    """
+    Finds Python's own modules and those of the runner outside the copy, until the runner is loaded: python -m looks into the current
+    folder first, and what a patch puts there under the name of one of them would be the judge.
+    """
+    conductor = True
+
+    def __init__(self):
+        library = os.path.dirname(os.path.realpath(os.__file__))
+        files = os.listdir(library)
+        if 'lib-dynload' in files:
+            files += os.listdir(os.path.join(library, 'lib-dynload'))
+        self.names = {name.split('.')[0] for name in files} - {'test'} | RUNNER
+
+    def find_spec(self, name, path=None, target=None):
+        if path is not None or (name not in self.names and not name.startswith('conductor_')):
+            return None
+        return PathFinder.find_spec(name, [entry for entry in sys.path if not inside(os.path.realpath(entry), COPY)])
+
+
+RUNNER = {
+    'pytest', 'py', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'attr', 'attrs', 'exceptiongroup', 'tomli', 'colorama',
+    'importlib_metadata', 'zipp', 'typing_extensions',
+}
+
 move_editable_installs()
+if os.environ.get('CONDUCTOR_RUNNER'):
+    sys.meta_path.insert(0, RunnerFinder())
 run_installed_one()
 `;

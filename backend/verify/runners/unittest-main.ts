@@ -1,20 +1,14 @@
 /**
  * `python -m unittest` with results as JSON lines: unittest itself has only text. In Python, because the project's own loads it
- * (3.8 or later). What is said of forging in `pytest-plugin.ts` holds here too.
+ * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-watch.ts`.
  */
-export const unittestMain = (destination: string): string => `
+export const UNITTEST_MAIN = `
 import os
 import sys
 import time
 import unittest
-from json import dumps
-from os import write
 
-TARGET = os.open(${JSON.stringify(destination)}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-
-
-def line(**fields):
-    write(TARGET, (dumps(fields) + '\\n').encode())
+from conductor_watch import COPY, function_of, let_go, open_report, watch
 
 
 def file_of(module):
@@ -29,6 +23,15 @@ def file_of(module):
             if os.path.isfile(candidate):
                 return candidate
     return None
+
+
+def file_of_class(kind, method):
+    """The file of its module if it is there; a class that only says so is where its test is written."""
+    found = sys.modules.get(kind.__module__)
+    for part in kind.__qualname__.split('.'):
+        found = getattr(found, part, None)
+    function = function_of(getattr(kind, method, None))
+    return file_of(kind.__module__) if found is kind or function is None else function.__code__.co_filename
 
 
 def names_of(test):
@@ -46,60 +49,91 @@ def names_of(test):
         return 'container', file_of(module) if module else None, [name or description]
     if kind in ('DocTestCase', 'DocFileCase'):
         return 'test', None, [test.id()]
-    return 'test', file_of(type(test).__module__), [type(test).__qualname__, method]
+    return 'test', file_of_class(type(test), method), [type(test).__qualname__, method]
 
 
-class Result(unittest.TextTestResult):
-    def startTest(self, test):
-        self.started = time.perf_counter()
-        super().startTest(test)
+def runner_class(clock=time.perf_counter, frame=sys._getframe):
+    line = open_report()
+    look, _ = watch(line)
+    running = None
 
-    def put(self, status, test, error=None, note=None):
-        kind, file, names = names_of(test)
-        message = note if error is None else '%s: %s' % (getattr(error[0], '__name__', error[0]), error[1])
-        line(type='result', kind=kind, file=file, names=names, status=status, message=message and message[:4000],
-             durationMs=(time.perf_counter() - getattr(self, 'started', time.perf_counter())) * 1000)
+    def planted(what):
+        line(type='planted', what=what)
 
-    def addSuccess(self, test):
-        self.put('passed', test)
-        super().addSuccess(test)
+    class Result(unittest.TextTestResult):
+        def startTest(self, test):
+            nonlocal running
+            if running is not None:
+                planted('A test was started while another one ran.')
+            running = test
+            self.started = clock()
+            super().startTest(test)
 
-    def addFailure(self, test, err):
-        self.put('failed', test, err)
-        super().addFailure(test, err)
+        def stopTest(self, test):
+            nonlocal running
+            running = None
+            super().stopTest(test)
+            look()
 
-    def addError(self, test, err):
-        self.put('failed', test, err)
-        super().addError(test, err)
+        def put(self, status, test, error=None, note=None):
+            kind, file, names = names_of(test)
+            message = note if error is None else '%s: %s' % (getattr(error[0], '__name__', error[0]), error[1])
+            line(type='result', kind=kind, file=file, names=names, status=status, message=message and message[:4000],
+                 durationMs=(clock() - getattr(self, 'started', clock())) * 1000)
 
-    def addSkip(self, test, reason):
-        # A subtest that is skipped says nothing of its test.
-        if not hasattr(test, 'test_case'):
-            self.put('skipped', test, note=reason)
-        super().addSkip(test, reason)
+        def addSuccess(self, test):
+            nonlocal running
+            # Good news of a test comes once, from what runs it.
+            caller = os.path.realpath(frame(1).f_code.co_filename)
+            if test is not running:
+                planted('A test was reported as passed that did not run.')
+            elif caller.startswith(COPY + os.sep):
+                line(type='replaced', name='what runs a test', file=caller[len(COPY) + 1:])
+            running = planted
+            self.put('passed', test)
+            super().addSuccess(test)
 
-    def addExpectedFailure(self, test, err):
-        self.put('skipped', test, err)
-        super().addExpectedFailure(test, err)
+        def addFailure(self, test, err):
+            self.put('failed', test, err)
+            super().addFailure(test, err)
 
-    def addUnexpectedSuccess(self, test):
-        self.put('failed', test, note='Unexpected success.')
-        super().addUnexpectedSuccess(test)
+        def addError(self, test, err):
+            self.put('failed', test, err)
+            super().addError(test, err)
 
-    def addSubTest(self, test, subtest, err):
-        if err is not None:
-            self.put('failed', test, err, note=str(subtest))
-        super().addSubTest(test, subtest, err)
+        def addSkip(self, test, reason):
+            # A subtest that is skipped says nothing of its test.
+            if not hasattr(test, 'test_case'):
+                self.put('skipped', test, note=reason)
+            super().addSkip(test, reason)
+
+        def addExpectedFailure(self, test, err):
+            self.put('skipped', test, err)
+            super().addExpectedFailure(test, err)
+
+        def addUnexpectedSuccess(self, test):
+            self.put('failed', test, note='Unexpected success.')
+            super().addUnexpectedSuccess(test)
+
+        def addSubTest(self, test, subtest, err):
+            if err is not None:
+                self.put('failed', test, err, note=str(subtest))
+            super().addSubTest(test, subtest, err)
+
+    class Runner(unittest.TextTestRunner):
+        resultclass = Result
+
+        def run(self, test):
+            result = super().run(test)
+            look()
+            line(type='end')
+            return result
+
+    return Runner
 
 
-class Runner(unittest.TextTestRunner):
-    resultclass = Result
-
-    def run(self, test):
-        result = super().run(test)
-        line(type='end')
-        return result
-
-
-unittest.main(module=None, testRunner=Runner, argv=['python -m unittest'] + sys.argv[1:])
+# No name of this module leads to what writes the report.
+options = dict(module=None, testRunner=runner_class(), argv=['python -m unittest'] + sys.argv[1:])
+let_go()
+unittest.main(**options)
 `;

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { z } from 'zod';
 import type { TestReport } from '../test-report.ts';
 import { pythonEnvironment } from './python-environment.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { pythonWatch } from './python-watch.ts';
 import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';
-import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands, withEdits, type Word } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
-import { unittestMain } from './unittest-main.ts';
+import { UNITTEST_MAIN } from './unittest-main.ts';
 
 const IMPORTS_UNITTEST = /^\s*(?:import unittest|from unittest import|from unittest\.)/m;
 
@@ -28,10 +28,13 @@ export const unittest: TestRunner = {
   configuration: [],
 
   async prepare(run) {
-    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
+    const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
-    const prepared = await pythonEnvironment({ ...run, command }, { conductor_unittest: unittestMain(destination) });
-    return { ...prepared, readReport: async () => parseUnittestLines(await readReportFile(destination), run.copy) };
+    const prepared = await pythonEnvironment({ ...run, command }, {
+      conductor_watch: pythonWatch({ ...report, copy: run.copy }),
+      conductor_unittest: UNITTEST_MAIN,
+    });
+    return { ...prepared, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
   },
 };
 
@@ -46,6 +49,7 @@ function moduleWords(command: string): readonly Word[] {
 }
 
 const lineSchema = z.discriminatedUnion('type', [
+  ...watchEvents,
   z.object({ type: z.literal('end') }),
   z.object({
     type: z.literal('result'),
@@ -66,7 +70,12 @@ type Line = Extract<z.infer<typeof lineSchema>, { type: 'result' }>;
 export function parseUnittestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const seen = new Map<string, Line>();
+  const watched: WatchEvent[] = [];
   for (const data of reporterEvents(text, lineSchema)) {
+    if (data.type !== 'result') {
+      watched.push(data);
+      continue;
+    }
     const key = JSON.stringify([data.file, data.names]);
     const known = seen.get(key);
     if (known === undefined || (data.status === 'failed' && known.status !== 'failed')) seen.set(key, data);
@@ -75,5 +84,6 @@ export function parseUnittestLines(text: string, copy: string): TestReport {
     const parts = [file === null ? undefined : relativeFile(file, copy), ...names];
     collector.add({ kind, status, path: parts, message: message ?? undefined, durationMs });
   }
+  checkWatch(watched, collector);
   return { results: collector.results };
 }

@@ -1,0 +1,63 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { protectedReason } from '../protected-paths.ts';
+import { ID_SEPARATOR, ReportError, type TestReport } from '../test-report.ts';
+import { readReportFile, unreadable } from './report-file.ts';
+
+/** A report whose lines `python-watch.ts` signs. */
+export interface SignedReport {
+  /** Both absolute. */
+  readonly destination: string;
+  readonly keyFile: string;
+  /** The events, one a line, of everything that ran tests, each to its end. Throws `ReportError`. */
+  read(): Promise<string>;
+}
+
+export async function signedReport(folder: string): Promise<SignedReport> {
+  const destination = path.join(folder, `${randomUUID()}.jsonl`);
+  const keyFile = path.join(folder, `${randomUUID()}.key`);
+  const key = randomBytes(32);
+  await writeFile(keyFile, `0 ${key.toString('hex')}`, { mode: 0o600 });
+  return { destination, keyFile, read: async () => withoutSignatures(await readReportFile(destination), key) };
+}
+
+/** A command may run tests several times, also at once: each time has a number, a key and its own numbers of lines. */
+function withoutSignatures(text: string, firstKey: Buffer): string {
+  const keys = [firstKey];
+  const runs: string[][] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const [, signature, signed = '', run, number, event = ''] = /^([0-9a-f]{64}) ((\d{1,3}) (\d{1,9}) (.*))$/.exec(line) ?? [];
+    while (keys.length <= Number(run)) keys.push(createHash('sha256').update(keys.at(-1) ?? '').update('next').digest());
+    const key = keys[Number(run)];
+    if (key === undefined || signature !== createHash('sha256').update(key).update(signed).update(key).digest('hex'))
+      throw unreadable(line);
+    const events = (runs[Number(run)] ??= []);
+    if (events.push(event) - 1 !== Number(number)) throw new ReportError('Lines of the report are missing.');
+  }
+  for (const number of keys.keys())
+    if (runs[number]?.at(-1) !== '{"type":"end"}') throw new ReportError('The report ends before the tests did.');
+  return runs.flat().join('\n');
+}
+
+/** What says of a report that it cannot be believed. */
+export const watchEvents = [
+  z.object({ type: z.literal('start') }),
+  z.object({ type: z.literal('planted'), what: z.string() }),
+  z.object({ type: z.literal('replaced'), name: z.string(), file: z.string().nullable() }),
+] as const;
+export type WatchEvent = z.infer<(typeof watchEvents)[number]>;
+
+/** Throws `ReportError` where the code under test has meddled with what the report stands on. Tests themselves may. */
+export function checkWatch(events: readonly WatchEvent[], { results }: TestReport): void {
+  const testFiles = new Set(results.map(({ id }) => id.split(ID_SEPARATOR)[0]));
+  for (const event of events) {
+    if (event.type === 'planted') throw new ReportError(event.what);
+    if (event.type !== 'replaced') continue;
+    const { name, file } = event;
+    if (file !== null && (testFiles.has(file) || protectedReason(file) !== undefined)) continue;
+    throw new ReportError(`The code under test put something else in the place of what tests rely on, and left it there: ${name}.`);
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The Python module `conductor_watch`, which both our plugin for pytest and our main program for unittest stand on.
+ *
+ * They run in the process of the tests, with the code that is judged: such code can reach everything that Python can. Three things make
+ * cheating show all the same. Every line of the report is signed, with a key that lies nowhere any more once the project's code is
+ * loaded, and numbered, so that none can be left out. What tests rely on (the functions of pytest and unittest, built-in functions, the
+ * clock) is compared with what it was at the start. And while Python and the runner are loaded, no module of the copy is taken for one
+ * of theirs.
+ *
+ * What remains: code that digs through this process for the key (closures, `gc`, `ctypes`), or changes objects beneath Python. It can
+ * forge a report that is perfect here; that the negative control goes red too, it would have to forge as well.
+ */
+export const pythonWatch = ({ destination, keyFile, copy }: { destination: string; keyFile: string; copy: string }): string => `
+# A product that replaces built-in functions is not to change how this module works.
+__builtins__ = dict(vars(__import__('builtins')))
+
+import atexit
+import builtins
+import datetime
+import functools
+import math
+import operator
+import os
+import sys
+import time
+import timeit
+import types
+from hashlib import sha256
+from os import getpid, write
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+try:
+    from _json import encode_basestring_ascii as quoted
+except ImportError:
+    from json.encoder import py_encode_basestring_ascii as quoted
+
+COPY = ${JSON.stringify(copy)}
+STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+IS_WALLED = not os.access(STANDARD_LIBRARY, os.W_OK)
+TEMPORARY = os.path.realpath(os.environ.get('TMPDIR') or '/tmp') + os.sep
+
+
+def take_key(path):
+    """The number and the key of this report. What is left in the file is the key of the next one, if the command runs tests again."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        if fcntl:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        number, key = os.read(handle, 1000).decode().split()
+        following = sha256(bytes.fromhex(key) + b'next').hexdigest()
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.ftruncate(handle, 0)
+        write(handle, ('%d %s' % (int(number) + 1, following)).encode())
+        return int(number), bytes.fromhex(key)
+    finally:
+        os.close(handle)
+
+
+def as_json(value):
+    if value is None:
+        return 'null'
+    if isinstance(value, (list, tuple)):
+        return '[' + ','.join([as_json(item) for item in value]) + ']'
+    if isinstance(value, (int, float)):
+        return repr(value + 0)
+    return quoted(str(value))
+
+
+def open_report():
+    """What writes a line of the report. In other processes, such as children that are forked, it does nothing."""
+    number, key = take_key(${JSON.stringify(keyFile)})
+    target = os.open(${JSON.stringify(destination)}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    owner = getpid()
+    lines = 0
+
+    def line(**fields):
+        nonlocal lines
+        if getpid() != owner:
+            return
+        event = '{' + ','.join([quoted(name) + ':' + as_json(value) for name, value in fields.items()]) + '}'
+        signed = ('%d %d %s' % (number, lines, event)).encode()
+        lines += 1
+        write(target, sha256(key + signed + key).hexdigest().encode() + b' ' + signed + b'\\n')
+
+    line(type='start')
+    return line
+
+
+def callable_kinds(value):
+    return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, property, type))
+
+
+def function_of(value):
+    value = getattr(value, '__func__', value)
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def file_of(value):
+    """The file that the code of a value comes from, or None."""
+    for _ in range(9):
+        if isinstance(value, functools.partial):
+            value = value.func
+        elif isinstance(value, property):
+            value = value.fget
+        elif isinstance(value, (staticmethod, classmethod, types.MethodType)):
+            value = value.__func__
+    if isinstance(value, types.CodeType):
+        return value.co_filename
+    if isinstance(value, types.FunctionType):
+        return value.__code__.co_filename
+    owner = value if isinstance(value, (type, types.BuiltinFunctionType)) else type(value)
+    return getattr(sys.modules.get(owner.__module__), '__file__', None)
+
+
+def place_of(value):
+    """The file that a value comes from, relative to the copy; 'installed' for one that no patch could write; None: from anywhere."""
+    try:
+        file = os.path.realpath(file_of(value))
+    except Exception:
+        return None
+    if file.startswith(COPY + os.sep):
+        return file[len(COPY) + 1:]
+    is_standard = file.startswith(STANDARD_LIBRARY) and 'site-packages' not in file and 'dist-packages' not in file
+    is_own = file.startswith(TEMPORARY) or (IS_WALLED and os.access(os.path.dirname(file), os.W_OK))
+    return 'installed' if os.path.isfile(file) and not is_standard and not is_own else None
+
+
+# What nobody's assertions rely on, or what interpreters and consoles give another meaning.
+UNWATCHED = {'__import__', '__build_class__', 'print', 'input', 'breakpoint', 'exit', 'quit', 'help', 'copyright', 'credits', 'license'}
+
+
+def references():
+    """Name, namespace, key and value of all that is watched."""
+    for name, module in list(sys.modules.items()):
+        if module is builtins or module in (math, operator):
+            members = vars(module)
+        elif name.split('.')[0] in ('_pytest', 'pytest', 'pluggy', 'unittest'):
+            members = vars(module)
+        else:
+            continue
+        yield 'the module ' + name, sys.modules, name, module
+        for key, value in list(members.items()):
+            if not callable_kinds(value) or (module is builtins and key in UNWATCHED):
+                continue
+            yield name + '.' + key, members, key, value
+            if isinstance(value, type) and value.__module__ == name and module is not builtins:
+                for part, member in list(vars(value).items()):
+                    if callable_kinds(member):
+                        yield '.'.join((name, key, part)), vars(value), part, member
+    for module, keys in (
+        (time, ('time', 'time_ns', 'monotonic', 'monotonic_ns', 'perf_counter', 'perf_counter_ns', 'process_time', 'process_time_ns')),
+        (time, ('thread_time', 'thread_time_ns', 'sleep')),
+        (timeit, ('default_timer', 'timeit', 'repeat', 'Timer')),
+        (datetime, ('datetime', 'date')),
+        (os, ('_exit', 'abort')),
+        (sys, ('exit', 'gettrace', 'getprofile', '_getframe')),
+        (atexit, ('register',)),
+    ):
+        yield 'the module ' + module.__name__, sys.modules, module.__name__, module
+        for key in keys:
+            if key in vars(module):
+                yield module.__name__ + '.' + key, vars(module), key, getattr(module, key)
+
+
+def watch(line):
+    """
+    Two functions: one writes a line for each thing that is not what it was when the watch began, but one line for a thing; the other
+    says of one thing by its name that it is another now.
+    """
+    known = []
+    for name, space, key, value in references():
+        function = function_of(value)
+        known.append((name, space, key, value, function, function and function.__code__))
+    tracers = [('the trace function', sys.gettrace, sys.gettrace()), ('the profile function', sys.getprofile, sys.getprofile())]
+    told = set()
+
+    def tell(name, now):
+        if name in told:
+            return
+        place = place_of(now)
+        # A mock for good is how tests are kept from waiting.
+        if place == 'installed' or (name == 'time.sleep' and place is None):
+            return
+        told.add(name)
+        line(type='replaced', name=name, file=place)
+
+    def look():
+        for name, space, key, value, function, code in known:
+            now = space.get(key)
+            if now is not value:
+                tell(name, now)
+            elif function is not None and function.__code__ is not code:
+                tell(name, function.__code__)
+        for name, current, value in tracers:
+            if current() is not value and current() is not None:
+                tell(name, current())
+
+    return look, tell
+
+
+def let_go():
+    """The runner is loaded: from here on the project's modules are found as ever."""
+    ours = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if path != ours]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, 'conductor', None) is None]
+    os.environ.pop('CONDUCTOR_RUNNER', None)
+`;
