@@ -26,7 +26,7 @@ const PROJECTS: Record<string, HonestFix> = {
       ...MOCHA,
       ...installed('chai'),
       'package.json': '{"type":"commonjs","scripts":{"test":"mocha"},"devDependencies":{"mocha":"*"}}',
-      '.mocharc.json': '{"require":["./test/helpers/setup.mjs","./test/helpers/hooks.js"],"recursive":true,"spec":["test/**/*.spec.js"],"timeout":20000,"reporter":"dot"}',
+      '.mocharc.json': '{"require":["./test/helpers/setup.mjs","./test/helpers/hooks.js"],"recursive":true,"spec":["test/**/*.spec.js"],"timeout":20000,"reporter":"dot","bail":true}',
       'lib/stack.js': STACK,
       'test/helpers/setup.mjs': "import { expect, should } from 'chai';\nglobalThis.expect = expect;\nshould();\n",
       'test/helpers/hooks.js': `

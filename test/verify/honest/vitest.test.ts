@@ -32,7 +32,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
   define: { __VERSION__: JSON.stringify('1.2') },
-  test: { globals: true, setupFiles: ['./test/setup.ts'], globalSetup: ['./test/global.ts'], include: ['test/**/*.spec.ts'], testTimeout: 20_000, reporters: ['verbose'] },
+  test: { globals: true, setupFiles: ['./test/setup.ts'], globalSetup: ['./test/global.ts'], include: ['test/**/*.spec.ts'], testTimeout: 20_000, reporters: ['verbose'], bail: 1 },
 });
 `,
       'test/global.ts': `
