@@ -102,3 +102,50 @@ export async function readTokenizerFigures(model: GoldenTokenizer): Promise<Toke
 function pathOf(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
+
+/** What TRL's loss and PyTorch say of training an adapter; training_figures.py wrote it. Lists run parallel to `sequences`. */
+export interface TrainingFigures {
+  readonly sequences: readonly (readonly number[])[];
+  readonly promptLengths: readonly number[];
+  /** Of the tokens after the prompts: under the policy that the ratio is relative to, and under the model without its adapter. */
+  readonly oldLogprobs: readonly (readonly number[])[];
+  readonly referenceLogprobs: readonly (readonly number[])[];
+  /** Of the trainer's to the sampler's probability, token by token. */
+  readonly importance: readonly (readonly number[])[];
+  readonly advantages: readonly number[];
+  readonly clip: readonly [low: number, high: number];
+  readonly maxCompletionLength: number;
+  readonly temperature: number;
+  readonly cases: Readonly<Record<TrainingCase, {
+    readonly lossType: 'grpo' | 'dapo' | 'dr_grpo';
+    /** Of the divergence from the model without its adapter. */
+    readonly beta: number;
+    /** Whether `importance` counts. */
+    readonly importance: boolean;
+    readonly loss: number;
+    readonly gradientNorm: number;
+    /** By TRL's names; means over all tokens. */
+    readonly metrics: Readonly<Record<string, number>>;
+  }>>;
+  /** AdamW, with gradients clipped, of one case; before each step. */
+  readonly steps: {
+    readonly case: TrainingCase;
+    readonly count: number;
+    readonly learning_rate: number;
+    readonly weight_decay: number;
+    readonly max_norm: number;
+    readonly losses: readonly number[];
+    readonly gradientNorms: readonly number[];
+  };
+}
+
+export type TrainingCase = 'grpo' | 'dr_grpo' | 'dapo' | 'grpo-kl';
+
+export async function readTrainingFigures(adapter: string): Promise<TrainingFigures> {
+  return JSON.parse(await readFile(pathOf(`training/${adapter}.json`), 'utf8')) as TrainingFigures;
+}
+
+/** Absolute path of a safetensors file: the gradients of a case, or the adapter after its steps. */
+export function trainingFile(adapter: string, name: TrainingCase | 'after-steps'): string {
+  return pathOf(`training/${adapter}-${name}.safetensors`);
+}
