@@ -11,10 +11,11 @@
  */
 export const pytestPlugin = (copy: string): string => `
 import os
+from fnmatch import fnmatch
 
 import pytest
 
-from conductor_watch import function_of, let_go, open_report, place_of, watch
+from conductor_watch import function_of, let_go, open_report, watch
 
 COPY = ${JSON.stringify(copy)}
 
@@ -44,9 +45,33 @@ def hooks():
         # xdist's workers are told to load the same plugins, but what they find out comes through their parent.
         if __name__ in (config.option.plugins or []):
             config.option.plugins = [plugin for plugin in config.option.plugins if plugin != __name__]
-        # All tests count, not only those up to the first failure.
+        # All tests count, not only those up to the first failure. Workers of xdist read the same words anew.
         config.option.maxfail = 0
+        if config.pluginmanager.hasplugin('xdist'):
+            given = config.invocation_params
+            config.invocation_params = type(given)(args=(*given.args, '--maxfail=0'), plugins=given.plugins, dir=given.dir)
         root = str(getattr(config, 'rootpath', None) or config.rootdir)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(early_config):
+        outcome = yield
+        # Here pytest gives up: every file of tests is one that could not be loaded.
+        if outcome.excinfo is not None and outcome.excinfo[0].__name__ == 'ConftestImportFailure':
+            for file in test_files(early_config):
+                line(type='collect', root=COPY, node=os.path.relpath(file, COPY), outcome='failed', message=str(outcome.excinfo[1])[:4000])
+            line(type='end')
+
+    def test_files(config):
+        patterns = config.getini('python_files')
+        named = [name.split('::')[0] for name in config.known_args_namespace.file_or_dir] or config.getini('testpaths') or ['']
+        for start in named:
+            if os.path.isfile(start):
+                yield os.path.abspath(start)
+            for folder, folders, files in os.walk(os.path.abspath(start)):
+                folders[:] = [name for name in folders if not name.startswith('.') and name != 'node_modules']
+                for name in files:
+                    if any(fnmatch(name, pattern) for pattern in patterns):
+                        yield os.path.join(folder, name)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(session):
