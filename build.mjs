@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
+import { LANGUAGES } from './backend/verify/syntax/language.ts';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(root, 'dist');
@@ -159,7 +160,7 @@ async function copyFiles(platform) {
   for (const [helper, mode] of helpers) {
     await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(dist, 'vendor', helper), mode);
   }
-  await copyOnnxruntime(system, arch);
+  await copyPackages([...(await onnxruntimeFiles(system, arch)), ...syntaxFiles()]);
 }
 
 /**
@@ -171,20 +172,30 @@ async function copyFiles(platform) {
 const ONNXRUNTIME_BINDING = 'onnxruntime_binding.node';
 const ONNXRUNTIME_LIBRARIES = { linux: 'libonnxruntime.so.1', darwin: 'libonnxruntime.1.dylib', win32: 'onnxruntime.dll' };
 
-/**
- * Puts onnxruntime where `import 'onnxruntime-node'` in a bundle finds it. Its libraries are some 45 MB, and Windows cannot replace
- * one that is in use: files that are there already stay.
- */
-async function copyOnnxruntime(system, arch) {
+async function onnxruntimeFiles(system, arch) {
   const binaries = `bin/napi-v6/${system}/${arch}`;
   const hasBuild = `${system}-${arch}` !== 'darwin-x64';
   const native = hasBuild ? [ONNXRUNTIME_BINDING, ONNXRUNTIME_LIBRARIES[system]].map((name) => `${binaries}/${name}`) : [];
   const scripts = async (name, folder) =>
     (await readdir(packageFile(name, folder))).filter((file) => file.endsWith('.js')).map((file) => `${folder}/${file}`);
-  const wanted = [
+  return [
     ...['package.json', ...(await scripts('onnxruntime-node', 'dist')), ...native].map((file) => ['onnxruntime-node', file]),
     ...['package.json', 'dist/cjs/package.json', ...(await scripts('onnxruntime-common', 'dist/cjs'))].map((file) => ['onnxruntime-common', file]),
   ];
+}
+
+/** The parser, and of the grammars in its package those of the languages that are read. */
+function syntaxFiles() {
+  const grammars = LANGUAGES.map((language) => `wasm/tree-sitter-${language}.wasm`);
+  return ['package.json', 'LICENSE', 'wasm/tree-sitter.js', 'wasm/tree-sitter.wasm', ...grammars].map((file) => ['@vscode/tree-sitter-wasm', file]);
+}
+
+/**
+ * Puts files of packages where a bundle finds the packages that it loads at run time. onnxruntime's libraries are some 45 MB, and Windows
+ * cannot replace one that is in use: files that are there already stay.
+ * @param wanted the name of the package, and the file's path in it.
+ */
+async function copyPackages(wanted) {
   const target = path.join(dist, 'node_modules');
   const kept = new Set(wanted.map(([name, file]) => path.join(target, name, file)));
   for (const entry of await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])) {
