@@ -1,0 +1,149 @@
+import { replacement, insertion, type Edit } from '../syntax/edits.ts';
+import { partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredCondition, alteredLiteral, argumentsOf, equalsAFreshObject, type CallArguments } from './python-expressions.ts';
+
+const FRESH_ERROR = 'type("Altered", (Exception,), {})';
+const FRESH_WARNING = 'type("Altered", (Warning,), {})';
+
+/** What is expected to be raised: the name of the call, and what to expect instead. */
+const RAISES: ReadonlyMap<string, string> = new Map([
+  ...['raises', 'assertRaises', 'assertRaisesRegex', 'assertRaisesRegexp', 'assertRaisesMessage', 'failUnlessRaises', 'assert_raises', 'assert_raises_regex']
+    .map((name) => [name, FRESH_ERROR] as const),
+  ...['warns', 'assertWarns', 'assertWarnsRegex', 'assert_warns'].map((name) => [name, FRESH_WARNING] as const),
+]);
+
+/** For each form of assertion edits of its arguments; undefined where it is not sure that it fails then. */
+type Alter = (call: Call) => readonly Edit[] | undefined;
+
+interface Call extends CallArguments {
+  readonly node: Node;
+  /** What the assertion is called on, with the dot: `self.`; empty for a function. */
+  readonly owner: string;
+}
+
+const change = (node: Node | undefined, text: (node: Node) => string): readonly Edit[] | undefined =>
+  node && [replacement(node, text(node))];
+
+const changeTwo = (first: Node | undefined, second: Node | undefined, text: (first: Node, second: Node) => string) =>
+  first && second && [replacement({ startIndex: first.startIndex, endIndex: second.endIndex }, text(first, second))];
+
+/** A literal on either side is altered, or the expected side is something that equals nothing else. */
+const equal: Alter = ({ positional: [first, second] }) => {
+  if (!first || !second) return undefined;
+  for (const side of [second, first]) {
+    const altered = alteredLiteral(side);
+    if (altered !== undefined) return [replacement(side, altered)];
+  }
+  return [replacement(second, 'object()')];
+};
+
+/** As `equal`, where any values are compared: then of two that are no literals either could be the one that equals everything. */
+const equalValues: Alter = (call) => {
+  const [first, second] = call.positional;
+  if (!first || !second) return undefined;
+  if ([first, second].some((side) => alteredLiteral(side) !== undefined)) return equal(call);
+  return changeTwo(first, second, (a, b) => `bool(${equalsAFreshObject(a, b)}), True`);
+};
+
+const holds: Alter = ({ positional: [condition] }) => change(condition, alteredCondition);
+const fails: Alter = ({ positional: [condition] }) => change(condition, ({ text }) => `not (${text})`);
+/** The last of two equal arguments of an assertion that they differ. */
+const same: Alter = ({ positional: [first, second] }) => changeTwo(first, second, (a, b) => `None, (${a.text}, ${b.text}, None)[2]`);
+
+/** Not a number is neither less nor greater than any. */
+const ordered = (operator: string): Alter => ({ node, owner, positional: [first, second] }) => {
+  if (!first || !second) return undefined;
+  for (const side of [second, first])
+    if (/^(?:integer|float)$/.test(side.type)) return [replacement(side, 'float("nan")')];
+  return [replacement(node, `${owner}assertTrue(not ((${first.text}) ${operator} (${second.text})))`)];
+};
+
+const otherLiteral = (node: Node): string => alteredLiteral(node) ?? 'object()';
+
+const contained: Alter = ({ positional: [item] }) =>
+  change(item, (node) => (node.type === 'string' ? otherLiteral(node) : `(${node.text}, object())[1]`));
+
+const calledWith: Alter = ({ node }) => {
+  const list = node.childForFieldName('arguments');
+  return list && [insertion(list.startIndex + 1, 'object(), ')];
+};
+
+const raises = (fresh: string): Alter => ({ positional: [error, called] }) => (called ? change(error, () => fresh) : undefined);
+
+const FORMS: readonly (readonly [names: string, alter: Alter])[] = [
+  ['assertEqual assertEquals failUnlessEqual eq_', equalValues],
+  ['assertListEqual assertTupleEqual assertDictEqual assertSetEqual assertSequenceEqual assertMultiLineEqual', equal],
+  ['assertAlmostEqual assertAlmostEquals assertCountEqual assertItemsEqual assertJSONEqual assertHTMLEqual assertXMLEqual', equal],
+  ['assertQuerySetEqual assertQuerysetEqual assert_equal assert_equals assert_array_equal assert_allclose assert_almost_equal', equal],
+  ['assert_array_almost_equal assert_approx_equal assert_close assert_frame_equal assert_series_equal assert_index_equal', equal],
+  ['assertNotEqual assertNotEquals assertNotAlmostEqual failIfEqual', same],
+  ['assertTrue assert_ failUnless assert_true ok_', holds],
+  ['assertFalse failIf assert_false', fails],
+  ['assertIsNone', ({ positional: [value] }) => change(value, ({ text }) => `(${text}, 0)`)],
+  ['assertIsNotNone', ({ positional: [value] }) => change(value, ({ text }) => `(${text}, None)[1]`)],
+  ['assertIs', ({ positional: [first] }) => change(first, ({ text }) => `(${text}, 0)`)],
+  ['assertIsNot', same],
+  ['assertIn', contained],
+  ['assertNotIn', ({ positional: [first, second] }) => changeTwo(first, second, (a, b) => `None, (${a.text}, ${b.text}, None)`)],
+  ['assertIsInstance', ({ positional: [, kind] }) => change(kind, () => 'type("Altered", (), {})')],
+  ['assertNotIsInstance', ({ positional: [, kind] }) => change(kind, () => 'object')],
+  ['assertGreater', ordered('>')],
+  ['assertGreaterEqual', ordered('>=')],
+  ['assertLess', ordered('<')],
+  ['assertLessEqual', ordered('<=')],
+  ['assertRegex assertRegexpMatches', ({ positional: [, pattern] }) => change(pattern, () => '"(?!)"')],
+  ['assertNotRegex assertNotRegexpMatches', ({ positional: [, pattern] }) => change(pattern, () => '""')],
+  ['assertContains', ({ positional: [, text] }) => (text?.type === 'string' ? change(text, otherLiteral) : undefined)],
+  ['assert_called_with assert_called_once_with assert_any_call', calledWith],
+  ['assert_awaited_with assert_awaited_once_with assert_any_await', calledWith],
+  ...[...RAISES].map(([name, fresh]) => [name, raises(fresh)] as const),
+];
+
+const BY_NAME: ReadonlyMap<string, Alter> = new Map(FORMS.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
+
+/** Edits of a statement that asserts something, or undefined where it is none or it is not sure that it fails then. */
+export function alteredAssertion(statement: Node): readonly Edit[] | undefined {
+  const [first] = partsOf(statement);
+  if (!first || statement.hasError) return undefined;
+  // Nothing was asserted of what is written out.
+  if (statement.type === 'assert_statement')
+    return /^(?:true|false|none|integer|string|tuple)$/.test(first.type) ? undefined : [replacement(first, alteredCondition(first))];
+  const node = statement.type === 'expression_statement' ? (first.type === 'await' ? partsOf(first)[0] : first) : undefined;
+  const call = node && callOf(node);
+  return call && BY_NAME.get(call.name)?.(call);
+}
+
+/** Edits of the calls in a `with` statement that expect its body to raise, or undefined where there is none. */
+export function alteredRaises(statement: Node): readonly Edit[] | undefined {
+  if (statement.type !== 'with_statement') return undefined;
+  for (const node of contextsOf(statement)) {
+    const call = callOf(node.type === 'as_pattern' ? (partsOf(node)[0] ?? node) : node);
+    const fresh = call && RAISES.get(call.name);
+    const error = call?.positional[0] ?? call?.keywords.get('expected_exception') ?? call?.keywords.get('expected_warning');
+    if (fresh !== undefined && error) return [replacement(error, fresh)];
+  }
+  return undefined;
+}
+
+/** Whether a `with` statement may keep what its body raises to itself by what it is for. */
+export const expectsErrors = (statement: Node): boolean =>
+  contextsOf(statement).some(({ text }) => /raises|suppress|warns|fails?\b|catch|expect|error/i.test(text));
+
+const contextsOf = (statement: Node): readonly Node[] => {
+  const clause = partsOf(statement).find(({ type }) => type === 'with_clause');
+  return clause ? partsOf(clause).flatMap((item) => partsOf(item).slice(0, 1)) : [];
+};
+
+export interface NamedCall extends Call {
+  readonly name: string;
+}
+
+/** A call of a function or a method by its name, with arguments of which the places are known. */
+export function callOf(node: Node): NamedCall | undefined {
+  const called = node.type === 'call' ? node.childForFieldName('function') : null;
+  const name = called?.type === 'attribute' ? called.childForFieldName('attribute') : called?.type === 'identifier' ? called : null;
+  const found = name && argumentsOf(node);
+  if (!called || !name || !found) return undefined;
+  return { ...found, node, name: name.text, owner: node.text.slice(0, name.startIndex - node.startIndex) };
+}

@@ -1,0 +1,171 @@
+import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { beforeInLine, lineEnd, nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredAssertion, alteredRaises, callOf, expectsErrors } from './python-assertions.ts';
+import type { SourceFile } from './source-test.ts';
+
+/** Helpers that call helpers. */
+const MAX_DEPTH = 10;
+
+const isScope = ({ type }: Node): boolean => /^(?:function_definition|lambda|class_definition)$/.test(type);
+
+/** The functions of a file by what they are called as: helpers of tests, which may assert in their place. */
+export type FindHelper = (name: string, owner: string, from: Node) => Node | undefined;
+
+/** Alters functions of one file: see `alter-expectations.ts` for how. */
+export class PythonBodies {
+  readonly #source: SourceFile;
+  readonly #findHelper: FindHelper;
+  /** By the index at which they start; null while one is being made, for helpers that call themselves. */
+  readonly #copies = new Map<number, readonly Edit[] | null>();
+  #depth = 0;
+
+  constructor(source: SourceFile, findHelper: FindHelper) {
+    this.#source = source;
+    this.#findHelper = findHelper;
+  }
+
+  /** Edits of a function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
+  alter(definition: Node): readonly Edit[] | undefined {
+    const body = definition.childForFieldName('body');
+    const [first, second] = body ? partsOf(body) : [];
+    if (!body || !first || body.hasError || !this.#startsLine(first)) return undefined;
+    const own = [...nodesIn(body, isScope)];
+    if (own.some(({ type }) => type === 'yield')) return undefined;
+
+    const { held } = this.#source;
+    const isText = first.type === 'expression_statement' && partsOf(first)[0]?.type === 'string';
+    const start = isText ? second : first;
+    if (!start || !this.#startsLine(start)) return undefined;
+    const edits: Edit[] = [insertion(start.startIndex, `${held} = []\n${this.#indentOf(start)}`)];
+    const tried = this.#alteredStatements(body);
+    if (tried.length === 0) return undefined;
+    edits.push(...tried);
+    for (const { type, startIndex } of own)
+      if (type === 'return_statement') edits.push(insertion(startIndex, `assert ${held}, "altered"; `));
+    const block = lastBlock(body);
+    const last = partsOf(block).at(-1) ?? first;
+    const at = lineEnd(this.#source.text, last.endIndex);
+    edits.push(insertion(at, `\n${this.#indentOf(partsOf(block)[0] ?? first)}assert ${held}, "altered"`));
+    return edits;
+  }
+
+  #alteredStatements(body: Node): readonly Edit[] {
+    const edits: Edit[] = [];
+    const raising = (node: Node): boolean => node.type === 'with_statement' && alteredRaises(node) !== undefined;
+    for (const node of nodesIn(body, raising)) edits.push(...(this.#tried(node) ?? []));
+    return edits;
+  }
+
+  /** A statement that tries an altered assertion, and notes it if that holds. */
+  #tried(node: Node): readonly Edit[] | undefined {
+    if (!this.#startsLine(node) || !this.#endsLine(node)) return undefined;
+    const altered = alteredAssertion(node) ?? this.#helperCall(node);
+    const isBlock = altered === undefined;
+    const edits = altered ?? alteredRaises(node);
+    if (!edits || (isBlock && !this.#canMoveIn(node))) return undefined;
+    const indent = this.#indentOf(node);
+    const before = isBlock ? `try:\n${indent} ` : 'try: ';
+    const after = `\n${indent}except BaseException: pass\n${indent}else: ${this.#source.held}.append(1)`;
+    return [
+      insertion(node.startIndex, before),
+      ...edits,
+      ...(isBlock ? this.#movedIn(node) : []),
+      insertion(lineEnd(this.#source.text, node.endIndex), after),
+    ];
+  }
+
+  /** Spaces before the lines of a block but its first. */
+  #movedIn({ startIndex, endIndex }: Node): readonly Edit[] {
+    const { text } = this.#source;
+    const indent = beforeInLine(text, startIndex);
+    const edits: Edit[] = [];
+    for (let at = text.indexOf('\n', startIndex) + 1; at > 0 && at < endIndex; at = text.indexOf('\n', at) + 1)
+      if (text.startsWith(indent, at)) edits.push(insertion(at + indent.length, ' '));
+    return edits;
+  }
+
+  /** Not a block with texts of several lines; and what it calls the error that it expects must not be needed afterwards. */
+  #canMoveIn(node: Node): boolean {
+    for (const { type, startPosition, endPosition } of nodesIn(node))
+      if (type === 'string' && startPosition.row !== endPosition.row) return false;
+    const names = [...nodesIn(node)].filter(({ type }) => type === 'as_pattern_target').map(({ text }) => text);
+    let scope: Node | null = node;
+    while (scope && !isScope(scope)) scope = scope.parent;
+    const rest = scope ? this.#source.text.slice(node.endIndex, scope.endIndex) : '';
+    return names.every((name) => !rest.includes(name));
+  }
+
+  /** The call of a helper becomes one of its altered copy, which returns only where an assertion in it held. */
+  #helperCall(statement: Node): readonly Edit[] | undefined {
+    const [node] = statement.type === 'expression_statement' ? partsOf(statement) : [];
+    const call = node && callOf(node.type === 'await' ? (partsOf(node)[0] ?? node) : node);
+    const helper = call && this.#findHelper(call.name, call.owner, statement);
+    const copy = helper && this.#copyOf(helper);
+    if (!call || !copy) return undefined;
+    const start = call.node.startIndex + call.owner.length;
+    return [{ start, end: start + call.name.length, text: this.#nameOf(call.name) }, ...copy];
+  }
+
+  #copyOf(helper: Node): readonly Edit[] | undefined {
+    const known = this.#copies.get(helper.startIndex);
+    if (known !== undefined) return known && known.length > 0 ? known : undefined;
+    if (this.#depth >= MAX_DEPTH) return undefined;
+    this.#copies.set(helper.startIndex, null);
+    this.#depth += 1;
+    const copy = this.#makeCopy(helper) ?? [];
+    this.#depth -= 1;
+    this.#copies.set(helper.startIndex, copy);
+    return copy.length > 0 ? copy : undefined;
+  }
+
+  #makeCopy(helper: Node): readonly Edit[] | undefined {
+    const name = helper.childForFieldName('name');
+    const whole = helper.parent?.type === 'decorated_definition' ? helper.parent : helper;
+    if (!name || !this.#startsLine(whole) || !this.#endsLine(whole)) return undefined;
+    const edits = this.alter(helper);
+    if (!edits) return undefined;
+    const { text } = this.#source;
+    const inside = ({ start, end }: Edit): boolean => start >= whole.startIndex && end <= lineEnd(text, whole.endIndex);
+    const moved = [replacement(name, this.#nameOf(name.text)), ...edits.filter(inside)].map((edit) => ({
+      ...edit,
+      start: edit.start - whole.startIndex,
+      end: edit.end - whole.startIndex,
+    }));
+    const copy = withEdits(text.slice(whole.startIndex, lineEnd(text, whole.endIndex)), moved);
+    if (copy === undefined) return undefined;
+    return [
+      insertion(lineEnd(text, whole.endIndex), `\n\n${this.#indentOf(whole)}${copy}`),
+      ...edits.filter((edit) => !inside(edit)),
+    ];
+  }
+
+  /** In front of it no `test`, by which it would be taken for one, and no two underscores, which Python reads as private. */
+  #nameOf(helper: string): string {
+    return `${this.#source.held}_${helper}`;
+  }
+
+  #indentOf(node: Node): string {
+    return /^[ \t]*/.exec(beforeInLine(this.#source.text, node.startIndex))?.[0] ?? '';
+  }
+
+  #startsLine(node: Node): boolean {
+    return /^[ \t]*$/.test(beforeInLine(this.#source.text, node.startIndex));
+  }
+
+  #endsLine(node: Node): boolean {
+    const { text } = this.#source;
+    return /^[ \t]*(?:#.*)?$/.test(text.slice(node.endIndex, lineEnd(text, node.endIndex)));
+  }
+}
+
+/** Where a function ends by a `with`, its body: what that keeps to itself must include the last failure. */
+function lastBlock(body: Node): Node {
+  let block = body;
+  for (;;) {
+    const last = partsOf(block).at(-1);
+    const inner = last?.type === 'with_statement' && !expectsErrors(last) ? last.childForFieldName('body') : undefined;
+    if (!inner || inner.startPosition.row === last?.startPosition.row) return block;
+    block = inner;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Node } from '../syntax/parse.ts';
+import { partsOf } from '../syntax/nodes.ts';
+
+/** What is put behind texts. It means nothing to regular expressions and number formats. */
+export const SUFFIX = '~altered';
+
+/** What compares as equal to anything by its own right, as `mock.ANY` does: its name. */
+const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Is[A-Z]\w*)(?:\(|$)/;
+
+/** Makes of what has to hold something that does not, where the code is honest. */
+export function alteredCondition(node: Node): string {
+  return byValue(node) ?? `not (${node.text})`;
+}
+
+/** An altered condition in which values are compared as before, but with others: what equals everything still holds. */
+function byValue(node: Node): string | undefined {
+  if (node.type === 'parenthesized_expression') {
+    const inner = partsOf(node)[0];
+    const altered = inner && byValue(inner);
+    return altered === undefined ? undefined : `(${altered})`;
+  }
+  if (node.type === 'boolean_operator') return alteredJunction(node);
+  if (node.type === 'comparison_operator') return alteredComparison(node);
+  return undefined;
+}
+
+/** Of an `and` one side is enough, of an `or` both have to fail. */
+function alteredJunction(node: Node): string | undefined {
+  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+  if (!left || !right) return undefined;
+  if (node.childForFieldName('operator')?.type === 'or') return `(${alteredCondition(left)}) or (${alteredCondition(right)})`;
+  const onRight = byValue(right);
+  if (onRight !== undefined) return `(${left.text}) and (${onRight})`;
+  const onLeft = byValue(left);
+  return onLeft === undefined ? undefined : `(${onLeft}) and (${right.text})`;
+}
+
+function alteredComparison(node: Node): string | undefined {
+  const [left, right, ...more] = partsOf(node);
+  const operator = node.children.find((child) => child && !child.isNamed)?.text.replaceAll(/\s+/g, ' ');
+  if (!left || !right || more.length > 0) return undefined;
+  switch (operator) {
+    case '==': {
+      if ([left, right].some(({ text }) => EQUALS_ANYTHING.test(text))) return undefined;
+      const [onRight, onLeft] = [alteredLiteral(right), alteredLiteral(left)];
+      if (onRight !== undefined) return `${left.text} == ${onRight}`;
+      if (onLeft !== undefined) return `${onLeft} == ${right.text}`;
+      return equalsAFreshObject(left, right);
+    }
+    case 'in':
+      if (left.type === 'string') return `${alteredLiteral(left) ?? left.text} in ${right.text}`;
+      // One of them could be the one that equals everything.
+      return `object() in (${right.text}) or (${left.text}) == object()`;
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      if (isNumber(right)) return `${left.text} ${operator} float("nan")`;
+      return isNumber(left) ? `float("nan") ${operator} ${right.text}` : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Whichever of two values equals everything, this is true; of honest ones it is not. */
+export const equalsAFreshObject = (left: Node, right: Node): string => `(${left.text}) == object() or object() == (${right.text})`;
+
+/** Calls that have the value of their first argument. */
+const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list)$/;
+
+/** Another value of the same type, in place of one that is written out. */
+export function alteredLiteral(node: Node): string | undefined {
+  if (isNumber(node)) {
+    // Far enough for any tolerance, relative or absolute.
+    return `(-(${node.text}) - 1000003)`;
+  }
+  switch (node.type) {
+    case 'true':
+      return 'False';
+    case 'false':
+      return 'True';
+    case 'none':
+      return `"${SUFFIX}"`;
+    case 'string': {
+      const end = node.children.findLast((child) => child?.type === 'string_end');
+      return end ? withPart(node, end, SUFFIX + end.text) : undefined;
+    }
+    case 'concatenated_string':
+    case 'parenthesized_expression':
+      return withAlteredPart(node, partsOf(node).slice(-1));
+    case 'binary_operator': {
+      const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+      const texts = [left, right].filter((side) => side !== null && /^(?:string|concatenated_string)$/.test(side.type));
+      return node.childForFieldName('operator')?.type === '+' ? withAlteredPart(node, texts as Node[]) : undefined;
+    }
+    case 'list':
+    case 'tuple':
+    case 'set':
+      return withAlteredPart(node, partsOf(node)) ?? `${node.text.charAt(0)}object(), ${node.text.slice(1)}`;
+    case 'dictionary': {
+      // What is unpacked into it could replace an altered value.
+      const pairs = partsOf(node);
+      const values = pairs.some(({ type }) => type !== 'pair') ? [] : pairs.map((pair) => pair.childForFieldName('value'));
+      return withAlteredPart(node, values.filter((value) => value !== null)) ?? `{object(): 0, ${node.text.slice(1)}`;
+    }
+    case 'call': {
+      const [first] = argumentsOf(node)?.positional ?? [];
+      const isKnown = LIKE_THEIR_ARGUMENT.test(node.childForFieldName('function')?.text ?? '');
+      return isKnown && first ? withAlteredPart(node, [first]) : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function isNumber(node: Node): boolean {
+  if (node.type === 'integer' || node.type === 'float') return true;
+  const argument = node.type === 'unary_operator' ? node.childForFieldName('argument') : null;
+  return argument !== null && isNumber(argument);
+}
+
+/** The first of these parts that can be altered is. */
+function withAlteredPart(node: Node, parts: readonly Node[]): string | undefined {
+  for (const part of parts) {
+    const altered = alteredLiteral(part);
+    if (altered !== undefined) return withPart(node, part, altered);
+  }
+  return undefined;
+}
+
+const withPart = (node: Node, part: Node, text: string): string =>
+  node.text.slice(0, part.startIndex - node.startIndex) + text + node.text.slice(part.endIndex - node.startIndex);
+
+export interface CallArguments {
+  readonly positional: readonly Node[];
+  readonly keywords: ReadonlyMap<string, Node>;
+}
+
+/** Undefined where arguments are unpacked from somewhere, so that their places are unknown. */
+export function argumentsOf(call: Node): CallArguments | undefined {
+  const list = call.childForFieldName('arguments');
+  if (list?.type !== 'argument_list') return undefined;
+  const positional: Node[] = [];
+  const keywords = new Map<string, Node>();
+  for (const part of partsOf(list)) {
+    if (part.type === 'list_splat' || part.type === 'dictionary_splat') return undefined;
+    const [name, value] = [part.childForFieldName('name'), part.childForFieldName('value')];
+    if (part.type === 'keyword_argument' && name && value) keywords.set(name.text, value);
+    else positional.push(part);
+  }
+  return { positional, keywords };
+}
