@@ -11,11 +11,10 @@
  */
 export const pytestPlugin = (copy: string): string => `
 import os
-from fnmatch import fnmatch
 
 import pytest
 
-from conductor_watch import function_of, let_go, open_report, watch
+from conductor_watch import function_of, let_go, open_report, walk_tests, watch, watch_files
 
 COPY = ${JSON.stringify(copy)}
 
@@ -29,6 +28,7 @@ def hooks():
     collected = None
     passed = {}
     reruns = set()
+    look_at_files = lambda with_data=False: None
 
     def pytest_addoption(parser, pluginmanager):
         from importlib.metadata import distributions
@@ -54,24 +54,19 @@ def hooks():
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(early_config):
+        nonlocal look_at_files
+        patterns = early_config.getini('python_files')
+        named = [name.split('::')[0] for name in early_config.known_args_namespace.file_or_dir]
+        starts = named or early_config.getini('testpaths') or ['.']
+        look_at_files = watch_files(line, starts, patterns)
         outcome = yield
         # Here pytest gives up: every file of tests is one that could not be loaded.
         if outcome.excinfo is not None and outcome.excinfo[0].__name__ == 'ConftestImportFailure':
-            for file in test_files(early_config):
-                line(type='collect', root=COPY, node=os.path.relpath(file, COPY), outcome='failed', message=str(outcome.excinfo[1])[:4000])
+            for file, is_test in walk_tests(starts, patterns):
+                if is_test and os.path.basename(file) != 'conftest.py':
+                    line(type='collect', root=COPY, node=os.path.relpath(file, COPY), outcome='failed',
+                         message=str(outcome.excinfo[1])[:4000])
             line(type='end')
-
-    def test_files(config):
-        patterns = config.getini('python_files')
-        named = [name.split('::')[0] for name in config.known_args_namespace.file_or_dir] or config.getini('testpaths') or ['']
-        for start in named:
-            if os.path.isfile(start):
-                yield os.path.abspath(start)
-            for folder, folders, files in os.walk(os.path.abspath(start)):
-                folders[:] = [name for name in folders if not name.startswith('.') and name != 'node_modules']
-                for name in files:
-                    if any(fnmatch(name, pattern) for pattern in patterns):
-                        yield os.path.join(folder, name)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(session):
@@ -81,6 +76,7 @@ def hooks():
         for item in session.items:
             collected.setdefault(item.nodeid, []).append(item)
             item.conductor_code = code_of(item)
+        look_at_files(with_data=True)
 
     def code_of(item):
         # Not item.obj, which would make an instance of the test's class.
@@ -156,6 +152,7 @@ def hooks():
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(session, exitstatus):
         look()
+        look_at_files()
         if phase is None:
             line(type='end')
 

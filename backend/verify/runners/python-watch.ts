@@ -25,6 +25,7 @@ import sys
 import time
 import timeit
 import types
+from fnmatch import fnmatch
 from hashlib import sha256
 from os import getpid, write
 
@@ -199,6 +200,55 @@ def watch(line):
                 tell(name, current())
 
     return look, tell
+
+
+# As in 'protected-paths.ts', for what lies beside tests.
+TEST_FOLDERS = {'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data',
+                '__mocks__', '__snapshots__'}
+
+
+def walk_tests(starts, patterns):
+    """Path of each file of tests, below or on the way to folders or files of the copy, and whether it holds tests or else data."""
+    for start in {os.path.realpath(start) for start in starts}:
+        if os.path.isfile(start):
+            yield start, True
+        above = start
+        while above.startswith(COPY + os.sep):
+            above = os.path.dirname(above)
+            if os.path.isfile(os.path.join(above, 'conftest.py')):
+                yield os.path.join(above, 'conftest.py'), True
+        for folder, folders, files in os.walk(start):
+            folders[:] = [name for name in folders if not name.startswith('.') and name not in ('node_modules', '__pycache__')]
+            has_data = not TEST_FOLDERS.isdisjoint(folder[len(COPY):].split(os.sep))
+            for name in files:
+                is_test = name == 'conftest.py' or any(fnmatch(name, pattern) for pattern in patterns)
+                if is_test or has_data:
+                    yield os.path.join(folder, name), is_test
+
+
+def watch_files(line, starts, patterns):
+    """
+    A function that writes a line for each file of tests that is not what it was when the watch began. Data is looked at only if it is
+    told so: before the first test. Tests may well write to theirs.
+    """
+    def identity(path):
+        try:
+            found = os.stat(path)
+            return found.st_mtime_ns, found.st_size, found.st_ino
+        except OSError:
+            return None
+
+    known = {path: (is_test, identity(path)) for path, is_test in walk_tests(starts, patterns)}
+
+    def look(with_data=False):
+        changed = [path for path, (is_test, before) in known.items() if (is_test or with_data) and identity(path) != before]
+        loaded = [getattr(module, '__file__', None) or '' for module in list(sys.modules.values())]
+        changed += [path for path in loaded if path.startswith(COPY + os.sep) and path.endswith('conftest.py') and path not in known]
+        for path in changed:
+            line(type='planted', what='The code under test wrote a file of the tests: ' + path[len(COPY) + 1:])
+            known.pop(path, None)
+
+    return look
 
 
 def let_go():

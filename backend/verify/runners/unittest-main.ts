@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from conductor_watch import COPY, function_of, let_go, open_report, watch
+from conductor_watch import COPY, function_of, let_go, open_report, watch, watch_files
 
 
 def file_of(module):
@@ -55,6 +55,7 @@ def names_of(test):
 def runner_class(clock=time.perf_counter, frame=sys._getframe):
     line = open_report()
     look, _ = watch(line)
+    look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'])
     running = None
 
     def planted(what):
@@ -124,8 +125,10 @@ def runner_class(clock=time.perf_counter, frame=sys._getframe):
         resultclass = Result
 
         def run(self, test):
+            look_at_files(with_data=True)
             result = super().run(test)
             look()
+            look_at_files()
             line(type='end')
             return result
 
