@@ -21,6 +21,8 @@ export const SOLVE_OPTIONS = {
   conductor: { type: 'string' },
   rounds: { type: 'string' },
   'test-command': { type: 'string' },
+  runner: { type: 'string' },
+  reports: { type: 'string' },
   'no-tests': { type: 'boolean' },
   'max-usd': { type: 'string' },
   'require-verified': { type: 'boolean' },
@@ -35,6 +37,9 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (question === undefined) throw new UsageError('Name the question: conductor solve "why does …"');
   if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
   if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
+  if (values['no-tests'] && (values.runner ?? values.reports) !== undefined) throw new UsageError('--no-tests excludes --runner and --reports.');
+  if (values.runner?.trim() === '') throw new UsageError('--runner takes the name of a test runner, such as vitest.');
+  if (values.reports?.trim() === '') throw new UsageError('--reports takes a pattern of files, such as "reports/*.xml".');
   if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command; --no-tests checks nothing.');
 
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
@@ -45,6 +50,8 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     focus: { files: (values.file ?? []).map((file) => fileRange(file, workspace, currentFolder)) },
     ...(values.rounds !== undefined && { rounds: whole(values.rounds, '--rounds', { from: 1, to: 5 }) }),
     ...(values['no-tests'] ? { testCommand: null } : { testCommand: values['test-command'] }),
+    testRunner: values.runner,
+    testReports: values.reports,
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
     workers: values.worker,
     conductor: values.conductor,

@@ -2,8 +2,11 @@ import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
-import type { TestChange, Verdict } from '../protocol/verdict.ts';
+import { passCount } from '../protocol/test-changes.ts';
+import { readingOf } from '../protocol/test-command.ts';
+import type { Verdict } from '../protocol/verdict.ts';
 import { allPrintable, oneLine, type Terminal } from './terminal.ts';
+import { testLines } from './test-lines.ts';
 
 const WIDTH = 100;
 const LABEL_WIDTH = 10;
@@ -65,7 +68,8 @@ export class RunPrinter {
         for (const { path, reason } of event.refused) this.#line('Refused', style('yellow', `${oneLine(path, 80)}: ${reason}`));
         return;
       case 'verify.started':
-        return this.#line('Tests', `${oneLine(event.command, 80)}${event.sandboxed ? '' : style('yellow', ' (without a sandbox)')}`);
+        return this.#line('Tests', `${oneLine(event.command, 80)}${event.runner ? this.#dim(`  ${readingOf(event.runner)}`) : ''}`
+          + (event.sandboxed ? '' : style('yellow', ' (without a sandbox)')));
       case 'verify.completed':
         return this.#verdict(event.verdict);
       case 'run.accepted':
@@ -148,15 +152,14 @@ export class RunPrinter {
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }
 
-  #verdict(verdict: Verdict): void {
+  #verdict({ tests, notes, sandboxed, durationMs, remedy }: Verdict): void {
     const { style } = this.#terminal;
-    const changed = verdict.tests.filter(({ before, after }) => before !== 'passed' || after !== 'passed');
-    const others = verdict.tests.length - changed.length;
-    for (const test of changed) this.#line('', testLine(test, style));
-    if (others > 0) this.#line('', this.#dim(`${column(plural(others, 'other'))}  passed  → passed`));
-    for (const { id, message } of changed.filter((test) => test.after !== 'passed' && test.message)) {
-      this.#line('', this.#dim(`${oneLine(id, 60)}: ${oneLine(message ?? '', WIDTH)}`));
-    }
+    for (const line of testLines(tests, style)) this.#line('', line);
+    for (const note of notes) this.#line('', this.#dim(`note: ${note}`));
+    const { passed, total } = passCount(tests);
+    const where = sandboxed ? 'in the sandbox' : 'without a sandbox';
+    if (total > 0) this.#line('', this.#dim(`${passed} of ${total} pass · ${where} · ${formatDuration(durationMs)}`));
+    if (remedy !== undefined) this.#line('', `Install with: ${remedy}`);
   }
 
   #dim(text: string): string {
@@ -169,13 +172,6 @@ export class RunPrinter {
 }
 
 const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (simulated)` : id);
-
-const column = (text: string): string => oneLine(text, 64).padEnd(64);
-
-function testLine({ id, before, after }: TestChange, style: Terminal['style']): string {
-  const colour = after === 'passed' ? 'green' : 'red';
-  return `${column(id)}  ${style(before === 'passed' ? 'green' : 'red', before.padEnd(7))} → ${style(colour, after)}`;
-}
 
 function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string, text: string] {
   const message = run.message ?? '';

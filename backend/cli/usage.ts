@@ -19,6 +19,8 @@ const COMMANDS = {
       --conductor ID     the worker whose model plays the Conductor for this question
       --rounds N         the first plan and its revisions, 1 to 5 in all; 2 without it
       --test-command CMD the command that runs the project's tests; without it, they are looked for
+      --runner NAME      which runner's report is read: of the command, or of those that are found
+      --reports GLOB     the JUnit files that a command of your own writes
       --no-tests         check nothing
       --max-usd N        dollars for this run instead of those in workers.json; unpriced workers are held by tokens alone
       --require-verified end with 1 unless the tests accepted the answer
@@ -106,6 +108,17 @@ ${MODEL_OPTIONS}`,
                          how likely a model finds the tokens after each prompt:
                          {"completion_logprobs": [[number, ...], ...]}
   -i, --input FILE.json  {"sequences": [[id, ...], ...], "prompt_lengths": [n, ...]}; - is standard input
+${MODEL_OPTIONS}`,
+  grad: `conductor grad --model DIR|OWNER/NAME --adapter DIR --input FILE.json --loss TYPE --out FILE.safetensors [OPTION]...
+                         a policy gradient with respect to the adapter, by the names of its own tensors:
+                         {"loss": number, "grad_norm": number}
+  -i, --input FILE.json  as for logprobs, with "old_logprobs": [[number, ...], ...], "advantages": [number, ...] and
+                         "clip": [low, high]; - is standard input
+  -o, --out FILE         where the gradients are written
+      --loss TYPE        grpo (mean over completions), dapo (mean over tokens) or dr_grpo (see the next)
+      --max-completion-length N
+                         what dr_grpo divides by, together with the number of completions
+      --temperature X    at which the completions were sampled; 1 if absent
 ${MODEL_OPTIONS}`,
 } as const;
 

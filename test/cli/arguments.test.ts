@@ -17,6 +17,8 @@ describe('conductor solve', () => {
     expect(solveRequest(['why?'], at).request.testCommand).toBeUndefined();
     expect(solveRequest(['why?', '--no-tests'], at).request.testCommand).toBeNull();
     expect(solveRequest(['why?', '--test-command', 'node --test'], at).request.testCommand).toBe('node --test');
+    const { request } = solveRequest(['why?', '--test-command', 'make check', '--runner', 'custom', '--reports', 'reports/*.xml'], at);
+    expect(request).toMatchObject({ testCommand: 'make check', testRunner: 'custom', testReports: 'reports/*.xml' });
   });
 
   it('accepts an empty question, which becomes a run that fails with a sentence', () => {
@@ -29,12 +31,14 @@ describe('conductor solve', () => {
     [['--file', ''], '--file takes the path of a file, not "".'],
     [['--file', 'a.js:9-3'], '--file takes lines from 1 up'],
     [['--test-command', ''], '--test-command takes a command'],
+    [['--runner', ''], '--runner takes the name of a test runner'],
+    [['--reports', ' '], '--reports takes a pattern of files'],
   ])('%j: the sentence names the option and what it takes', (args, sentence) => {
     expect(() => solveRequest(['why?', ...args], at)).toThrow(sentence);
   });
 
   it.each([
     [[]], [['two', 'words']], [['why?', '--unknown']], [['why?', '--rounds', '0']], [['why?', '--rounds', '9']], [['why?', '--max-usd', 'x']],
-    [['why?', '--no-tests', '--test-command', 'x']], [['why?', '--file']],
+    [['why?', '--no-tests', '--test-command', 'x']], [['why?', '--no-tests', '--reports', 'x']], [['why?', '--file']],
   ])('%j is a mistake that is named', (args) => expect(() => solveRequest(args, at)).toThrow(UsageError));
 });

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { RunPrinter } from '../../backend/cli/run-printer.ts';
 import type { Terminal } from '../../backend/cli/terminal.ts';
 import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
+import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
@@ -13,16 +15,31 @@ const READY: LocalModelStatus = {
   model: MODEL, state: 'ready', loaded: { device: 'cpu', precision: '8-bit', weightBytes: 9e8, contextLength: 40_960, reasons },
 };
 
-function told(...statuses: LocalModelStatus[]): string[] {
-  const lines: string[] = [];
+/** What a printer says, a line each. */
+function lines(print: (printer: RunPrinter) => void): string[] {
+  const said: string[] = [];
   const terminal: Terminal = {
-    result: () => undefined, write: () => undefined, say: (text) => void lines.push(text.trim()),
+    result: () => undefined, write: () => undefined, say: (text) => void said.push(text.trim()),
     style: (_format, text) => text, resultStyle: (_format, text) => text,
   };
-  const printer = new RunPrinter(terminal);
-  for (const status of statuses) printer.onModel(status, run);
-  return lines;
+  print(new RunPrinter(terminal));
+  return said;
 }
+
+const told = (...statuses: LocalModelStatus[]): string[] =>
+  lines((printer) => statuses.forEach((status) => printer.onModel(status, run)));
+
+function toldOf(event: RunEvent): string[] {
+  return lines((printer) => printer.onEvent({ runId: 'r', seq: 1, at: 0, event }, run)).map((line) => line.replace(/ {2,}/g, ' '));
+}
+
+const verdictOf = (change: Partial<Verdict>): RunEvent => ({
+  type: 'verify.completed', round: 0,
+  verdict: {
+    verified: false, score: 0, outcome: 'failed', reason: 'red', tests: [], notes: [], command: 'npm test', sandboxed: true, durationMs: 812,
+    ...change,
+  },
+});
 
 it('tells once that a model is loaded, then on which device and why not on a better one', () => {
   const loading: LocalModelStatus = { model: MODEL, state: 'loading', phase: 'reading', fraction: 0.5 };
@@ -32,4 +49,45 @@ it('tells once that a model is loaded, then on which device and why not on a bet
 
 it('tells nothing of a model that was there already, nor of one that takes no part', () => {
   expect(told(READY, { model: 'other', state: 'loading' })).toEqual([]);
+});
+
+it('names the command that judges, how its results are read, and a missing sandbox', () => {
+  expect(toldOf({ type: 'verify.started', round: 0, command: 'make check', runner: 'custom', sandboxed: false }))
+    .toEqual(['Tests make check JUnit files (without a sandbox)']);
+});
+
+it('tells of each test that changed, first of what speaks against the answer, and counts the others', () => {
+  const tests = [
+    { id: 'a > mended', before: 'failed', after: 'passed' },
+    { id: 'a > kept', before: 'passed', after: 'passed' },
+    { id: 'a > broken', before: 'passed', after: 'failed', message: 'expected 1' },
+    { id: 'a > clock', before: 'passed', after: 'failed', flaky: true },
+    { id: 'a > windows', before: 'skipped', after: 'skipped' },
+  ] as const;
+  expect(toldOf(verdictOf({ tests, notes: ['A flaky test was left out.'] }))).toEqual([
+    'a > broken passed → failed',
+    'a > mended failed → passed',
+    'a > clock passed → failed (flaky, left out)',
+    '1 other passed → passed',
+    '1 did not run',
+    'a > broken: expected 1',
+    'note: A flaky test was left out.',
+    '2 of 3 pass · in the sandbox · 0.8 s',
+  ]);
+});
+
+it('keeps the red ones in sight among hundreds', () => {
+  const tests = [
+    ...Array.from({ length: 500 }, (_, index) => ({ id: `a > ${index}`, before: 'failed', after: 'passed' } as const)),
+    { id: 'a > broken', before: 'passed', after: 'missing' } as const,
+  ];
+  const said = toldOf(verdictOf({ tests }));
+  expect(said[0]).toBe('a > broken passed → missing');
+  expect(said).toContain('and 461 more');
+  expect(said.length).toBeLessThan(50);
+});
+
+it('says how to install what tests need', () => {
+  expect(toldOf(verdictOf({ outcome: 'infrastructure', sandboxed: false, remedy: 'sudo apt-get install bubblewrap' })))
+    .toEqual(['Install with: sudo apt-get install bubblewrap']);
 });
