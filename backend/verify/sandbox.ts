@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { getDefaultWritePaths, SandboxManager } from '@anthropic-ai/sandbox-runtime';
-import { getApplySeccompBinaryPathAsync } from '@anthropic-ai/sandbox-runtime/dist/sandbox/generate-seccomp-filter.js';
+import { ControlGroups } from './limits/control-group.ts';
+import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
+import { ResourceWatch } from './limits/resource-watch.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import type { RunFolders } from './run-folder.ts';
-import { readableToolchains, type ReadableHome } from './toolchains.ts';
+import { shellQuote } from './shell-quote.ts';
+import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
+import { thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
+import { RUN_SCRIPT, SCRIPT } from './walls/script.ts';
+import { Walls, type WalledLine } from './walls/walls.ts';
+
+export { shellQuote };
 
 export interface SandboxOptions {
   /** Where commands are looked for: the user's PATH. */
@@ -16,6 +23,8 @@ export interface SandboxOptions {
   readonly hiddenFolders?: readonly string[];
   /** Where runs have their folders; a command sees its own alone. */
   readonly folders: RunFolders;
+  /** False leaves the limits to the watch even where the kernel could hold them for us. */
+  readonly useControlGroups?: boolean;
 }
 
 export interface SandboxAvailability {
@@ -41,6 +50,8 @@ export interface SandboxedCommand {
   /** Variables beside PATH, HOME, LANG, TMPDIR and those of toolchains. Nothing of our own environment is passed on. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** What differs from `defaultLimits`. */
+  readonly limits?: Partial<Limits>;
   readonly signal: AbortSignal;
   /** False runs the command with the same limits and environment but without walls around it. Only where a person has agreed. */
   readonly sandboxed: boolean;
@@ -55,36 +66,36 @@ export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }
 
-const INSTALL_HINT = 'On Debian or Ubuntu: sudo apt-get install bubblewrap socat ripgrep';
+/**
+ * Where other programs keep what is no business of a test: sockets, secrets of containers, pipes, which may be written however they are
+ * mounted. The temporary ones are file systems in memory for the command, in which it may write.
+ */
+const HIDDEN_FOLDERS = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
 
-/** What one process of the tests may use. Per process, not together: wall clock and process group hold the rest. */
-const LIMITS = {
-  /** Heap and other private memory. Not address space: runtimes reserve far more of that than they use. */
-  dataBytes: 4 * 1024 ** 3,
-  fileBytes: 1024 ** 3,
-  /** Threads count. Holds inside the sandbox only, where it counts the sandbox alone; Linux exempts the real root. */
-  processes: 2_048,
-};
+/** NixOS and its like have programs and drivers there. */
+const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
+
+/** Toolchains are looked for anew that often: people install some while we run. */
+const TOOLCHAINS_KEPT_MS = 30_000;
 
 /**
- * Runs commands with no network, no writes outside the folders they are given, no sight of the home folder, and none of our
- * environment.
- *
- * Built on sandbox-runtime without its `initialize`: that starts proxies for allowed hosts, and helper processes that a crash of
- * the backend would leave behind. With no host allowed the command has a network of its own with nothing in it but its own
- * loopback.
+ * Runs commands with no network, no writes outside the folders they are given, no sight of the home folder, none of our environment, and
+ * within limits. docs/sandbox.md says how each of these is held.
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
-  #availability: Promise<SandboxAvailability> | undefined;
+  readonly #walls: Walls;
+  readonly #groups: ControlGroups | undefined;
   readonly #searchPath: string;
-  readonly #prlimit: string | undefined;
+  #availability: Promise<SandboxAvailability> | undefined;
+  #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     // A relative entry would be looked up in the copy, where a patch could have put a program.
     this.#searchPath = options.searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter);
-    this.#prlimit = programOnPath('prlimit', this.#searchPath);
+    this.#walls = new Walls(options.folders.root);
+    this.#groups = options.useControlGroups === false ? undefined : new ControlGroups();
   }
 
   /** Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. */
@@ -108,70 +119,54 @@ export class Sandbox {
   }
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
-    const { cwd, programFolders = [], temporary, timeoutMs, signal, sandboxed } = command;
-    const toolchains = await readableToolchains(this.#searchPath, this.#options.homeFolder);
-    const environment = {
-      ...toolchains.environment,
-      PATH: [...programFolders, this.#searchPath].join(path.delimiter),
-      HOME: temporary,
-      TMPDIR: temporary,
-      LANG: 'C.UTF-8',
-      ...command.environment,
-    };
-    const limited = this.#withLimits(command.command, sandboxed);
-    if (!sandboxed) {
-      return { ...(await runProcessGroup({ argv: ['/bin/sh', '-c', limited], cwd, environment, timeoutMs, signal })), sandboxed };
-    }
-    const wrapped = await SandboxManager.wrapWithSandbox(limited, undefined, await this.#policy(command, toolchains), signal);
+    const { cwd, temporary, timeoutMs, signal, sandboxed } = command;
+    const limits = { ...defaultLimits(timeoutMs), ...command.limits };
+    const toolchains = await this.#readableToolchains();
+    const writable = [cwd, temporary, ...(command.writable ?? [])];
+    const hidden = this.#hidden(command, toolchains);
+    const readable = [...SYSTEM_FOLDERS, ...toolchains.allowed, ...(command.readable ?? [])];
+    const walled = sandboxed ? await this.#walls.around({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
+    const group = this.#groups?.create(limits);
     try {
-      return {
-        ...(await runProcessGroup({ argv: ['/bin/sh', '-c', `exec ${wrapped}`], cwd, environment, timeoutMs, signal })),
-        sandboxed,
-      };
+      const watched = { limits, writable, inMemory: sandboxed ? ['/dev', ...hidden] : [], group };
+      const outcome = await runProcessGroup({
+        argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
+        cwd,
+        // Out here nothing may come from where tests can write: neither programs nor what they are told by variables.
+        environment: { PATH: this.#searchPath, [SCRIPT]: scriptOf(command, toolchains, limits) },
+        ...(walled.input && { input: walled.input }),
+        timeoutMs,
+        outputBytes: limits.outputBytes,
+        watch: (pid, exceed) => new ResourceWatch(pid, watched, exceed),
+        signal,
+      });
+      const exceeded = outcome.exceeded ?? group?.refused();
+      return { ...outcome, ...(exceeded && { exceeded }), sandboxed };
     } finally {
-      SandboxManager.cleanupAfterCommand();
+      walled.release();
+      await group?.remove();
     }
   }
 
-  #withLimits(command: string, sandboxed: boolean): string {
-    if (this.#prlimit === undefined) return command;
-    const limits = [`--core=0`, `--data=${LIMITS.dataBytes}`, `--fsize=${LIMITS.fileBytes}`];
-    // Outside the sandbox it would count everything the user runs.
-    if (sandboxed) limits.push(`--nproc=${LIMITS.processes}`);
-    return `exec ${this.#prlimit} ${limits.join(' ')} -- /bin/sh -c ${shellQuote(command)}`;
+  #hidden({ hidden = [] }: SandboxedCommand, { denied }: ReadableToolchains): string[] {
+    const { homeFolder, hiddenFolders = [], folders } = this.#options;
+    return [...HIDDEN_FOLDERS, homeFolder, folders.root, ...hiddenFolders, ...hidden, ...denied];
   }
 
-  async #policy(
-    { cwd, temporary, writable = [], hidden = [], readable = [] }: SandboxedCommand,
-    toolchains: ReadableHome,
-  ): Promise<WrapPolicy> {
-    const { homeFolder, hiddenFolders = [], folders } = this.#options;
-    const seccompHelper = await getApplySeccompBinaryPathAsync();
-    const literal = (paths: readonly (string | null)[]): { path: string; literal: true }[] =>
-      // Some containers have / as their home folder: hiding that would hide everything.
-      paths
-        .filter((entry) => entry !== null && entry !== '/' && existsSync(entry))
-        .map((entry) => ({ path: String(entry), literal: true }));
-    return {
-      network: { allowedDomains: [], deniedDomains: [] },
-      filesystem: {
-        denyRead: literal([homeFolder, folders.root, '/run/user', ...hiddenFolders, ...hidden, ...toolchains.denied]),
-        // The helper that blocks Unix sockets is run from inside, wherever we are installed.
-        allowRead: literal([...toolchains.allowed, ...readable, seccompHelper]),
-        allowWrite: literal([cwd, temporary, ...writable]),
-        // The library lets every command write a few places of its own.
-        denyWrite: literal(getDefaultWritePaths().filter((entry) => !entry.startsWith('/dev/'))),
-      },
-    };
+  async #readableToolchains(): Promise<ReadableToolchains> {
+    if (!this.#toolchains || this.#toolchains.until < performance.now()) {
+      const found = readableToolchains(this.#searchPath, this.#options.homeFolder, HIDDEN_FOLDERS);
+      this.#toolchains = { found, until: performance.now() + TOOLCHAINS_KEPT_MS };
+    }
+    return await this.#toolchains.found;
   }
 
   async #tryOut(): Promise<SandboxAvailability> {
-    if (process.platform !== 'linux' && process.platform !== 'darwin') {
+    if (process.platform !== 'linux' && process.platform !== 'darwin')
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
-    }
-    const { errors } = await SandboxManager.checkDependenciesAsync();
-    if (errors.length > 0)
-      return { available: false, reason: `The sandbox is missing something: ${errors.join('; ')}. ${INSTALL_HINT}` };
+    const machine = thisMachine(this.#searchPath);
+    const missing = process.platform === 'linux' ? whatIsMissing(machine) : undefined;
+    if (missing !== undefined) return { available: false, reason: missing };
     const { folders } = this.#options;
     const folder = await folders.create();
     try {
@@ -189,35 +184,35 @@ export class Sandbox {
         sandboxed: true,
       });
       const [inside, interfaces] = outcome.stdout.trim().split('\n');
-      if (inside !== 'inside') {
-        const said = outcome.stderr.trim().split('\n').at(-1) ?? '';
-        return { available: false, reason: `The sandbox does not start${said && ` (${said})`}. ${INSTALL_HINT}` };
-      }
+      if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr) };
       if (existsSync(outside))
         return { available: false, reason: 'The sandbox does not hold: a command could write outside its folder.' };
       if (process.platform === 'linux' && interfaces !== '1')
         return { available: false, reason: 'The sandbox does not hold: a command could see the network.' };
       return { available: true };
     } catch (error) {
-      return {
-        available: false,
-        reason: `The sandbox does not start (${error instanceof Error ? error.message : String(error)}). ${INSTALL_HINT}`,
-      };
+      return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)) };
     } finally {
       await folder.remove();
     }
   }
 }
 
-type WrapPolicy = NonNullable<Parameters<typeof SandboxManager.wrapWithSandbox>[2]>;
-
-function programOnPath(program: string, searchPath: string): string | undefined {
-  return [...searchPath.split(path.delimiter), '/usr/bin', '/bin']
-    .map((folder) => path.join(folder, program))
-    .find((file) => existsSync(file));
+/** Runs inside the walls, in a shell of its own. */
+function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits): string {
+  const { [GO_BUILD_CACHE]: goBuildCache, ...environment } = toolchains.environment;
+  const variables = {
+    ...environment,
+    // No test's business, so only for a command that asks for it.
+    ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
+    PATH: [...(command.programFolders ?? []), toolchains.searchPath].join(path.delimiter),
+    HOME: command.temporary,
+    TMPDIR: command.temporary,
+    LANG: 'C.UTF-8',
+    ...command.environment,
+  };
+  const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+  return [`unset ${SCRIPT}`, ...exports, limitLines(limits, command.sandboxed), command.command].join('\n');
 }
 
-/** One argument of a POSIX shell. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
+const WITHOUT_WALLS: WalledLine = { line: `/bin/sh -c ${shellQuote(RUN_SCRIPT)}`, release: () => undefined };

@@ -53,7 +53,9 @@ const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml'];
 /** Folders with a `bin` beside which people keep other things than the toolchain. */
 const NO_PREFIX = new Set(['', '.local']);
 
-export interface ReadableHome {
+export interface ReadableToolchains {
+  /** PATH as the command should have it: without links, which may lead through folders that are hidden. */
+  readonly searchPath: string;
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
   /** Variables for the programs on PATH. */
@@ -61,29 +63,51 @@ export interface ReadableHome {
 }
 
 /**
- * What the sandbox must leave readable of the home folder for the programs on PATH to work, although everything else in it is
- * hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on PATH alone; and what
- * projects depend on.
+ * What the sandbox must leave readable of the home folder and of other hidden folders for the programs on PATH to work, although
+ * everything else in them is hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on
+ * PATH alone; and what projects depend on.
  */
-export async function readableToolchains(searchPath: string, homeFolder: string): Promise<ReadableHome> {
+export async function readableToolchains(
+  searchPath: string,
+  homeFolder: string,
+  hiddenFolders: readonly string[] = [],
+): Promise<ReadableToolchains> {
   const home = await realpath(homeFolder).catch(() => homeFolder);
   const allowed = new Set<string>();
+  const entries = new Set<string>();
   for (const entry of searchPath.split(path.delimiter)) {
     if (!path.isAbsolute(entry)) continue;
     const found = await realpath(entry).catch(() => undefined);
+    entries.add(found ?? entry);
     for (const folder of [entry, found]) {
-      const relative = folder === undefined ? '..' : path.relative(home, folder);
-      if (folder === undefined || relative === '' || relative.startsWith('..') || path.isAbsolute(relative)) continue;
-      const known = TOOLCHAIN_FOLDERS.find((toolchain) => relative === toolchain || relative.startsWith(`${toolchain}/`));
-      const prefix = path.dirname(relative) === '.' ? '' : path.dirname(relative);
-      if (known !== undefined) allowed.add(path.join(home, known));
-      else if (path.basename(relative) === 'bin' && !NO_PREFIX.has(prefix)) allowed.add(path.join(home, prefix));
-      else allowed.add(folder);
+      if (folder === undefined) continue;
+      const inHome = relativeInside(home, folder);
+      if (inHome !== undefined) allowed.add(path.join(home, toolchainOf(inHome)));
+      else if (hiddenFolders.some((hidden) => relativeInside(hidden, folder) !== undefined)) allowed.add(folder);
     }
   }
   for (const folder of DEPENDENCY_FOLDERS) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));
   const environment: Record<string, string> = {};
   for (const [name, folder] of Object.entries(FOLDER_VARIABLES))
     if (existsSync(path.join(home, folder))) environment[name] = path.join(home, folder);
-  return { allowed: [...allowed], environment, denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)) };
+  return {
+    searchPath: [...entries].join(path.delimiter),
+    allowed: [...allowed],
+    environment,
+    denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)),
+  };
+}
+
+/** The folder of the toolchain, relative to home, whose programs lie in `relative`. */
+function toolchainOf(relative: string): string {
+  const known = TOOLCHAIN_FOLDERS.find((toolchain) => relative === toolchain || relative.startsWith(`${toolchain}/`));
+  if (known !== undefined) return known;
+  const prefix = path.dirname(relative) === '.' ? '' : path.dirname(relative);
+  return path.basename(relative) === 'bin' && !NO_PREFIX.has(prefix) ? prefix : relative;
+}
+
+/** The path from `folder` to what lies inside it, or undefined for anything else and for the folder itself. */
+function relativeInside(folder: string, entry: string): string | undefined {
+  const relative = path.relative(folder, entry);
+  return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? undefined : relative;
 }

@@ -170,18 +170,8 @@ describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
 
   it('cannot write a file beyond the limit', async () => {
     await using scratch = await makeScratch();
-    const { exitCode } = await run(scratch, 'truncate -s 2G big');
-    expect(exitCode).not.toBe(0);
-  });
-
-  it('cannot fill the memory', async () => {
-    await using scratch = await makeScratch();
-    const { exitCode, stdout } = await run(
-      scratch,
-      node('for (const kept = [];;) { kept.push(Buffer.alloc(512 * 1024 * 1024, 1)); console.log(kept.length); }'),
-    );
-    expect(exitCode).not.toBe(0);
-    expect(stdout.trim().split('\n').length).toBeLessThan(9);
+    expect((await run(scratch, 'truncate -s 2M big', { limits: { diskBytes: 1024 ** 2 } })).exitCode).not.toBe(0);
+    expect((await run(scratch, 'truncate -s 1M big', { limits: { diskBytes: 1024 ** 2 } })).exitCode).toBe(0);
   });
 
   it('is hidden from the other commands that run at the same time', async () => {
@@ -225,20 +215,11 @@ describe.each([...(available ? [true] : []), false])('the limits of a command (s
 describe('without a sandbox', () => {
   it('a command is refused with the sentence that says what to install', async () => {
     await using scratch = await makeScratch();
-    const sandbox = new Sandbox({ searchPath: '/usr/bin:/bin', homeFolder: scratch.home, folders: scratch.folders });
-    const [searchPath] = [process.env.PATH];
-    process.env.PATH = '/nonexistent';
-    try {
-      const { available: here, reason } = await sandbox.availability();
-      expect(here).toBe(false);
-      expect(reason).toMatch(/bubblewrap.*sudo apt-get install bubblewrap socat ripgrep/s);
-      await expect(run({ ...scratch, sandbox }, 'true')).rejects.toMatchObject({
-        name: 'SandboxUnavailableError',
-        message: reason,
-      });
-    } finally {
-      process.env.PATH = searchPath;
-    }
+    const sandbox = new Sandbox({ searchPath: scratch.home, homeFolder: scratch.home, folders: scratch.folders });
+    const { available: here, reason } = await sandbox.availability();
+    expect(here).toBe(false);
+    expect(reason).toMatch(/^The sandbox needs bubblewrap \(bwrap\) and which\. Install it with/);
+    await expect(run({ ...scratch, sandbox }, 'true')).rejects.toMatchObject({ name: 'SandboxUnavailableError', message: reason });
   });
 });
 

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What the sentences below are made of. */
+export interface Machine {
+  /** The text of /etc/os-release, or an empty one. */
+  readonly osRelease: string;
+  /** A setting of the kernel by its path below /proc/sys, or undefined where this kernel has none such. */
+  setting(file: string): string | undefined;
+  hasProgram(name: string): boolean;
+}
+
+export function thisMachine(searchPath: string): Machine {
+  const read = (file: string): string | undefined => {
+    try {
+      return readFileSync(file, 'utf8').trim();
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    osRelease: read('/etc/os-release') ?? '',
+    setting: (file) => read(`/proc/sys/${file}`),
+    hasProgram: (name) => searchPath.split(path.delimiter).some((folder) => existsSync(path.join(folder, name))),
+  };
+}
+
+/** By the ids that os-release(5) gives, its own and that of what it is like. */
+const INSTALL: Readonly<Record<string, string>> = {
+  debian: 'sudo apt-get install',
+  ubuntu: 'sudo apt-get install',
+  fedora: 'sudo dnf install',
+  rhel: 'sudo dnf install',
+  arch: 'sudo pacman -S',
+  suse: 'sudo zypper install',
+  alpine: 'sudo apk add',
+};
+
+/** The programs that the sandbox stands on, and the packages that have them. Debian and Alpine have the second one always. */
+const PROGRAMS = [
+  { name: 'bwrap', package: 'bubblewrap' },
+  { name: 'which', package: 'which' },
+];
+
+/** What is missing and the one command that installs it, or undefined where nothing is. */
+export function whatIsMissing(machine: Machine): string | undefined {
+  const missing = PROGRAMS.filter(({ name }) => !machine.hasProgram(name));
+  if (missing.length === 0) return undefined;
+  const names = missing.map((program) => (program.name === program.package ? program.name : `${program.package} (${program.name})`));
+  return `The sandbox needs ${names.join(' and ')}. ${howToInstall(machine, missing.map((program) => program.package))}`;
+}
+
+function howToInstall({ osRelease }: Machine, packages: readonly string[]): string {
+  const ids = [...osRelease.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap(([, found = '']) => found.split(' '));
+  const install = ids.map((id) => INSTALL[id]).find((found) => found !== undefined);
+  return install === undefined ? `Install it with your system's package manager: ${packages.join(', ')}.` : `Install it with: ${install} ${packages.join(' ')}`;
+}
+
+/** Ubuntu's own way: a profile for bubblewrap alone, and not the setting, which would be for all programs. */
+const ALLOW_BUBBLEWRAP =
+  `printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\\n  userns,\\n}\\n'` +
+  ' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor';
+
+/** Settings that keep ordinary users from making the namespaces that the sandbox consists of, and what allows it again. */
+const SETTINGS = [
+  {
+    file: 'kernel/apparmor_restrict_unprivileged_userns',
+    forbids: '1',
+    sentence: `AppArmor does not let bubblewrap make user namespaces here, as Ubuntu has it since 24.04. Allow it with: ${ALLOW_BUBBLEWRAP}`,
+  },
+  {
+    file: 'kernel/unprivileged_userns_clone',
+    forbids: '0',
+    sentence: 'User namespaces are switched off here. Allow them with: sudo sysctl -w kernel.unprivileged_userns_clone=1',
+  },
+  {
+    file: 'user/max_user_namespaces',
+    forbids: '0',
+    sentence: 'User namespaces are switched off here. Allow them with: sudo sysctl -w user.max_user_namespaces=15000',
+  },
+];
+
+/** Why the sandbox does not start although all of it is there; `said` is what it printed. */
+export function whyItDoesNotStart(machine: Machine, said: string): string {
+  const found = SETTINGS.find(({ file, forbids }) => machine.setting(file) === forbids);
+  const words = said.trim().split('\n').at(-1) ?? '';
+  const sentence = `The sandbox does not start${words && ` (${words})`}.`;
+  if (found) return `${sentence} ${found.sentence}`;
+  return `${sentence} In a container it can be that namespaces are not allowed: run Conductor outside of it, or allow them.`;
+}

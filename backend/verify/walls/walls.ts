@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { linuxLine } from './linux-line.ts';
+import { macLine } from './mac-line.ts';
+
+/** All paths are absolute. What is not there is left out. */
+export interface WallsAround {
+  readonly hidden: readonly string[];
+  /** Shown although they lie in hidden folders. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
+
+/** For the shell: runs the script in the environment variable `SCRIPT` behind walls. */
+export interface WalledLine {
+  readonly line: string;
+  /** What the line reads from file descriptor 3. */
+  readonly input?: Uint8Array;
+  /** To be called once it has ended. */
+  release(): void;
+}
+
+/** The line depends on what else there is in the file system, so it is not kept for long. */
+const KEPT_MS = 30_000;
+const KEPT_LINES = 64;
+
+/**
+ * Writes the lines that put walls around a command. That takes the library some 15 ms, so runs that differ in nothing but the names of
+ * their own folders share a line.
+ */
+export class Walls {
+  readonly #runsFolder: string;
+  readonly #kept = new Map<string, { walled: WalledLine; until: number }>();
+
+  /** `runsFolder` is the folder that holds those of the runs. */
+  constructor(runsFolder: string) {
+    this.#runsFolder = runsFolder;
+  }
+
+  /** Throws the signal's reason, or an error of the library. */
+  async around(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
+    const present: WallsAround = {
+      // Some containers have / as their home folder: hiding that would hide everything.
+      hidden: walls.hidden.filter((entry) => entry !== '/' && existsSync(entry)),
+      readable: walls.readable.filter((entry) => existsSync(entry)),
+      writable: walls.writable.filter((entry) => existsSync(entry)),
+    };
+    if (process.platform === 'darwin') return await macLine(present, signal);
+    const names = this.#runNames(present);
+    const key = blank(JSON.stringify(present), names);
+    const kept = this.#kept.get(key);
+    if (kept && kept.until > performance.now()) return { ...kept.walled, line: fill(kept.walled.line, names) };
+    const { isReusable, ...walled } = await linuxLine(present, signal);
+    const line = blank(walled.line, names);
+    if (isReusable && fill(line, names) === walled.line) this.#keep(key, { ...walled, line });
+    return walled;
+  }
+
+  #keep(key: string, walled: WalledLine): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, { walled, until: performance.now() + KEPT_MS });
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT_LINES) break;
+      this.#kept.delete(oldest);
+    }
+  }
+
+  /** The names of the runs whose folders are among these, each of which is found nowhere else. */
+  #runNames({ readable, writable }: WallsAround): string[] {
+    const names = [...readable, ...writable].map((entry) => path.relative(this.#runsFolder, entry).split(path.sep)[0] ?? '');
+    return [...new Set(names.filter((name) => /^\d+-\w{6}$/.test(name)))];
+  }
+}
+
+const gap = (index: number): string => `\0${index}\0`;
+const blank = (text: string, names: readonly string[]): string =>
+  names.reduce((done, name, index) => done.replaceAll(name, gap(index)), text);
+const fill = (text: string, names: readonly string[]): string =>
+  names.reduce((done, name, index) => done.replaceAll(gap(index), name), text);
