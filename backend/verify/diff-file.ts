@@ -25,10 +25,10 @@ export async function parseDiffFile(diff: string, base: string, { prefix = '' } 
   const reader = new DiffReader(base);
   if (diff.trim() === '') return reader.finish();
   try {
-    const parts = readParts(diff);
+    const parts = fromWorkspace(plainDiff(diff).split(MAIL).flatMap(readParts), prefix);
     if (parts.length === 0 || parts.length > MAX_PARTS)
-      reader.draft.refuse('(diff)', parts.length === 0 ? 'There is no diff in it.' : `It changes more than ${MAX_PARTS} files.`);
-    else for (const part of fromWorkspace(parts, prefix)) await reader.add(part);
+      throw new UnreadableDiff(parts.length === 0 ? 'There is no diff in it.' : `It changes more than ${MAX_PARTS} files.`);
+    for (const part of parts) await reader.add(part);
   } catch (error) {
     if (!(error instanceof UnreadableDiff)) throw error;
     reader.draft.refuse('(diff)', error.message);
@@ -38,23 +38,28 @@ export async function parseDiffFile(diff: string, base: string, { prefix = '' } 
 
 class UnreadableDiff extends Error {}
 
+/** Where `git format-patch` begins a commit of a series. */
+const MAIL = /^(?=From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001$)/m;
+
 interface Part {
+  /** The first of a commit. */
+  readonly isFirst: boolean;
   /** Null for /dev/null. */
   readonly from: string | null;
   readonly to: string | null;
   readonly patch: StructuredPatch;
 }
 
-function readParts(diff: string): readonly Part[] {
+function readParts(commit: string): readonly Part[] {
   let patches: StructuredPatch[];
   try {
-    patches = parsePatch(plainDiff(diff));
+    patches = parsePatch(commit);
   } catch (error) {
     throw new UnreadableDiff(`It cannot be read (${error instanceof Error ? error.message.slice(0, 200) : String(error)}).`);
   }
   // What stands before the first file and after the last one has neither name nor hunk.
   const parts = patches.filter(({ oldFileName, hunks, isGit }) => oldFileName !== undefined || hunks.length > 0 || isGit);
-  return parts.map((patch) => ({ ...namesOf(patch), patch }));
+  return parts.map((patch, index) => ({ isFirst: index === 0, ...namesOf(patch), patch }));
 }
 
 function plainDiff(diff: string): string {
@@ -63,8 +68,10 @@ function plainDiff(diff: string): string {
   return lines
     // Signature of a mail. It looks like a deleted line, which no digit can follow.
     .replace(/^-- \n(?=\d)/gm, '')
-    // The library knows the other way to say that it is not text.
-    .replace(/^GIT binary patch$/gm, 'Binary files differ');
+    // The library knows the other way to say that it is not text, and the usual prefixes.
+    .replace(/^GIT binary patch$/gm, 'Binary files differ')
+    .replace(/^diff --git ([ciow])\/(.{1,1000}) (?!\1)[ciow]\/\2$/gm, 'diff --git a/$2 b/$2')
+    .replace(/^diff --git (?!")(.{1,1000}) \1$/gm, 'diff --git a/$1 b/$1');
 }
 
 /** The names without `a/` and `b/`, or whatever first folders tell the old from the new. */
@@ -83,7 +90,7 @@ function fromWorkspace(parts: readonly Part[], prefix: string): readonly Part[] 
   const names = parts.flatMap(({ from, to }) => [from, to]).filter((name) => name !== null);
   if (prefix === '' || !names.every((name) => name.startsWith(prefix))) return parts;
   const cut = (name: string | null): string | null => name && name.slice(prefix.length);
-  return parts.map(({ from, to, patch }) => ({ from: cut(from), to: cut(to), patch }));
+  return parts.map(({ from, to, ...part }) => ({ ...part, from: cut(from), to: cut(to) }));
 }
 
 /** Applies parts one after the other: in a series of commits several change the same file. */
@@ -93,6 +100,8 @@ class DiffReader {
   /** Null for no such file. */
   readonly #before = new Map<string, string | null>();
   readonly #current = new Map<string, string | null>();
+  /** What the current commit is a diff of. */
+  #start: ReadonlyMap<string, string | null> = new Map();
   #comparisons = 0;
 
   constructor(base: string) {
@@ -104,13 +113,16 @@ class DiffReader {
     return this.draft.finish();
   }
 
-  async add({ from, to, patch }: Part): Promise<void> {
+  async add({ from, to, patch, isFirst }: Part): Promise<void> {
+    if (isFirst) this.#start = new Map(this.#current);
     const shown = to ?? from ?? '(diff)';
     if ([patch.oldMode, patch.newMode].some((mode) => NO_FILE.test(mode ?? ''))) return this.draft.refuse(shown, 'It is a symbolic link or a submodule.');
     const [source, target] = [from === null ? null : await this.#open(from), to === null ? null : await this.#open(to)];
     if (source === undefined || target === undefined) return;
     if (patch.isBinary) return this.draft.cannot(shown, 'The diff is of a file that is not text.');
-    const [old, existing] = [source && this.#current.get(source), target && this.#current.get(target)];
+    // A copy is of what the file was before the commit, wherever the file itself stands in it.
+    const old = source && (patch.isCopy ? (this.#start.has(source) ? this.#start : this.#before) : this.#current).get(source);
+    const existing = target && this.#current.get(target);
     // `diff -N` names a file that is not there as if it were.
     const creates = source === null || (old === null && !patch.isGit && patch.hunks.every(({ oldLines }) => oldLines === 0));
     if (!creates && typeof old !== 'string') return this.draft.refuse(shown, 'The diff changes a file that does not exist.');

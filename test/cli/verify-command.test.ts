@@ -1,0 +1,359 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { VerifyResult } from '../../backend/cli/verify-command.ts';
+import { GitRepository, type Contents } from '../verify/git-repository.ts';
+import { processesWith, trySandbox } from '../verify/setup.ts';
+import { tryProgram } from '../verify/runners/setup.ts';
+import { conductorCommand, NO_STACK, type StartOptions } from './run-conductor.ts';
+
+/* The command as people and their CI use it: its own process, real repositories, the real tests of small projects, no backend. */
+
+const { places, start, run } = conductorCommand();
+const sandbox = await trySandbox();
+const python = tryProgram('python3', '--version');
+const PATIENT_MS = 120_000;
+
+const BROKEN = 'export const add = (a, b) => a - b;\n';
+const FIXED = 'export const add = (a, b) => a + b;\n';
+const TEST = `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { add } from '../src/add.js';
+test('adds', () => assert.equal(add(2, 3), 5));
+test('adds nothing', () => assert.equal(add(7, 0), 7));
+`;
+const PROJECT: Readonly<Record<string, Contents>> = {
+  'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }), 'src/add.js': BROKEN, 'test/add.test.js': TEST,
+};
+const FAILED_THEN_PASSED = [
+  { id: 'test/add.test.js > adds', before: 'failed', after: 'passed' }, { id: 'test/add.test.js > adds nothing', before: 'passed', after: 'passed' },
+];
+
+let projects = 0;
+/** A repository of its own, with these files committed. */
+function project(files: Readonly<Record<string, Contents>> = PROJECT): GitRepository {
+  projects += 1;
+  return new GitRepository(path.join(places.folder, `project-${projects}`), files);
+}
+
+interface Verified {
+  readonly code: number | null;
+  readonly result: VerifyResult;
+  readonly stderr: string;
+}
+
+/** Standard output has to be one JSON object and nothing else. */
+async function verify({ folder }: GitRepository, args: readonly string[] = [], options?: StartOptions): Promise<Verified> {
+  const { code, stdout, stderr } = await run(['verify', '--workspace', folder, '--json', ...args], options);
+  expect(stdout, stderr).toMatch(/^\{/);
+  expect(await readdir(path.join(places.home, 'verify'))).toEqual([]);
+  return { code, result: JSON.parse(stdout) as VerifyResult, stderr };
+}
+
+const told = ({ tests }: VerifyResult) => tests.map(({ id, before, after }) => ({ id, before, after }));
+
+describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeout: PATIENT_MS }, () => {
+  it('verifies a fix that is not committed, and prints one JSON object with the fields that scripts rely on', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED });
+    const { code, result, stderr } = await verify(repository);
+    expect(Object.keys(result).toSorted()).toEqual(
+      ['command', 'commit', 'durationMs', 'notes', 'outcome', 'reason', 'sandboxed', 'score', 'tests', 'verified'],
+    );
+    expect(result).toMatchObject({ verified: true, score: 1, outcome: 'verified', command: 'node --test', sandboxed: true, commit: repository.git('rev-parse', 'HEAD').trim() });
+    expect(told(result)).toEqual(FAILED_THEN_PASSED);
+    expect(stderr).toContain('Running the tests before the change');
+    expect(code).toBe(0);
+    expect(repository.git('status', '--porcelain')).toBe(' M src/add.js\n');
+  });
+
+  it('says the same to people: what came out and why, then the tests that are not as they were', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED, 'test/add.test.js': '' });
+    const { code, stdout } = await run(['verify', '--workspace', repository.folder], { environment: { NO_COLOR: '1' } });
+    const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
+    expect(lines[0]).toMatch(/^Verified ✓ 1 test that failed before passed/);
+    expect(lines.slice(1, 5)).toEqual([
+      'Tests node --test', 'test/add.test.js > adds failed → passed', '1 other passed → passed',
+      'Notes test/add.test.js was left as it is: Tests are the judge and stay as they are.',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('fails a wrong fix with 1', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': 'export const add = (a, b) => a * b;\n' });
+    const { code, result } = await verify(repository);
+    expect(result).toMatchObject({ verified: false, outcome: 'failed' });
+    expect(told(result)[0]).toEqual({ id: 'test/add.test.js > adds', before: 'failed', after: 'failed' });
+    expect(code).toBe(1);
+  });
+
+  it('leaves out what the change does to the tests, and judges the rest', async () => {
+    const repository = project();
+    const looser = TEST.replaceAll('5', '-1');
+    repository.write({ 'src/add.js': 'export const add = (a, b) => a - b; // fine\n', 'test/add.test.js': looser });
+    const { code, result } = await verify(repository);
+    expect(result).toMatchObject({ verified: false, outcome: 'failed' });
+    expect(result.notes).toEqual(['test/add.test.js was left as it is: Tests are the judge and stay as they are.']);
+    expect(code).toBe(1);
+    repository.write({ 'src/add.js': BROKEN });
+    expect((await verify(repository)).result).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('nothing but protected files') as string });
+  });
+
+  it('lets what is not committed choose neither the tests nor how they are run', async () => {
+    const repository = project();
+    repository.write({ 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test fake.js' } }), 'src/add.js': 'export const add = () => 0;\n' });
+    const { result } = await verify(repository);
+    expect(result).toMatchObject({ verified: false, outcome: 'failed', command: 'node --test' });
+  });
+
+  it('judges a diff from a file or from standard input against the last commit, whatever lies in the working tree', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED });
+    const diff = repository.git('diff');
+    await writeFile(path.join(places.folder, 'fix.diff'), diff);
+    repository.write({ 'src/add.js': 'export const add = 1;\n', 'src/new.js': 'x' });
+    const fromFile = await verify(repository, ['--patch', 'fix.diff']);
+    expect([fromFile.result.outcome, fromFile.code]).toEqual(['verified', 0]);
+    const fromInput = await verify(repository, ['--patch', '-'], { input: diff });
+    expect([fromInput.result.outcome, fromInput.code]).toEqual(['verified', 0]);
+  });
+
+  it('has renamed and deleted files where they are', async () => {
+    const repository = project({
+      ...PROJECT, 'src/add.js': null, 'src/sum.js': FIXED, 'junk.txt': 'junk',
+      'test/junk.test.js': `import assert from 'node:assert/strict';\nimport { existsSync } from 'node:fs';\nimport test from 'node:test';\ntest('no junk', () => assert.equal(existsSync('junk.txt'), false));\n`,
+    });
+    repository.git('mv', 'src/sum.js', 'src/add.js');
+    repository.git('rm', '--quiet', 'junk.txt');
+    const { result } = await verify(repository);
+    expect(result.outcome, result.reason).toBe('verified');
+    const diff = repository.git('diff', 'HEAD');
+    expect(diff).toContain('rename from');
+    repository.git('reset', '--quiet', '--hard');
+    expect((await verify(repository, ['--patch', '-'], { input: diff })).result.outcome).toBe('verified');
+  });
+
+  it('judges a part of a repository by itself', async () => {
+    const inFolder = (folder: string, files: Readonly<Record<string, Contents>>) => Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
+    const repository = project({ ...inFolder('packages/a', PROJECT), ...inFolder('packages/b', PROJECT) });
+    repository.write({ 'packages/a/src/add.js': FIXED, 'packages/b/src/add.js': 'no' });
+    const folder = path.join(repository.folder, 'packages/a');
+    const uncommitted = await run(['verify', '--json', '-w', folder]);
+    expect(JSON.parse(uncommitted.stdout)).toMatchObject({ outcome: 'verified', tests: FAILED_THEN_PASSED });
+    const diff = repository.git('diff', '--', 'packages/a');
+    expect(JSON.parse((await run(['verify', '--json', '-w', folder, '--patch', '-'], { input: diff })).stdout)).toMatchObject({ outcome: 'verified' });
+  });
+
+  it.skipIf(!python.isHere)(`judges a Python project (${python.note})`, async () => {
+    const repository = project({
+      'shop/__init__.py': '', 'shop/price.py': 'def total(prices):\n    return sum(prices[1:])\n',
+      'tests/__init__.py': '',
+      'tests/test_price.py': 'import unittest\nfrom shop.price import total\n\nclass TotalTest(unittest.TestCase):\n    def test_sums(self):\n        self.assertEqual(total([1, 2, 3]), 6)\n\n    def test_empty(self):\n        self.assertEqual(total([]), 0)\n',
+    });
+    repository.write({ 'shop/price.py': 'def total(prices):\n    return sum(prices)\n' });
+    const { code, result } = await verify(repository, ['--runner', 'unittest']);
+    expect(result.outcome, result.reason).toBe('verified');
+    expect(result.tests.map(({ before, after }) => `${before} → ${after}`).toSorted()).toEqual(['failed → passed', 'passed → passed']);
+    expect(code).toBe(0);
+  });
+
+  it('reads the JUnit files that a command of the user\'s own writes', async () => {
+    const judge = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+const passes = readFileSync('src/add.js', 'utf8').includes('+');
+mkdirSync('out', { recursive: true });
+writeFileSync('out/r.xml', '<testsuite name="own"><testcase classname="own" name="adds">' + (passes ? '' : '<failure message="no"/>') + '</testcase></testsuite>');
+process.exit(passes ? 0 : 1);
+`;
+    const repository = project({ ...PROJECT, 'test/judge.mjs': judge });
+    repository.write({ 'src/add.js': FIXED });
+    const { result } = await verify(repository, ['--command', 'node test/judge.mjs', '--reports', 'out/*.xml']);
+    expect(result, result.reason).toMatchObject({ outcome: 'verified', command: 'node test/judge.mjs' });
+    const unread = await verify(repository, ['--command', 'sh judge.sh']);
+    expect(unread.result).toMatchObject({ outcome: 'infrastructure', reason: expect.stringContaining('cannot be read') as string });
+    expect(unread.code).toBe(4);
+  });
+
+  it('asks for the named tests alone where tests are named', async () => {
+    const repository = project({ ...PROJECT, 'test/other.test.js': `import test from 'node:test';\ntest('never', () => { throw new Error('never'); });\n` });
+    repository.write({ 'src/add.js': FIXED });
+    expect((await verify(repository)).result.outcome).toBe('failed');
+    expect((await verify(repository, ['--test', 'test/add.test.js > adds'])).result.outcome).toBe('verified');
+  });
+
+  it('learns nothing where the tests of the last commit do not end in time, and ends with 4', async () => {
+    const repository = project({ ...PROJECT, 'test/add.test.js': `import test from 'node:test';\ntest('waits', () => new Promise((resolve) => setTimeout(resolve, 600_000)));\n` });
+    repository.write({ 'src/add.js': FIXED });
+    const { code, result } = await verify(repository, ['--timeout', '3']);
+    expect(result).toMatchObject({ verified: false, score: 0, outcome: 'infrastructure', reason: expect.stringContaining('within 3 s') as string });
+    expect(code).toBe(4);
+  });
+
+  it('leaves nothing behind when Ctrl+C ends it in the middle', async () => {
+    const marker = `verify-command-test-${process.pid}`;
+    const repository = project({
+      ...PROJECT,
+      'test/add.test.js': `import { spawn } from 'node:child_process';\nimport test from 'node:test';\ntest('waits', () => new Promise(() => {\n  spawn('sleep', ['600'], { argv0: '${marker}', detached: true });\n  setTimeout(() => {}, 600_000);\n}));\n`,
+    });
+    repository.write({ 'src/add.js': FIXED });
+    const { child, result } = start(['verify', '--json', '--workspace', repository.folder]);
+    await expect.poll(() => processesWith(marker), { timeout: 60_000 }).not.toEqual([]);
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await result;
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toContain('Cancelling');
+    expect(await readdir(path.join(places.home, 'verify'))).toEqual([]);
+    await expect.poll(() => processesWith(marker)).toEqual([]);
+  });
+
+  it('asks the workspace\'s own repository, also when it is run by a hook of another', async () => {
+    const repository = project();
+    const other = project();
+    repository.write({ 'src/add.js': FIXED });
+    const environment = { GIT_DIR: path.join(other.folder, '.git'), GIT_INDEX_FILE: path.join(other.folder, '.git/index'), GIT_WORK_TREE: other.folder };
+    expect((await verify(repository, [], { environment })).result.outcome).toBe('verified');
+    expect(other.git('status', '--porcelain')).toBe('');
+  });
+
+  it('prints nothing that could command a terminal', async () => {
+    const repository = project({ ...PROJECT, 'test/add.test.js': TEST.replace('\'adds\'', '\'adds \\u001b[31m red\'') });
+    repository.write({ 'src/add.js': FIXED });
+    const { stdout } = await run(['verify', '--workspace', repository.folder], { environment: { NO_COLOR: '1' } });
+    expect(stdout).toContain('adds [31m red');
+    expect(stdout).not.toContain('\u001b');
+    expect((await verify(repository)).result.tests[0]?.id).toContain('\u001b');
+  });
+});
+
+describe('conductor verify refuses, and runs nothing', { timeout: PATIENT_MS }, () => {
+  async function refusal(repository: GitRepository, args: readonly string[] = [], options?: StartOptions): Promise<VerifyResult> {
+    const { code, result, stderr } = await verify(repository, args, options);
+    expect(stderr).not.toContain('Running');
+    expect(code).toBe(1);
+    expect(result).toMatchObject({ verified: false, score: 0, outcome: 'refused', tests: [] });
+    return result;
+  }
+
+  it('where nothing has changed', async () => {
+    expect((await refusal(project())).reason).toBe('There is no uncommitted change to judge.');
+    expect((await refusal(project(), ['--patch', '-'], { input: '\n' })).reason).toBe('The diff has no change to judge.');
+  });
+
+  it('a diff that does not apply', async () => {
+    const diff = '--- a/src/add.js\n+++ b/src/add.js\n@@ -1 +1 @@\n-something else\n+x\n';
+    expect((await refusal(project(), ['--patch', '-'], { input: diff })).reason)
+      .toBe('The change cannot be judged: src/add.js: The diff does not fit the file as it is at HEAD.');
+  });
+
+  it('a diff that reaches out of the workspace', async () => {
+    const diff = '--- a/../x.js\n+++ b/../x.js\n@@ -1 +1 @@\n-x\n+y\n';
+    expect((await refusal(project(), ['--patch', '-'], { input: diff })).reason).toContain('leads out of its folder');
+  });
+
+  it('a change that no text can say', async () => {
+    const repository = project();
+    repository.write({ 'logo.png': Buffer.from([0, 1]), 'src/add.js': FIXED });
+    expect((await refusal(repository)).reason).toMatch(/^The change cannot be judged: logo\.png: The file is not text\. Commit it/);
+  });
+});
+
+describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS }, () => {
+  async function mistake(args: readonly string[], options?: StartOptions): Promise<string> {
+    const { code, stdout, stderr } = await run(['verify', ...args], options);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).not.toMatch(NO_STACK);
+    return stderr;
+  }
+
+  it('where there is nothing to judge against', async () => {
+    await mkdir(path.join(places.folder, 'plain'));
+    expect(await mistake(['--workspace', 'plain', '--json'])).toContain('is not in a Git repository');
+    const unborn = new GitRepository(path.join(places.folder, 'unborn'));
+    expect(await mistake(['--workspace', unborn.folder])).toContain('has no commit yet');
+    expect(await mistake(['--workspace', 'nowhere'])).toContain(`There is no folder ${path.join(places.folder, 'nowhere')}.`);
+  });
+
+  it('where no test command is found or readable', async () => {
+    const repository = project({ 'readme.md': 'hello\n' });
+    repository.write({ 'readme.md': 'hi\n' });
+    expect(await mistake(['--workspace', repository.folder])).toContain('name the one that runs the tests with --command');
+    expect(await mistake(['--workspace', project().folder, '--runner', 'pytest'])).toContain('No test command of pytest was found');
+    expect(await readdir(path.join(places.home, 'verify'))).toEqual([]);
+  });
+
+  it.each([
+    ['a word that is no option', ['fix.diff'], /takes options only: --patch FILE\.diff \(left over: fix\.diff\)/],
+    ['a runner that is none', ['--runner', 'ava'], /There is no runner "ava"; there are vitest, /],
+    ['reports of no command', ['--reports', '*.xml'], /--reports goes with --command/],
+    ['an empty command', ['--command', ' '], /--command takes a command/],
+    ['a time that is none', ['--timeout', '0'], /--timeout takes a whole number from 1/],
+    ['a diff that is not there', ['--patch', 'gone.diff'], /gone\.diff could not be read \(ENOENT\)/],
+    ['an unknown option', ['--force'], /--force/],
+  ])('%s', async (_name, args, says) => {
+    expect(await mistake(args)).toMatch(says);
+  });
+
+  it('a diff that is no text', async () => {
+    expect(await mistake(['--patch', '-'], { input: Buffer.from([0x63, 0xe9, 0x0a]) })).toContain('Standard input is not text in UTF-8');
+  });
+});
+
+describe('conductor verify --list', { timeout: PATIENT_MS }, () => {
+  it('shows the test commands that are found, the likeliest first, and needs no repository', async () => {
+    const folder = path.join(places.folder, 'listed');
+    await mkdir(path.join(folder, 'test'), { recursive: true });
+    for (const file of ['package.json', 'test/add.test.js']) await writeFile(path.join(folder, file), PROJECT[file] as string);
+    const shown = await run(['verify', '--list', '--workspace', folder]);
+    expect(shown.stdout).toMatch(/^node --test {2}node-test\n/);
+    const { code, stdout } = await run(['verify', '--list', '--json', '--workspace', folder]);
+    expect(JSON.parse(stdout)).toContainEqual({ command: 'node --test', runner: 'node-test', folder: '' });
+    expect(code).toBe(0);
+  });
+});
+
+describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_MS }, () => {
+  /** A PATH with Git and Node, and nothing of what a sandbox needs. */
+  async function bareMachine(): Promise<StartOptions> {
+    const programs = path.join(places.folder, 'programs');
+    await mkdir(programs, { recursive: true });
+    for (const program of ['git', 'sh', 'env'])
+      await symlink(execFileSync('which', [program], { encoding: 'utf8' }).trim(), path.join(programs, program)).catch(() => {});
+    await writeFile(path.join(programs, 'node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    await chmod(path.join(programs, 'node'), 0o755);
+    return { environment: { PATH: programs } };
+  }
+
+  it('learns nothing, says what to install, and ends with 4', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED });
+    const { code, result } = await verify(repository, [], await bareMachine());
+    expect(result).toMatchObject({ verified: false, outcome: 'infrastructure', reason: expect.stringContaining('apt-get install bubblewrap') as string });
+    expect(code).toBe(4);
+  });
+
+  it('runs the tests without one only where that is asked for, and says so', async () => {
+    const repository = project();
+    repository.write({ 'src/add.js': FIXED });
+    const { code, result } = await verify(repository, ['--no-sandbox'], await bareMachine());
+    expect(result, result.reason).toMatchObject({ verified: true, outcome: 'verified', sandboxed: false });
+    expect(code).toBe(0);
+    const { stdout } = await run(['verify', '--no-sandbox', '--workspace', repository.folder], await bareMachine());
+    expect(stdout).toContain('(without a sandbox)');
+  });
+
+  it('learns nothing without Git, and says so', async () => {
+    const { code, stdout } = await run(['verify', '--json', '--workspace', project().folder], { environment: { PATH: '/nowhere' } });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'infrastructure', reason: 'Git is not installed, or not on the PATH.' });
+    expect(code).toBe(4);
+  });
+});
+
+it('conductor verify --help says what its exit codes mean', async () => {
+  const { code, stdout } = await run(['verify', '--help']);
+  expect(stdout).toContain('0 verified, 1 failed or refused, 2 wrong usage, 4 nothing could be learned');
+  const documented = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
+  for (const [, option] of stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)) expect(documented).toContain(`\`${option}`);
+  expect(code).toBe(0);
+});
