@@ -29,6 +29,8 @@ export interface ModelChoice {
   readonly precision: (typeof PRECISIONS)[number];
   readonly storage: string | undefined;
   readonly cuda: CudaChoice;
+  /** Whether its adapter is to be trained. */
+  readonly trainable?: boolean;
 }
 
 /** Where missing CUDA libraries come from, and whether the user agreed beforehand. */
@@ -54,13 +56,13 @@ export function modelChoice(values: Values): ModelChoice {
 
 /** What a model is loaded with, and the folder of the adapter. @throws an error that says what to do */
 export async function modelSettings(
-  { model, adapter, device, precision, storage: named }: ModelChoice, context: Pick<CommandContext, 'currentFolder' | 'environment'>,
+  { model, adapter, device, precision, storage: named, trainable }: ModelChoice, context: Pick<CommandContext, 'currentFolder' | 'environment'>,
 ): Promise<{ readonly settings: ModelSettings; readonly adapter: string | undefined }> {
   const { currentFolder } = context;
   const storage = await writableStorage(named, context);
   const folder = await findModelFolder(model, { currentFolder, storage });
   return {
-    settings: { folder, device, precision, adapters: adapter !== undefined, storage },
+    settings: { folder, device, precision, adapters: adapter !== undefined, storage, ...(trainable && { trainable }) },
     adapter: adapter === undefined ? undefined : path.resolve(currentFolder, adapter),
   };
 }

@@ -3,7 +3,7 @@ import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceChoice } from '../lm/device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries } from '../lm/device/cuda-libraries.ts';
 import { DeviceError } from '../lm/device/device-error.ts';
-import type { LanguageModel, ModelSettings } from '../lm/language-model.ts';
+import type { ModelSettings, TrainableModel } from '../lm/language-model.ts';
 import type { LoadPhase } from '../lm/load-model.ts';
 import { memoryOf } from '../lm/model-memory.ts';
 import type { ModelStatus } from '../lm/process/model-client.ts';
@@ -15,7 +15,7 @@ import { ProgressPrinter } from './progress-printer.ts';
 import { allPrintable } from './terminal.ts';
 
 export interface RunningModel {
-  readonly model: LanguageModel;
+  readonly model: TrainableModel;
   /** The folder of the adapter that was asked for; to be named in each request. */
   readonly adapter: string | undefined;
 }

@@ -16,10 +16,13 @@ const MOST_BYTES = 256 * 2 ** 20;
 
 const FORM = '{"sequences": [[id, …], …], "prompt_lengths": [n, …]}';
 
-const fileSchema = z.object({
+const sequencesSchema = z.object({
   sequences: z.array(z.array(z.int().min(0))),
   prompt_lengths: z.array(z.int().min(1)),
-}).superRefine(({ sequences, prompt_lengths: lengths }, { addIssue }) => {
+});
+const fileSchema = sequencesSchema.superRefine(checkLengths);
+
+function checkLengths({ sequences, prompt_lengths: lengths }: z.output<typeof sequencesSchema>, { addIssue }: z.RefinementCtx): void {
   if (sequences.length !== lengths.length) {
     addIssue({ code: 'custom', message: `there are ${sequences.length} sequences and ${lengths.length} prompt lengths` });
   }
@@ -28,19 +31,61 @@ const fileSchema = z.object({
     const message = `is ${lengths[longer]}, and the sequence has ${sequences[longer]?.length} tokens`;
     addIssue({ code: 'custom', path: ['prompt_lengths', longer], message });
   }
+}
+
+/** A batch as a policy gradient wants it: of each completion, the tokens after its prompt, an advantage and the former log-probabilities. */
+export interface TrainingBatch extends TokenSequences {
+  readonly oldLogprobs: readonly (readonly number[])[];
+  readonly advantages: readonly number[];
+  readonly clip: { readonly low: number; readonly high: number };
+}
+
+const BATCH_FORM =
+  '{"sequences": [[id, …], …], "prompt_lengths": [n, …], "old_logprobs": [[x, …], …], "advantages": [x, …], "clip": [low, high]}';
+
+const batchSchema = sequencesSchema.extend({
+  old_logprobs: z.array(z.array(z.number())),
+  advantages: z.array(z.number()),
+  clip: z.tuple([z.number().min(0), z.number().min(0)]),
+}).superRefine((batch, context) => {
+  checkLengths(batch, context);
+  const { sequences, prompt_lengths: lengths, old_logprobs: old, advantages } = batch;
+  if (old.length !== sequences.length || advantages.length !== sequences.length) {
+    const message = `there are ${sequences.length} sequences, ${old.length} lists of old log-probabilities and ${advantages.length} advantages`;
+    context.addIssue({ code: 'custom', message });
+  }
+  const other = sequences.findIndex((sequence, row) => old[row] && old[row].length !== sequence.length - (lengths[row] ?? 0));
+  if (other >= 0) {
+    const message = `has ${old[other]?.length} numbers, and ${sequences[other]!.length - lengths[other]!} tokens come after the prompt`;
+    context.addIssue({ code: 'custom', path: ['old_logprobs', other], message });
+  }
 });
 
+type InputContext = Pick<CommandContext, 'currentFolder' | 'standardInput' | 'interrupted'>;
+
 /** Reads a file of token ids, or standard input where it is named "-". @throws an error that says what is wrong with it */
-export async function readTokenFile(
-  name: string, { currentFolder, standardInput, interrupted }: Pick<CommandContext, 'currentFolder' | 'standardInput' | 'interrupted'>,
-): Promise<TokenSequences> {
+export async function readTokenFile(name: string, context: InputContext): Promise<TokenSequences> {
+  const { sequences, prompt_lengths: promptLengths } = await readInput(name, fileSchema, FORM, context);
+  return { sequences, promptLengths };
+}
+
+/** The same with what a policy gradient needs. */
+export async function readTrainingBatch(name: string, context: InputContext): Promise<TrainingBatch> {
+  const batch = await readInput(name, batchSchema, BATCH_FORM, context);
+  const { sequences, prompt_lengths: promptLengths, old_logprobs: oldLogprobs, advantages, clip: [low, high] } = batch;
+  return { sequences, promptLengths, oldLogprobs, advantages, clip: { low, high } };
+}
+
+async function readInput<Content>(
+  name: string, schema: z.ZodType<Content>, form: string, { currentFolder, standardInput, interrupted }: InputContext,
+): Promise<Content> {
   const place = name === '-' ? 'Standard input' : path.resolve(currentFolder, name);
   const input = addAbortSignal(interrupted, name === '-' ? standardInput() : createReadStream(place));
-  const parsed = fileSchema.safeParse(parse(await readAll(input, place, interrupted), place));
-  if (parsed.success) return { sequences: parsed.data.sequences, promptLengths: parsed.data.prompt_lengths };
+  const parsed = schema.safeParse(parse(await readAll(input, place, interrupted), place, form));
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : String(part))).join('');
-  throw new Error(`${place} is not of the form ${FORM}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'it is something else'}.`);
+  throw new Error(`${place} is not of the form ${form}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'it is something else'}.`);
 }
 
 async function readAll(input: AsyncIterable<Uint8Array>, place: string, interrupted: AbortSignal): Promise<Buffer> {
@@ -60,10 +105,10 @@ async function readAll(input: AsyncIterable<Uint8Array>, place: string, interrup
   return Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array, place: string): unknown {
+function parse(bytes: Uint8Array, place: string, form: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new Error(`${place} is not JSON; it must be of the form ${FORM}.`, { cause });
+    throw new Error(`${place} is not JSON; it must be of the form ${form}.`, { cause });
   }
 }

@@ -57,6 +57,15 @@ export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'con
   return Math.max(256, Math.floor((BATCH_SECONDS * OPERATIONS_PER_SECOND) / (2 * multipliedWeights(config))));
 }
 
+/**
+ * How many tokens go forward and back in one run; a single sequence may have more. That is some four times the work of scoring them, and
+ * the memory of what a layer's attention looks at grows with it.
+ */
+export function trainedTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): number {
+  if (device === 'cuda') return 4_096;
+  return Math.max(1_024, Math.floor(scoredTokens({ device, config }) / 4));
+}
+
 /** Weights that a token is multiplied with: the seven projections of each layer, and the output layer. */
 function multipliedWeights(config: DecoderConfig): number {
   const layer = Object.values(linearShapes(config)).reduce((sum, [rows, columns]) => sum + rows * columns, 0);

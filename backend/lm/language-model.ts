@@ -1,5 +1,7 @@
 import type { Pattern } from './automaton/pattern.ts';
 import type { ChatMessage } from './tokenizer/tokenizer.ts';
+import type { BatchToTrain, TrainedTokens, TrainingStart } from './trainer/training.ts';
+import type { StepOptions } from './trainer/parameter-trainer.ts';
 
 /*
  * What the rest of the house knows of a model that runs here: this interface. The model itself runs in a process of its own
@@ -18,6 +20,8 @@ export interface ModelSettings {
   readonly contextLength?: number | undefined;
   /** Whether requests may name an adapter. */
   readonly adapters: boolean;
+  /** Whether an adapter can be trained, which takes more memory. */
+  readonly trainable?: boolean | undefined;
   /** Where quantised weights are kept. */
   readonly storage: string;
 }
@@ -99,4 +103,26 @@ export interface LanguageModel {
   generate(request: TokensRequest): Promise<GeneratedTokens[]>;
   /** Log-probabilities of each sequence's tokens from its prompt's length on. Needs no tokenizer. */
   score(request: ScoreRequest): Promise<number[][]>;
+}
+
+export interface TrainRequest extends BatchToTrain {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A model of which one adapter can be trained. Folders and files are absolute; a folder that is written must not be there yet, and appears
+ * whole or not at all. To sample from the adapter as it is, export it and name its folder.
+ */
+export interface TrainableModel extends LanguageModel {
+  /** Begins a training, and ends the one before. */
+  startTraining(start: TrainingStart): Promise<void>;
+  /** Adds the gradients of a batch, in as many passes as it takes, to those of the step to come. Where it fails, all of them are discarded. */
+  forwardBackward(request: TrainRequest): Promise<TrainedTokens>;
+  optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }>;
+  /** The gradients of the step to come, as a safetensors file. */
+  writeGradients(file: string): Promise<{ readonly gradientNorm: number }>;
+  /** All that the next step depends on, for `TrainingStart.resume`. */
+  saveTraining(folder: string): Promise<void>;
+  /** As a PEFT folder. */
+  exportAdapter(folder: string): Promise<void>;
 }

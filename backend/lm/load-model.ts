@@ -47,6 +47,7 @@ export interface LoadedModel {
   readonly checkpoint: Checkpoint;
   readonly session: DecoderSession;
   readonly takesAdapters: boolean;
+  readonly canTrain: boolean;
   readonly description: ModelDescription;
 }
 
@@ -79,7 +80,8 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     device,
     compute: device === 'cpu' ? 'float32' : cudaCompute(settings, storedType),
     quantized,
-    adapters: settings.adapters,
+    adapters: settings.adapters || settings.trainable === true,
+    trainable: settings.trainable ? 'adapter' : undefined,
     contextLength,
     threads,
     repackWeights: repack.yes,
@@ -92,7 +94,7 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     weightBytes: plan.weightsBytes,
     contextLength: session.contextLength,
   };
-  return { checkpoint, session, takesAdapters: settings.adapters, description };
+  return { checkpoint, session, takesAdapters: settings.adapters || settings.trainable === true, canTrain: settings.trainable === true, description };
 }
 
 async function requireRuntime(): Promise<void> {

@@ -4,15 +4,17 @@ import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
 import { compilePattern } from './automaton/compile-pattern.ts';
 import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
-import { chunkTokens, scoredTokens } from './chunk-tokens.ts';
+import { chunkTokens, scoredTokens, trainedTokens } from './chunk-tokens.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
-  GeneratedTokens, LanguageModel, ModelDescription, ScoreRequest, TextRequest, TokensRequest, WrittenText,
+  GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from './language-model.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { RecentlyUsed } from './recently-used.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
+import type { StepOptions } from './trainer/parameter-trainer.ts';
+import { AdapterTraining, type TrainedTokens, type TrainingStart } from './trainer/training.ts';
 import { SampleTexts } from './written-texts.ts';
 
 /** An adapter of rank 16 on a 7B model takes 160 MB. */
@@ -21,12 +23,13 @@ const ADAPTERS_KEPT = 2;
 const AUTOMATA_KEPT = 4;
 
 /** A model in this process. Its runs block the thread: everything but the model's own process takes a `ModelClient`. */
-export class LocalModel implements LanguageModel {
+export class LocalModel implements TrainableModel {
   readonly #loaded: LoadedModel;
   readonly #queue = new SerialQueue();
   readonly #adapters = new RecentlyUsed<Adapter>(ADAPTERS_KEPT);
   readonly #automata = new RecentlyUsed<TokenAutomaton>(AUTOMATA_KEPT);
   #tokenizer: Tokenizer | undefined;
+  #training: AdapterTraining | undefined;
 
   private constructor(loaded: LoadedModel) {
     this.#loaded = loaded;
@@ -75,6 +78,72 @@ export class LocalModel implements LanguageModel {
       }
       return scores;
     }, signal);
+  }
+
+  /** @throws AdapterError, CheckpointError, TrainerStateError, ModelRequestError */
+  startTraining(start: TrainingStart): Promise<void> {
+    return this.#queue.run(async () => {
+      const { session, checkpoint, canTrain } = this.#loaded;
+      if (!canTrain) throw new ModelRequestError('The model was loaded without anything to train.');
+      this.#training = undefined;
+      this.#training = await AdapterTraining.begin(session, checkpoint, start);
+    });
+  }
+
+  /** The longest sequences come first: what does not fit into memory fails at once. @throws ModelRequestError, NotANumberError */
+  forwardBackward({ signal, ...request }: TrainRequest): Promise<TrainedTokens> {
+    return this.#queue.run(async () => {
+      const { sequences, promptLengths, tokens } = request;
+      if (sequences.length !== promptLengths.length || sequences.length !== tokens.length) {
+        throw new ModelRequestError(`There are ${sequences.length} sequences, ${promptLengths.length} prompt lengths and token weights for ${tokens.length}.`);
+      }
+      const order = sequences.map((_, row) => row).sort((a, b) => sequences[b]!.length - sequences[a]!.length || a - b);
+      let loss = 0;
+      const logprobs: (readonly number[])[] = [];
+      const entropies: (readonly number[])[] = [];
+      const training = this.#trained();
+      try {
+        for (const { from, to } of batches(order.map((row) => sequences[row]!.length), trainedTokens(this.#load))) {
+          signal?.throwIfAborted();
+          const rows = order.slice(from, to);
+          const pick = <T>(list: readonly T[]): T[] => rows.map((row) => list[row] as T);
+          const part = { ...request, sequences: pick(sequences), promptLengths: pick(promptLengths), tokens: pick(tokens) };
+          const told = await training.forwardBackward(part);
+          loss += told.loss;
+          rows.forEach((row, index) => {
+            logprobs[row] = told.logprobs[index]!;
+            entropies[row] = told.entropies[index]!;
+          });
+        }
+      } catch (error) {
+        // Half of a batch is no batch.
+        training.discard();
+        throw error;
+      }
+      return { loss, logprobs, entropies };
+    }, signal);
+  }
+
+  /** @throws ModelRequestError where no training was begun, as all below */
+  optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }> {
+    return this.#queue.run(async () => this.#trained().step(options));
+  }
+
+  writeGradients(file: string): Promise<{ readonly gradientNorm: number }> {
+    return this.#queue.run(() => this.#trained().writeGradients(file));
+  }
+
+  saveTraining(folder: string): Promise<void> {
+    return this.#queue.run(() => this.#trained().save(folder));
+  }
+
+  exportAdapter(folder: string): Promise<void> {
+    return this.#queue.run(() => this.#trained().exportAdapter(folder));
+  }
+
+  #trained(): AdapterTraining {
+    if (!this.#training) throw new ModelRequestError('No training was begun.');
+    return this.#training;
   }
 
   async close(): Promise<void> {

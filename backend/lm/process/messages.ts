@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROJECTIONS } from '../adapter/projections.ts';
 import type { Pattern } from '../automaton/pattern.ts';
 import type { ModelDescription, ModelSettings } from '../language-model.ts';
 import type { LoadProgress } from '../load-model.ts';
@@ -15,6 +16,7 @@ const id = z.int().min(1);
 const numbers = z.instanceof(Float64Array);
 const count = z.int().min(0);
 const byte = z.int().min(0).max(255);
+const fraction = z.number().min(0).max(1);
 
 const settings = z.object({
   folder: z.string().min(1),
@@ -22,6 +24,7 @@ const settings = z.object({
   precision: z.enum(['full', '8-bit', '4-bit']),
   contextLength: z.int().min(1).optional(),
   adapters: z.boolean(),
+  trainable: z.boolean().optional(),
   storage: z.string().min(1),
 }) satisfies z.ZodType<ModelSettings>;
 
@@ -73,6 +76,26 @@ export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
   z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, adapter: z.string().optional() }),
   z.object({ type: z.literal('memory'), id }),
+  z.object({
+    type: z.literal('startTraining'), id,
+    adapter: z.union([z.string(), z.object({
+      rank: z.int().min(1).max(4_096), alpha: z.number(), projections: z.array(z.enum(PROJECTIONS)).min(1).readonly(), seed: z.int().min(0),
+    })]),
+    optimizer: z.object({ beta1: fraction, beta2: fraction, epsilon: z.number().min(0), weightDecay: z.number().min(0) }),
+    resume: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('forwardBackward'), id, sequences: z.array(numbers), promptLengths: numbers, temperature: z.number().optional(),
+    clip: z.object({ low: z.number(), high: z.number() }).optional(),
+    tokens: z.array(z.object({
+      oldLogprobs: numbers, referenceLogprobs: numbers, advantages: numbers,
+      surrogateWeights: numbers, divergenceWeights: numbers, likelihoodWeights: numbers,
+    }).partial()),
+  }),
+  z.object({ type: z.literal('optimStep'), id, learningRate: z.number(), gradientClip: z.number().optional() }),
+  z.object({ type: z.literal('writeGradients'), id, file: z.string() }),
+  z.object({ type: z.literal('saveTraining'), id, folder: z.string() }),
+  z.object({ type: z.literal('exportAdapter'), id, folder: z.string() }),
 ]);
 
 /** What may be said to the model's process; every request is answered by one `result` or one `error` of its id. */
@@ -95,6 +118,12 @@ export const RESULTS = {
   generate: z.array(row),
   score: z.array(numbers),
   memory: z.object({ residentBytes: z.number().min(0) }),
+  startTraining: z.null(),
+  forwardBackward: z.object({ loss: z.number(), logprobs: z.array(numbers), entropies: z.array(numbers) }),
+  optimStep: z.object({ gradientNorm: z.number() }),
+  writeGradients: z.object({ gradientNorm: z.number() }),
+  saveTraining: z.null(),
+  exportAdapter: z.null(),
 } as const satisfies Record<ModelRequest['type'], z.ZodType>;
 
 export type ResultOf<Type extends ModelRequest['type']> = z.output<(typeof RESULTS)[Type]>;

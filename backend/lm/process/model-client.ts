@@ -3,14 +3,16 @@ import type { DeviceChoice } from '../device/choose-device.ts';
 import { DeviceError } from '../device/device-error.ts';
 import { explainCudaFailure } from '../device/explain-cuda-failure.ts';
 import type {
-  GeneratedTokens, LanguageModel, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, WrittenText,
+  GeneratedTokens, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from '../language-model.ts';
 import { RuntimeMissingError } from '../load-error.ts';
 import type { LoadProgress } from '../load-model.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import type { StepOptions } from '../trainer/parameter-trainer.ts';
+import type { TrainedTokens, TrainingStart } from '../trainer/training.ts';
 import { ModelClosedError, ModelDiedError, ModelFailedError } from './errors.ts';
-import type { ModelEvent } from './messages.ts';
-import { ModelChild } from './model-child.ts';
+import type { ModelEvent, ModelRequest, ResultOf } from './messages.ts';
+import { ModelChild, type Unnumbered } from './model-child.ts';
 import { processEnvironment } from './process-environment.ts';
 
 export type ModelStatus =
@@ -53,7 +55,7 @@ interface Running {
  * started again when it died. Requests are sent one after another, so those behind the one that a death has hit are not
  * affected.
  */
-export class ModelClient implements LanguageModel {
+export class ModelClient implements TrainableModel {
   readonly #options: ModelClientOptions;
   readonly #graceMs: number;
   readonly #environment: NodeJS.ProcessEnv;
@@ -140,6 +142,44 @@ export class ModelClient implements LanguageModel {
       );
       return scores.map((row) => [...row]);
     });
+  }
+
+  /** A training lives as long as the process: an idle model that is unloaded takes it along, and one whose process dies. */
+  async startTraining({ adapter, optimizer, resume }: TrainingStart): Promise<void> {
+    const begun = typeof adapter === 'string' ? adapter : { ...adapter, projections: [...adapter.projections] };
+    await this.#ask({ type: 'startTraining', adapter: begun, optimizer: { ...optimizer }, resume });
+  }
+
+  async forwardBackward({ signal, sequences, promptLengths, tokens, temperature, clip }: TrainRequest): Promise<TrainedTokens> {
+    const { loss, logprobs, entropies } = await this.#ask({
+      type: 'forwardBackward', temperature, clip: clip && { ...clip },
+      sequences: sequences.map((sequence) => Float64Array.from(sequence)),
+      promptLengths: Float64Array.from(promptLengths),
+      tokens: tokens.map((weights) => Object.fromEntries(Object.entries(weights).map(([name, numbers]) => [name, Float64Array.from(numbers)]))),
+    }, signal);
+    return { loss, logprobs: logprobs.map((row) => [...row]), entropies: entropies.map((row) => [...row]) };
+  }
+
+  optimStep({ learningRate, gradientClip }: StepOptions): Promise<{ readonly gradientNorm: number }> {
+    return this.#ask({ type: 'optimStep', learningRate, gradientClip });
+  }
+
+  writeGradients(file: string): Promise<{ readonly gradientNorm: number }> {
+    return this.#ask({ type: 'writeGradients', file });
+  }
+
+  async saveTraining(folder: string): Promise<void> {
+    await this.#ask({ type: 'saveTraining', folder });
+  }
+
+  async exportAdapter(folder: string): Promise<void> {
+    await this.#ask({ type: 'exportAdapter', folder });
+  }
+
+  #ask<Type extends ModelRequest['type']>(
+    request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, signal?: AbortSignal,
+  ): Promise<ResultOf<Type>> {
+    return this.#enqueue(signal, ({ child }) => child.ask<Type>(request, { signal, graceMs: this.#graceMs }));
   }
 
   /** What the process takes of the machine's memory; nothing is loaded for it. It answers between two chunks. */

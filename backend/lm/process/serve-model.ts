@@ -72,6 +72,12 @@ class ModelServer {
       case 'write': return this.#write(request, signal);
       case 'generate': return this.#generate(request, signal);
       case 'score': return this.#score(request, signal);
+      case 'startTraining': return this.#startTraining(request);
+      case 'forwardBackward': return this.#forwardBackward(request, signal);
+      case 'optimStep': return (await this.#opened()).optimStep(request);
+      case 'writeGradients': return (await this.#opened()).writeGradients(request.file);
+      case 'saveTraining': return (await this.#opened()).saveTraining(request.folder).then(() => null);
+      case 'exportAdapter': return (await this.#opened()).exportAdapter(request.folder).then(() => null);
     }
   }
 
@@ -109,6 +115,20 @@ class ModelServer {
     return generated.map(packed);
   }
 
+  async #startTraining({ id: _id, type: _type, ...start }: Extract<ModelRequest, { type: 'startTraining' }>): Promise<null> {
+    await (await this.#opened()).startTraining(start);
+    return null;
+  }
+
+  async #forwardBackward(request: Extract<ModelRequest, { type: 'forwardBackward' }>, signal: AbortSignal): Promise<ResultOf<'forwardBackward'>> {
+    const { sequences, promptLengths, tokens, temperature, clip } = request;
+    const { loss, logprobs, entropies } = await (await this.#opened()).forwardBackward({
+      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], temperature, clip, signal,
+      tokens: tokens.map((weights) => Object.fromEntries(Object.entries(weights).map(([name, numbers]) => [name, listed(numbers) ?? []]))),
+    });
+    return { loss, logprobs: logprobs.map((row) => Float64Array.from(row)), entropies: entropies.map((row) => Float64Array.from(row)) };
+  }
+
   async #score(request: Extract<ModelRequest, { type: 'score' }>, signal: AbortSignal): Promise<ResultOf<'score'>> {
     const { sequences, promptLengths, adapter } = request;
     const scores = await (await this.#opened()).score({
@@ -117,6 +137,8 @@ class ModelServer {
     return scores.map((row) => Float64Array.from(row));
   }
 }
+
+const listed = (numbers: Float64Array | undefined): number[] | undefined => numbers && [...numbers];
 
 function packed({ tokens, logprobs, finishReason }: GeneratedTokens) {
   return { tokens: Float64Array.from(tokens), logprobs: Float64Array.from(logprobs), finishReason };

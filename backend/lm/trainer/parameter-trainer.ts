@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readTensor } from '../checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor } from '../checkpoint/safetensors-file.ts';
 import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
-import { AdamW, type AdamWOptions, clipGradients, type Moments } from './adamw.ts';
+import { AdamW, type AdamWOptions, clipGradients, gradientNorm, type Moments } from './adamw.ts';
 
 export interface StepOptions {
   readonly learningRate: number;
@@ -48,6 +48,15 @@ export class ParameterTrainer {
     this.parameters = new Map(parameters.map(({ name, data }) => [name, data]));
     this.#shapes = new Map(parameters.map(({ name, shape }) => [name, shape]));
     this.optimizer = optimizer instanceof AdamW ? optimizer : new AdamW(optimizer);
+  }
+
+  /** Of the step to come. */
+  get gradients(): ReadonlyMap<string, Float32Array> {
+    return this.#gradients;
+  }
+
+  get gradientNorm(): number {
+    return gradientNorm(this.#gradients);
   }
 
   /** Steps taken. */
