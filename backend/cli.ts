@@ -8,6 +8,7 @@ import type { Command, CommandContext, Verification } from './cli/command.ts';
 import { demoCommand } from './cli/demo-command.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { generateCommand } from './cli/generate-command.ts';
+import { gradCommand } from './cli/grad-command.ts';
 import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
@@ -35,7 +36,7 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
-  verify: verifyCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand,
+  verify: verifyCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 
 const statusLine = process.stderr.isTTY ? new StatusLine(process.stderr) : undefined;
