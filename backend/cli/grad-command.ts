@@ -39,7 +39,7 @@ export const gradCommand: Command = async (args, context) => {
     maxCompletionLength: longest ?? 0,
   };
   if (size.tokens === 0) throw new Error('There is no token after any prompt, and so no gradient.');
-  const tokens = oldLogprobs.map((old, row) => lossWeights({ oldLogprobs: old, advantage: advantages[row] as number }, { type }, size));
+  const tokens = oldLogprobs.map((old, row) => lossWeights({ tokens: old.length, oldLogprobs: old, advantage: advantages[row] as number }, { type }, size));
   const found = await runModel({ ...choice, trainable: true }, context, async ({ model, adapter }) => {
     await model.startTraining({ adapter: adapter as string, optimizer: ADAMW_DEFAULTS });
     const { loss } = await model.forwardBackward({ ...batch, tokens, temperature, signal: context.interrupted });

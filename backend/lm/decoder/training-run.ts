@@ -2,7 +2,7 @@ import { loraTensorName, type Adapter } from '../adapter/read-adapter.ts';
 import { PROJECTIONS, type Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
+import { bools, type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
 import { requireNumber } from './not-a-number-error.ts';
 import { checkTemperature, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
@@ -13,6 +13,7 @@ import { adapterInput } from './weights.ts';
 /** What the loss knows of each trained token; one list a sequence, of as many numbers as come after its prompt. See `policyLoss`. */
 export interface TokenWeights {
   readonly oldLogprobs: readonly number[];
+  readonly samplerLogprobs: readonly number[];
   readonly referenceLogprobs: readonly number[];
   readonly advantages: readonly number[];
   readonly surrogateWeights: readonly number[];
@@ -29,6 +30,10 @@ export interface TrainingRequest {
   readonly tokens: readonly Partial<TokenWeights>[];
   /** The ratio is clipped to 1 − low and 1 + high. */
   readonly clip?: { readonly low: number; readonly high: number } | undefined;
+  /** The policy that the ratio is relative to is the one at hand; otherwise it is that of `oldLogprobs`. */
+  readonly onPolicy?: boolean | undefined;
+  /** The most that a token may count for being likelier to the trainer than to the sampler; without it `samplerLogprobs` are not looked at. */
+  readonly importanceLimit?: number | undefined;
   readonly adapter?: Adapter | undefined;
 }
 
@@ -43,12 +48,12 @@ export interface TrainedBatch {
 }
 
 const TOKEN_WEIGHTS: readonly (keyof TokenWeights)[] = [
-  'oldLogprobs', 'referenceLogprobs', 'advantages', 'surrogateWeights', 'divergenceWeights', 'likelihoodWeights',
+  'oldLogprobs', 'samplerLogprobs', 'referenceLogprobs', 'advantages', 'surrogateWeights', 'divergenceWeights', 'likelihoodWeights',
 ];
 
 /** undefined where there is nothing to train. @throws ModelRequestError */
 export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
-  const { sequences, promptLengths, temperature = 1, tokens, clip = { low: 0, high: 0 } } = request;
+  const { sequences, promptLengths, temperature = 1, tokens, clip = { low: 0, high: 0 }, importanceLimit = 0, onPolicy = false } = request;
   if (tokens.length !== sequences.length) throw new ModelRequestError(`There are ${sequences.length} sequences, and weights for the tokens of ${tokens.length}.`);
   checkTemperature(temperature);
   const places = placesOf({ sequences, promptLengths }, config, contextLength);
@@ -68,6 +73,8 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
     'trained temperature': float32s([], [temperature]),
     'trained clipLow': float32s([], [clip.low]),
     'trained clipHigh': float32s([], [clip.high]),
+    'trained importanceLimit': float32s([], [importanceLimit]),
+    'trained onPolicy': bools([], [onPolicy ? 1 : 0]),
     ...Object.fromEntries(TOKEN_WEIGHTS.map((name) => {
       const values = new Float32Array(blocks * PLACES_AT_ONCE);
       values.set(ofTokens(name));
@@ -86,6 +93,8 @@ export function idleTraining(): Feeds {
     'trained temperature': float32s([], [1]),
     'trained clipLow': float32s([], [0]),
     'trained clipHigh': float32s([], [0]),
+    'trained importanceLimit': float32s([], [0]),
+    'trained onPolicy': bools([], [0]),
     ...Object.fromEntries(TOKEN_WEIGHTS.map((name) => [`trained ${name}`, float32s(none, [])])),
   };
 }

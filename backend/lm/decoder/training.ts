@@ -27,7 +27,7 @@ export interface TrainingInputs {
   readonly targets: Tensor;
   /** float32[]. */
   readonly temperature: Tensor;
-  /** float32[trained blocks, PLACES_AT_ONCE] each, and two float32[]. */
+  /** float32[trained blocks, PLACES_AT_ONCE] each, three float32[] and a bool[]. */
   readonly loss: LossInputs;
 }
 
@@ -56,6 +56,7 @@ export function trainingInputs(root: Graph): TrainingInputs {
     temperature: number('temperature'),
     loss: {
       oldLogprobs: places('oldLogprobs'),
+      samplerLogprobs: places('samplerLogprobs'),
       referenceLogprobs: places('referenceLogprobs'),
       advantages: places('advantages'),
       surrogateWeights: places('surrogateWeights'),
@@ -63,6 +64,8 @@ export function trainingInputs(root: Graph): TrainingInputs {
       likelihoodWeights: places('likelihoodWeights'),
       clipLow: number('clipLow'),
       clipHigh: number('clipHigh'),
+      importanceLimit: number('importanceLimit'),
+      onPolicy: root.input('trained onPolicy', 'bool', []),
     },
   };
 }
@@ -125,9 +128,9 @@ function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: Trainin
     const all = logSoftmax(body, divide(body, decoder.logits(body, wanted, 'stored'), temperature));
     const column = gatherElements(body, all, reshape(body, ofBlock(targets), [PLACES_AT_ONCE, 1]), 1);
     const logprobs = reshape(body, column, [PLACES_AT_ONCE]);
-    const { clipLow, clipHigh, ...places } = loss;
+    const { clipLow, clipHigh, importanceLimit, onPolicy, ...places } = loss;
     const here = Object.fromEntries(Object.entries(places).map(([name, tensor]) => [name, ofBlock(tensor)])) as typeof places;
-    const losses = policyLoss(body, logprobs, { ...here, clipLow, clipHigh });
+    const losses = policyLoss(body, logprobs, { ...here, clipLow, clipHigh, importanceLimit, onPolicy });
     const [ofWanted, ...ofTrained] = gradients(body, sum(body, losses, [0]), [wanted, ...trained]);
     const entropies = negate(body, sum(body, multiply(body, exponential(body, all), all), [1]));
     return {

@@ -150,9 +150,9 @@ export class ModelClient implements TrainableModel {
     await this.#ask({ type: 'startTraining', adapter: begun, optimizer: { ...optimizer }, resume });
   }
 
-  async forwardBackward({ signal, sequences, promptLengths, tokens, temperature, clip }: TrainRequest): Promise<TrainedTokens> {
+  async forwardBackward({ signal, sequences, promptLengths, tokens, clip, ...options }: TrainRequest): Promise<TrainedTokens> {
     const { loss, logprobs, entropies } = await this.#ask({
-      type: 'forwardBackward', temperature, clip: clip && { ...clip },
+      type: 'forwardBackward', ...options, clip: clip && { ...clip },
       sequences: sequences.map((sequence) => Float64Array.from(sequence)),
       promptLengths: Float64Array.from(promptLengths),
       tokens: tokens.map((weights) => Object.fromEntries(Object.entries(weights).map(([name, numbers]) => [name, Float64Array.from(numbers)]))),

@@ -121,9 +121,9 @@ class ModelServer {
   }
 
   async #forwardBackward(request: Extract<ModelRequest, { type: 'forwardBackward' }>, signal: AbortSignal): Promise<ResultOf<'forwardBackward'>> {
-    const { sequences, promptLengths, tokens, temperature, clip } = request;
+    const { id: _id, type: _type, sequences, promptLengths, tokens, ...options } = request;
     const { loss, logprobs, entropies } = await (await this.#opened()).forwardBackward({
-      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], temperature, clip, signal,
+      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], ...options, signal,
       tokens: tokens.map((weights) => Object.fromEntries(Object.entries(weights).map(([name, numbers]) => [name, listed(numbers) ?? []]))),
     });
     return { loss, logprobs: logprobs.map((row) => Float64Array.from(row)), entropies: entropies.map((row) => Float64Array.from(row)) };

@@ -18,11 +18,11 @@ export interface BatchSize {
 }
 
 export interface CompletionToWeigh {
-  /** Of each token under the policy that sampled, as the trainer has them. */
-  readonly oldLogprobs: readonly number[];
+  readonly tokens: number;
   readonly advantage: number;
-  /** Of the trainer's to the sampler's probability of each token; all 1 where absent. See `truncatedImportance`. */
-  readonly importance?: readonly number[] | undefined;
+  /** Of each token: under the policy that the ratio is relative to, as the trainer has it, and as the sampler has it. See `policyLoss`. */
+  readonly oldLogprobs?: readonly number[] | undefined;
+  readonly samplerLogprobs?: readonly number[] | undefined;
   /** Under the model without its adapter; needed where the divergence counts. */
   readonly referenceLogprobs?: readonly number[] | undefined;
 }
@@ -35,14 +35,15 @@ export interface LossOptions {
 
 /** What `policyLoss` is to be given for the tokens of a completion. */
 export function lossWeights(completion: CompletionToWeigh, { type, divergence = 0 }: LossOptions, batch: BatchSize): Partial<TokenWeights> {
-  const { oldLogprobs, advantage, importance, referenceLogprobs } = completion;
-  const count = oldLogprobs.length;
-  const share = shareOfToken(type, count, batch);
+  const { tokens, advantage, oldLogprobs, samplerLogprobs, referenceLogprobs } = completion;
+  const share = shareOfToken(type, tokens, batch);
+  const all = (value: number): number[] => new Array<number>(tokens).fill(value);
   return {
-    oldLogprobs,
-    advantages: new Array<number>(count).fill(advantage),
-    surrogateWeights: oldLogprobs.map((_, token) => share * (importance?.[token] ?? 1)),
-    ...(divergence !== 0 && referenceLogprobs && { referenceLogprobs, divergenceWeights: new Array<number>(count).fill(share * divergence) }),
+    ...(oldLogprobs && { oldLogprobs }),
+    ...(samplerLogprobs && { samplerLogprobs }),
+    advantages: all(advantage),
+    surrogateWeights: all(share),
+    ...(divergence !== 0 && referenceLogprobs && { referenceLogprobs, divergenceWeights: all(share * divergence) }),
   };
 }
 
@@ -60,12 +61,4 @@ function shareOfToken(type: LossType, tokens: number, batch: BatchSize): number 
     case 'dr_grpo':
       return 1 / (batch.completions * batch.maxCompletionLength);
   }
-}
-
-/**
- * How much likelier each token was to the trainer than to the sampler, which rounds otherwise, at most `limit`: what corrects for the
- * difference, token by token (Yao et al., "Your efficient RL framework secretly brings you off-policy RL training", 2025).
- */
-export function truncatedImportance(trainer: readonly number[], sampler: readonly number[], limit: number): number[] {
-  return trainer.map((logprob, token) => Math.min(limit, Math.exp(logprob - (sampler[token] as number))));
 }

@@ -28,7 +28,7 @@ async function sampled(model: TrainableModel, adapter: string | undefined, seed:
   return {
     sequences: rows.map(({ tokens }, row) => [...prompts[row >> 1]!, ...tokens]),
     promptLengths: rows.map((_, row) => prompts[row >> 1]!.length),
-    tokens: rows.map(({ logprobs }, row) => lossWeights({ oldLogprobs: logprobs, advantage: row % 2 ? -1 : 1 }, { type: 'grpo' }, batch)),
+    tokens: rows.map(({ logprobs }, row) => lossWeights({ tokens: logprobs.length, oldLogprobs: logprobs, advantage: row % 2 ? -1 : 1 }, { type: 'grpo' }, batch)),
     clip: { low: 0.2, high: 0.2 },
   };
 }

@@ -14,6 +14,8 @@ import {
 } from '../../golden/golden.ts';
 
 const ADAPTERS: readonly (readonly [string, GoldenModel])[] = [['qwen2-tiny-all', 'qwen2-tiny'], ['qwen3-tiny-all', 'qwen3-tiny']];
+/** As training_figures.py has it. */
+const LIMIT = 1.2;
 const CASES: readonly TrainingCase[] = ['grpo', 'dr_grpo', 'dapo', 'grpo-kl'];
 
 async function open(model: GoldenModel): Promise<DecoderSession> {
@@ -40,12 +42,15 @@ function requestOf(figures: TrainingFigures, name: TrainingCase, adapter: Adapte
     sequences: rows.map((row) => figures.sequences[row]!),
     promptLengths: rows.map((row) => figures.promptLengths[row]!),
     tokens: rows.map((row) => lossWeights({
+      tokens: figures.oldLogprobs[row]!.length,
       oldLogprobs: figures.oldLogprobs[row]!,
+      // As it must have been to the sampler.
+      samplerLogprobs: figures.oldLogprobs[row]!.map((logprob, token) => logprob - Math.log(figures.importance[row]![token]!)),
       referenceLogprobs: figures.referenceLogprobs[row]!,
       advantage: figures.advantages[row]!,
-      importance: importance ? figures.importance[row] : undefined,
     }, { type: lossType, divergence: beta }, batch)),
     clip: { low, high },
+    importanceLimit: importance ? LIMIT : undefined,
     temperature,
     adapter,
   };
@@ -96,6 +101,18 @@ describe.each(ADAPTERS)('a training pass of %s', (name, model) => {
     expect(parts.reduce((sum, { loss }) => sum + loss, 0)).toBeCloseTo(figures.cases.dapo.loss, 5);
     expect(trainer.step({ learningRate: 0 }).gradientNorm / figures.cases.dapo.gradientNorm).toBeCloseTo(1, 4);
     expect(mean(parts.flatMap(({ entropies }) => entropies.flat()))).toBeCloseTo(figures.cases.dapo.metrics['entropy']!, 4);
+  });
+
+  it('takes the policy at hand for the one before, where it is told to', async () => {
+    const figures = await readTrainingFigures(name);
+    const session = await open(model);
+    const request = requestOf(figures, 'dapo', await adapterOf(name, model));
+    const { logprobs } = await session.train(request);
+    const named = await session.train({ ...request, tokens: request.tokens.map((tokens, row) => ({ ...tokens, oldLogprobs: logprobs[row]! })) });
+    const onPolicy = await session.train({ ...request, onPolicy: true });
+    await session.close();
+    expect(onPolicy.loss).toBeCloseTo(named.loss, 6);
+    for (const [tensor, values] of named.gradients) expect(relativeDifference(onPolicy.gradients.get(tensor)!, values), tensor).toBeLessThan(1e-4);
   });
 
   it('takes the steps that AdamW takes in PyTorch, with gradients clipped and weights decaying', async () => {
