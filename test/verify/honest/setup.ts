@@ -25,15 +25,24 @@ export interface Machine {
   readonly homeFolder?: string;
   /** The folder inside the scratch folder that is the workspace. */
   readonly name?: string;
+  /** What is done to the workspace before it is looked at. */
+  readonly before?: (workspace: string) => void | Promise<void>;
+  /** Variables for the n-th run of the tests, counted from 0. */
+  readonly environment?: (run: number) => Readonly<Record<string, string>>;
 }
 
 /** Writes the project and lets the real verifier judge the fix in the real sandbox, the answer read as a worker's answer is. */
 export async function judgeFix(scratch: Scratch, { files, fix, command }: HonestFix, machine: Machine = {}): Promise<Verdict> {
-  const { searchPath = process.env.PATH ?? '', homeFolder = homedir(), name } = machine;
+  const { searchPath = process.env.PATH ?? '', homeFolder = homedir(), name, before, environment = () => ({}) } = machine;
   const base = await scratch.project(files, name);
+  await before?.(base);
   const answer = Object.entries(fix).map(([file, change]) => answerOf(file, change, files[file])).join('\n');
   const { folders, copies, baseRuns } = scratch;
-  const sandbox = new Sandbox({ searchPath, homeFolder, folders });
+  const real = new Sandbox({ searchPath, homeFolder, folders });
+  let runs = 0;
+  const sandbox: Pick<Sandbox, 'run'> = {
+    run: (given) => real.run({ ...given, environment: { ...given.environment, ...environment(runs++) } }),
+  };
   return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
     base,
     patch: await parsePatch(answer, base),

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, describe, it } from 'vitest';
+import { tryProgram } from '../runners/setup.ts';
+import { makeScratch, trySandbox, type Scratch } from '../setup.ts';
+import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
+
+const { available, note } = await trySandbox();
+const go = tryProgram('go', 'version');
+const python = tryProgram('python3', '-m', 'venv', '--help');
+
+const SYSTEM = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+const NODE: HonestFix = {
+  files: {
+    'half.mjs': 'export const half = (number) => number / 3;\n',
+    // Which node it is tells whether the one below the home folder was found.
+    'half.test.mjs': `import assert from 'node:assert';
+import { test } from 'node:test';
+import { half } from './half.mjs';
+test('half', () => { assert.match(process.execPath, /home/); assert.equal(half(4), 2); });
+`,
+  },
+  fix: { 'half.mjs': ['/ 3', '/ 2'] },
+  command: 'node --test',
+  mended: ['half.test.mjs > half'],
+};
+
+/** The folders below home in which nvm and its like keep a node, and the folder on PATH. */
+const NODE_FOLDERS: Record<string, { readonly program: string; readonly onPath?: string }> = {
+  nvm: { program: '.nvm/versions/node/v24.0.0/bin/node' },
+  fnm: { program: '.local/share/fnm/node-versions/v24.0.0/installation/bin/node', onPath: '.local/state/fnm_multishells/1_2/bin' },
+  volta: { program: '.volta/tools/image/node/24.0.0/bin/node', onPath: '.volta/bin' },
+  asdf: { program: '.asdf/installs/nodejs/24.0.0/bin/node' },
+  mise: { program: '.local/share/mise/installs/node/24.0.0/bin/node' },
+  'a folder of the user’s own': { program: 'tools/node-v24/bin/node' },
+  'the folder of programs of the user': { program: '.local/bin/node' },
+};
+
+describe.skipIf(!available)(`an honest fix is verified with a node below the home folder (${note})`, { timeout: TIMEOUT_MS }, () => {
+  it.each(Object.entries(NODE_FOLDERS))('of %s', async (_, { program, onPath }) => {
+    await using scratch = await makeScratch();
+    const target = path.join(scratch.home, program);
+    await mkdir(path.dirname(target), { recursive: true });
+    await copyFile(await realpath(process.execPath), target);
+    await chmod(target, 0o755);
+    await writeFile(path.join(scratch.home, '.npmrc'), 'secret');
+    if (onPath !== undefined) {
+      await mkdir(path.dirname(path.join(scratch.home, onPath)), { recursive: true });
+      await symlink(path.dirname(target), path.join(scratch.home, onPath));
+    }
+    const searchPath = `${path.join(scratch.home, onPath ?? path.dirname(program))}:${SYSTEM}`;
+    expectVerified(await judgeFix(scratch, NODE, { homeFolder: scratch.home, searchPath }), NODE.mended);
+  });
+});
+
+const GO: HonestFix = {
+  files: {
+    'go.mod': 'module example.com/half\n\ngo 1.21\n\nrequire example.org/three v1.0.0\n',
+    'half.go': 'package half\n\nimport "example.org/three"\n\n// Half is half of a number.\nfunc Half(number int) int { return number / three.Three }\n',
+    'half_test.go': 'package half\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) {\n\tif Half(4) != 2 {\n\t\tt.Fail()\n\t}\n}\n',
+  },
+  fix: { 'half.go': 'package half\n\nimport "example.org/three"\n\n// Half is half of a number.\nfunc Half(number int) int { return number / (three.Three - 1) }\n' },
+  command: 'go test ./...',
+  mended: ['example.com/half > TestHalf'],
+};
+
+/** A module as the module cache keeps it once it was fetched. */
+async function cacheModule(scratch: Scratch): Promise<void> {
+  const proxy = path.join(scratch.folder, 'proxy/example.org/three/@v');
+  await mkdir(proxy, { recursive: true });
+  await writeFile(path.join(proxy, 'list'), 'v1.0.0\n');
+  await writeFile(path.join(proxy, 'v1.0.0.info'), '{"Version":"v1.0.0"}');
+  await writeFile(path.join(proxy, 'v1.0.0.mod'), 'module example.org/three\n\ngo 1.21\n');
+  const inZip = path.join(scratch.folder, 'zip/example.org/three@v1.0.0');
+  await mkdir(inZip, { recursive: true });
+  await writeFile(path.join(inZip, 'go.mod'), 'module example.org/three\n\ngo 1.21\n');
+  await writeFile(path.join(inZip, 'three.go'), 'package three\n\n// Three is 3.\nconst Three = 3\n');
+  const zip = 'import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], "w") as target:\n  for name in sys.argv[2:]: target.write(name)';
+  const names = ['go.mod', 'three.go'].map((name) => `example.org/three@v1.0.0/${name}`);
+  execFileSync('python3', ['-c', zip, path.join(proxy, 'v1.0.0.zip'), ...names], { cwd: path.join(scratch.folder, 'zip') });
+}
+
+const shared = await makeScratch();
+afterAll(async () => await shared[Symbol.asyncDispose]());
+
+describe.skipIf(!available || !go.isHere || !python.isHere)(
+  `an honest fix is verified with a go and its modules below the home folder (${note}, ${go.note})`,
+  { timeout: TIMEOUT_MS },
+  () => {
+    it('with a module in the cache and compiled packages', async () => {
+      const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+      const own = path.join(shared.home, 'sdk/go');
+      await mkdir(own, { recursive: true });
+      // The programs are copied, so that go takes this for its folder; the sources of the library need not be.
+      await cp(path.join(root, 'bin'), path.join(own, 'bin'), { recursive: true });
+      for (const name of ['src', 'pkg', 'lib', 'go.env', 'VERSION']) await symlink(path.join(root, name), path.join(own, name));
+      await cacheModule(shared);
+      const searchPath = `${path.join(own, 'bin')}:${SYSTEM}`;
+      const before = (folder: string): void => {
+        const env = { PATH: searchPath, HOME: shared.home, GOPROXY: `file://${shared.folder}/proxy`, GOSUMDB: 'off', GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod -modcacherw' };
+        execFileSync('go', ['test', '-run', '^$', './...'], { cwd: folder, env, stdio: 'ignore' });
+      };
+      expectVerified(await judgeFix(shared, GO, { homeFolder: shared.home, searchPath, before }), GO.mended);
+    });
+  },
+);
