@@ -8,7 +8,7 @@ import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import type { RunFolders } from './run-folder.ts';
 import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
-import { thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
+import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
 import { RUN_SCRIPT, SCRIPT } from './walls/script.ts';
 import { Walls, type WalledLine } from './walls/walls.ts';
 
@@ -31,6 +31,8 @@ export interface SandboxAvailability {
   readonly available: boolean;
   /** What is missing and what to do about it. */
   readonly reason?: string;
+  /** The command line that brings what is missing, for people to copy. */
+  readonly remedy?: string;
 }
 
 export interface SandboxedCommand {
@@ -166,7 +168,8 @@ export class Sandbox {
       return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
     const machine = thisMachine(this.#searchPath);
     const missing = process.platform === 'linux' ? whatIsMissing(machine) : undefined;
-    if (missing !== undefined) return { available: false, reason: missing };
+    const remedy = process.platform === 'linux' ? remedyOn(machine) : undefined;
+    if (missing !== undefined) return { available: false, reason: missing, remedy };
     const { folders } = this.#options;
     const folder = await folders.create();
     try {
@@ -184,14 +187,14 @@ export class Sandbox {
         sandboxed: true,
       });
       const [inside, interfaces] = outcome.stdout.trim().split('\n');
-      if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr) };
+      if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr), remedy };
       if (existsSync(outside))
         return { available: false, reason: 'The sandbox does not hold: a command could write outside its folder.' };
       if (process.platform === 'linux' && interfaces !== '1')
         return { available: false, reason: 'The sandbox does not hold: a command could see the network.' };
       return { available: true };
     } catch (error) {
-      return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)) };
+      return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)), remedy };
     } finally {
       await folder.remove();
     }

@@ -42,18 +42,25 @@ const PROGRAMS = [
   { name: 'which', package: 'which' },
 ];
 
+const missingPrograms = (machine: Machine): typeof PROGRAMS => PROGRAMS.filter(({ name }) => !machine.hasProgram(name));
+
 /** What is missing and the one command that installs it, or undefined where nothing is. */
 export function whatIsMissing(machine: Machine): string | undefined {
-  const missing = PROGRAMS.filter(({ name }) => !machine.hasProgram(name));
+  const missing = missingPrograms(machine);
   if (missing.length === 0) return undefined;
   const names = missing.map((program) => (program.name === program.package ? program.name : `${program.package} (${program.name})`));
   return `The sandbox needs ${names.join(' and ')}. ${howToInstall(machine, missing.map((program) => program.package))}`;
 }
 
-function howToInstall({ osRelease }: Machine, packages: readonly string[]): string {
+function howToInstall(machine: Machine, packages: readonly string[]): string {
+  const command = installCommand(machine, packages);
+  return command === undefined ? `Install it with your system's package manager: ${packages.join(', ')}.` : `Install it with: ${command}`;
+}
+
+function installCommand({ osRelease }: Machine, packages: readonly string[]): string | undefined {
   const ids = [...osRelease.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap(([, found = '']) => found.split(' '));
   const install = ids.map((id) => INSTALL[id]).find((found) => found !== undefined);
-  return install === undefined ? `Install it with your system's package manager: ${packages.join(', ')}.` : `Install it with: ${install} ${packages.join(' ')}`;
+  return install && `${install} ${packages.join(' ')}`;
 }
 
 /** Ubuntu's own way: a profile for bubblewrap alone, and not the setting, which would be for all programs. */
@@ -66,25 +73,37 @@ const SETTINGS = [
   {
     file: 'kernel/apparmor_restrict_unprivileged_userns',
     forbids: '1',
-    sentence: `AppArmor does not let bubblewrap make user namespaces here, as Ubuntu has it since 24.04. Allow it with: ${ALLOW_BUBBLEWRAP}`,
+    sentence: 'AppArmor does not let bubblewrap make user namespaces here, as Ubuntu has it since 24.04. Allow it with:',
+    command: ALLOW_BUBBLEWRAP,
   },
   {
     file: 'kernel/unprivileged_userns_clone',
     forbids: '0',
-    sentence: 'User namespaces are switched off here. Allow them with: sudo sysctl -w kernel.unprivileged_userns_clone=1',
+    sentence: 'User namespaces are switched off here. Allow them with:',
+    command: 'sudo sysctl -w kernel.unprivileged_userns_clone=1',
   },
   {
     file: 'user/max_user_namespaces',
     forbids: '0',
-    sentence: 'User namespaces are switched off here. Allow them with: sudo sysctl -w user.max_user_namespaces=15000',
+    sentence: 'User namespaces are switched off here. Allow them with:',
+    command: 'sudo sysctl -w user.max_user_namespaces=15000',
   },
 ];
 
+const forbiddenBy = (machine: Machine): (typeof SETTINGS)[number] | undefined =>
+  SETTINGS.find(({ file, forbids }) => machine.setting(file) === forbids);
+
+/** The command line that lets the sandbox start, for people to copy: the one of the sentences below, where they name one. */
+export function remedyOn(machine: Machine): string | undefined {
+  const missing = missingPrograms(machine);
+  return missing.length > 0 ? installCommand(machine, missing.map((program) => program.package)) : forbiddenBy(machine)?.command;
+}
+
 /** Why the sandbox does not start although all of it is there; `said` is what it printed. */
 export function whyItDoesNotStart(machine: Machine, said: string): string {
-  const found = SETTINGS.find(({ file, forbids }) => machine.setting(file) === forbids);
+  const found = forbiddenBy(machine);
   const words = said.trim().split('\n').at(-1) ?? '';
   const sentence = `The sandbox does not start${words && ` (${words})`}.`;
-  if (found) return `${sentence} ${found.sentence}`;
+  if (found) return `${sentence} ${found.sentence} ${found.command}`;
   return `${sentence} In a container it can be that namespaces are not allowed: run Conductor outside of it, or allow them.`;
 }
