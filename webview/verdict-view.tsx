@@ -39,8 +39,9 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
             : <TestCommand {...verdict} />}
         </span>
       </div>
-      {!verified && <p class="note" dir="auto">{explanation(verdict)}</p>}
+      {!verified && <p class="note" dir="auto">{visibleText(verdict.reason)}</p>}
       {verdict.remedy !== undefined && <Remedy command={verdict.remedy} />}
+      {verdict.outcome === 'infrastructure' && <p class="note">This says nothing about the answer: it is neither right nor wrong.</p>}
       {verdict.notes.length > 0 && (
         <ul class="verdict-notes" aria-label="Notes">
           {verdict.notes.map((note, index) => <li key={index} dir="auto"><Icon name="info" /><span>{visibleText(note)}</span></li>)}
@@ -71,12 +72,6 @@ export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' |
       {sandboxed ? 'in the sandbox' : <span class="tone-caution"><Icon name="warning" /> without a sandbox</span>}
     </>
   );
-}
-
-/** The backend's sentence, and what it means for the answer where that is easily misread. */
-function explanation({ outcome, reason }: Verdict): string {
-  if (outcome === 'infrastructure') return `${reason} This says nothing about the answer: it is neither right nor wrong.`;
-  return reason;
 }
 
 function Remedy({ command }: { readonly command: string }): JSX.Element {

@@ -152,14 +152,13 @@ export class RunPrinter {
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }
 
-  #verdict({ tests, notes, sandboxed, durationMs, remedy }: Verdict): void {
+  #verdict({ tests, notes, sandboxed, durationMs }: Verdict): void {
     const { style } = this.#terminal;
     for (const line of testLines(tests, style)) this.#line('', line);
     for (const note of notes) this.#line('', this.#dim(`note: ${note}`));
     const { passed, total } = passCount(tests);
     const where = sandboxed ? 'in the sandbox' : 'without a sandbox';
     if (total > 0) this.#line('', this.#dim(`${passed} of ${total} pass · ${where} · ${formatDuration(durationMs)}`));
-    if (remedy !== undefined) this.#line('', `Install with: ${remedy}`);
   }
 
   #dim(text: string): string {

@@ -275,10 +275,10 @@ export class RunDriver {
     const test = await judgingCommand(this.#run.request, checker);
     if (!test) return;
 
-    const { available: sandboxed, reason = 'no sandbox', remedy } = await checker.sandboxAvailability();
+    const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability();
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
       ? await this.#verify({ base: workspace, patch, ...test, sandboxed, signal })
-      : notRun(test.command, { reason: `No sandbox can be had (${reason}), and running the tests without one was declined.`, remedy });
+      : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });
     this.#record({ type: 'verify.completed', round: this.#round, verdict: { ...verdict, runner: test.runner } });
   }
 

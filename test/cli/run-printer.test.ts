@@ -86,8 +86,3 @@ it('keeps the red ones in sight among hundreds', () => {
   expect(said).toContain('and 461 more');
   expect(said.length).toBeLessThan(50);
 });
-
-it('says how to install what tests need', () => {
-  expect(toldOf(verdictOf({ outcome: 'infrastructure', sandboxed: false, remedy: 'sudo apt-get install bubblewrap' })))
-    .toEqual(['Install with: sudo apt-get install bubblewrap']);
-});

@@ -431,9 +431,9 @@ export function noSandboxRun(): RunSnapshot {
   return answered(threeSteps(new Script()))
     .verdict(0, {
       verified: false, score: 0, outcome: 'infrastructure',
-      reason: 'No sandbox can be had (bubblewrap is missing), and running the tests without one was declined.',
+      reason: 'Running the tests without a sandbox was declined. The sandbox needs bubblewrap (bwrap). Install it with: sudo apt-get install bubblewrap',
       tests: [], command: 'npm test', runner: 'vitest', sandboxed: false, notes: [], durationMs: 0,
-      remedy: 'sudo apt-get install bubblewrap socat ripgrep',
+      remedy: 'sudo apt-get install bubblewrap',
     })
     .say({ type: 'run.completed', outcome: 'unchecked', round: 0, message: 'The answer could not be checked.' })
     .run();

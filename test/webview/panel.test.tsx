@@ -248,7 +248,7 @@ describe('the verdict', () => {
     const panel = renderPanel(stateWith({ run: noSandboxRun() }));
     expect(headline(panel)).toMatch(/npm test · vitest$/);
     panel.click('Copy the install command');
-    expect(panel.posted).toEqual([{ type: 'copy', text: 'sudo apt-get install bubblewrap socat ripgrep' }]);
+    expect(panel.posted).toEqual([{ type: 'copy', text: 'sudo apt-get install bubblewrap' }]);
   });
 
   it('names the command while the tests run', () => {
