@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { formatDuration } from '../backend/protocol/figures.ts';
-import { changeKind, isRed, type ChangeKind } from '../backend/protocol/test-changes.ts';
+import { changeKind, isRed } from '../backend/protocol/test-changes.ts';
 import { isVerified, type TestChange, type Verdict } from '../backend/protocol/verdict.ts';
 import { testTree, type TestNode } from './test-tree.ts';
 import type { JudgedRun } from './verdict-feed.ts';
@@ -59,16 +59,18 @@ async function fileOf(folder: string, name: string): Promise<vscode.Uri | undefi
   return isFile ? vscode.Uri.file(path.resolve(folder, name)) : undefined;
 }
 
+/** What changed comes first, and files and suites say how much of it they hold. */
 function itemOf(
   controller: vscode.TestController, { name, test, children }: TestNode, file: vscode.Uri | undefined, placed: PlacedTest[],
 ): vscode.TestItem {
+  const first = placed.length;
   const item = controller.createTestItem(name, name, file);
   item.children.replace(children.map((child) => itemOf(controller, child, file, placed)));
-  if (test) {
-    const before = beforeOf(changeKind(test));
-    if (before) item.description = before;
-    placed.push({ item, test });
-  }
+  if (test) placed.push({ item, test });
+  const changed = placed.slice(first).filter((inside) => beforeOf(inside.test) !== undefined).length;
+  const description = test ? beforeOf(test) : changed > 0 ? vscode.l10n.t('{0} changed', changed) : undefined;
+  if (description !== undefined) item.description = description;
+  item.sortText = `${changed > 0 ? 0 : 1} ${name}`;
   return item;
 }
 
@@ -88,8 +90,8 @@ function tellResults(
 }
 
 /** What stands beside a test's name: how it was before the change, where that is not how it is now. */
-function beforeOf(kind: ChangeKind): string | undefined {
-  switch (kind) {
+function beforeOf(test: TestChange): string | undefined {
+  switch (changeKind(test)) {
     case 'mended': return vscode.l10n.t('failed before');
     case 'broken': return vscode.l10n.t('passed before');
     case 'newly-failing': return vscode.l10n.t('did not run before');
