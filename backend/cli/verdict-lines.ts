@@ -43,5 +43,6 @@ const column = (text: string): string => oneLine(text, ID_WIDTH).padEnd(ID_WIDTH
 
 function testLine({ id, before, after, flaky }: TestChange, style: Style): string {
   const colour = (status: string): 'green' | 'red' => (status === 'passed' ? 'green' : 'red');
-  return `${column(id)}  ${style(colour(before), before.padEnd(7))} → ${style(colour(after), after)}${flaky ? style('dim', ' (flaky)') : ''}`;
+  const mark = flaky ? style('dim', ' (flaky)') : '';
+  return `${column(id)}  ${style(colour(before), before.padEnd(7))} → ${style(colour(after), after)}${mark}`;
 }

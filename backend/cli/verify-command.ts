@@ -46,7 +46,8 @@ export interface VerifyResult extends Omit<Verdict, 'command'> {
 /** `conductor verify`: whether the project's tests accept a diff, or else what is not committed, on top of the last commit. */
 export const verifyCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
-  if (positionals.length > 0) throw new UsageError(`"verify" takes options only: --patch FILE.diff (left over: ${positionals.join(' ')}).`);
+  if (positionals.length > 0)
+    throw new UsageError(`"verify" takes options only: --patch FILE.diff (left over: ${positionals.join(' ')}).`);
   checkValues(values);
   const { terminal, currentFolder } = context;
   const workspace = await workspaceAt(path.resolve(currentFolder, values.workspace ?? '.'));
@@ -63,10 +64,12 @@ export const verifyCommand: Command = async (args, context) => {
 function checkValues({ command, runner, reports, patch, test = [] }: Values): void {
   if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
-  if (reports !== undefined && command === undefined) throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
+  if (reports !== undefined && command === undefined)
+    throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
   if (test.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
   const runners = RUNNERS.map(({ name }) => name);
-  if (runner !== undefined && !runners.includes(runner)) throw new UsageError(`There is no runner "${runner}"; there are ${runners.join(', ')}.`);
+  if (runner !== undefined && !runners.includes(runner))
+    throw new UsageError(`There is no runner "${runner}"; there are ${runners.join(', ')}.`);
 }
 
 /** @throws UsageError */
@@ -80,12 +83,18 @@ async function list(workspace: string, { json }: Values, { terminal }: CommandCo
   const found = await findTestCommands(workspace);
   if (json) terminal.result(jsonText(found, 2));
   else if (found.length === 0) terminal.say(`No test command was found in ${workspace}.`);
-  else for (const { command, runner } of allPrintable(found)) terminal.result(`${command}  ${terminal.resultStyle('dim', runner)}`);
+  else
+    for (const { command, runner } of allPrintable(found)) terminal.result(`${command}  ${terminal.resultStyle('dim', runner)}`);
   return EXIT.ok;
 }
 
 /** What goes wrong on the way is an outcome. @throws UsageError, or the signal's reason */
-async function judge(workspace: string, values: Values, context: CommandContext, progress: ProgressPrinter): Promise<VerifyResult> {
+async function judge(
+  workspace: string,
+  values: Values,
+  context: CommandContext,
+  progress: ProgressPrinter,
+): Promise<VerifyResult> {
   try {
     return await judgeAgainstHead(workspace, values, context, progress);
   } catch (error) {
@@ -97,9 +106,15 @@ async function judge(workspace: string, values: Values, context: CommandContext,
   }
 }
 
-async function judgeAgainstHead(workspace: string, values: Values, context: CommandContext, progress: ProgressPrinter): Promise<VerifyResult> {
+async function judgeAgainstHead(
+  workspace: string,
+  values: Values,
+  context: CommandContext,
+  progress: ProgressPrinter,
+): Promise<VerifyResult> {
   const { interrupted: signal } = context;
-  const timeoutMs = values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 });
+  const timeoutMs =
+    values.timeout === undefined ? undefined : 1_000 * whole(values.timeout, '--timeout', { from: 1, to: 86_400 });
   const diff = values.patch === undefined ? undefined : await readDiff(values.patch, context);
   progress.tell({ label: 'Reading the last commit' });
   const head = await readHead(workspace, signal);
@@ -108,37 +123,53 @@ async function judgeAgainstHead(workspace: string, values: Values, context: Comm
     const base = await writeHead(head, await verification.newFolder(), signal);
     const test = await testCommand(base.folder, values);
     const change = diff === undefined ? await uncommittedChange(base, signal) : await parseDiffFile(diff, base.folder, head);
-    const verdict = refusal(change, values) ?? await verification.verifier.verify({
-      base: base.folder,
-      installed: workspace,
-      patch: change.patch,
-      protectedEdits: 'leave out',
-      ...test,
-      ...(values.test && { targets: values.test }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      sandboxed: values['no-sandbox'] !== true,
-      signal,
-      onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
-    });
+    const verdict =
+      refusal(change, values) ??
+      (await verification.verifier.verify({
+        base: base.folder,
+        installed: workspace,
+        patch: change.patch,
+        protectedEdits: 'leave out',
+        ...test,
+        ...(values.test && { targets: values.test }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        sandboxed: values['no-sandbox'] !== true,
+        signal,
+        onProgress: (stage) => progress.tell({ label: stage.charAt(0).toUpperCase() + stage.slice(1) }),
+      }));
     return { ...verdict, notes: [...base.notes, ...change.notes, ...verdict.notes], command: test.command, commit: head.commit };
   } finally {
     await verification.close();
   }
 }
 
-/** The one that was named, or the likeliest that the last commit shows: what is not committed does not choose its judge. @throws UsageError */
+/**
+ * The one that was named, or the likeliest that the last commit shows: what is not committed does not choose its judge.
+ * @throws UsageError
+ */
 async function testCommand(base: string, { command, runner, reports }: Values): Promise<TestCommand> {
-  if (command !== undefined) return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
+  if (command !== undefined)
+    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
   const found = (await findTestCommands(base)).find((test) => runner === undefined || test.runner === runner);
   if (found) return { command: found.command, runner: found.runner };
   const which = runner === undefined ? '' : ` of ${runner}`;
-  throw new UsageError(`No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`);
+  throw new UsageError(
+    `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`,
+  );
 }
 
 type NothingRun = Omit<Verdict, 'command'>;
 
-const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, values: Values): NothingRun =>
-  ({ verified: false, score: 0, outcome, reason, tests: [], notes: [], sandboxed: values['no-sandbox'] !== true, durationMs: 0 });
+const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, values: Values): NothingRun => ({
+  verified: false,
+  score: 0,
+  outcome,
+  reason,
+  tests: [],
+  notes: [],
+  sandboxed: values['no-sandbox'] !== true,
+  durationMs: 0,
+});
 
 /** The verdict on a change that the tests cannot judge. */
 function refusal({ patch: { edits, refused } }: ReadChange, values: Values): NothingRun | undefined {
@@ -146,7 +177,11 @@ function refusal({ patch: { edits, refused } }: ReadChange, values: Values): Not
   const more = others.length > 0 ? ` So it is with ${others.length} more.` : '';
   if (first) return nothingRun('refused', `The change cannot be judged: ${first.path}: ${first.reason}${more}`, values);
   if (edits.length > 0) return undefined;
-  return nothingRun('refused', values.patch === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.', values);
+  return nothingRun(
+    'refused',
+    values.patch === undefined ? 'There is no uncommitted change to judge.' : 'The diff has no change to judge.',
+    values,
+  );
 }
 
 /** A file, or standard input where it is named "-". @throws UsageError, or the signal's reason */
@@ -155,16 +190,22 @@ async function readDiff(name: string, { currentFolder, standardInput, interrupte
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of addAbortSignal(interrupted, name === '-' ? standardInput() : createReadStream(place)) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of addAbortSignal(
+      interrupted,
+      name === '-' ? standardInput() : createReadStream(place),
+    ) as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
       if (bytes > MAX_DIFF_BYTES) break;
       chunks.push(chunk);
     }
   } catch (error) {
     interrupted.throwIfAborted();
-    throw new UsageError(`${place} could not be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, { cause: error });
+    throw new UsageError(`${place} could not be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, {
+      cause: error,
+    });
   }
-  if (bytes > MAX_DIFF_BYTES) throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is no diff to judge.`);
+  if (bytes > MAX_DIFF_BYTES)
+    throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is no diff to judge.`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (cause) {

@@ -52,7 +52,10 @@ export class ChangeDraft {
 
   finish(): ReadChange {
     if (this.#edits.length > MAX_FILES || this.#bytes > MAX_BYTES)
-      this.refuse('(change)', `It is more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MiB. Let .gitignore name what is no part of it.`);
+      this.refuse(
+        '(change)',
+        `It is more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MiB. Let .gitignore name what is no part of it.`,
+      );
     const refused: RefusedEdit[] = [...this.#refused].map(([path, reason]) => ({ path, reason }));
     const leftOut = [...this.#leftOut].map(([path, reason]) => `${path} was left as it is: ${reason}`);
     const permissions = [...this.#permissions].map((path) => `${path} keeps its permissions: only contents are judged.`);

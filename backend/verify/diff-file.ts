@@ -17,9 +17,10 @@ const NO_FILE = /^(120000|160000)$/;
 const DANGEROUS = new Set(['.git/config', '.vscode/tasks.json'].map((path) => protectedReason(path)));
 
 /**
- * Reads a diff file as it was written by `git diff`, `git format-patch` or `diff -u`, against the folder `base` (absolute). Lines may have
- * moved, but must be there as the diff has them, otherwise it does not apply. `prefix` is the workspace within its repository, such as
- * `packages/a/`: paths count from the top of the repository where all of them begin with it. Never throws on what a diff may hold.
+ * Reads a diff file as `git diff`, `git format-patch` or `diff -u` wrote it, against the folder `base` (absolute). Lines may have
+ * moved, but must be there as the diff has them, otherwise it does not apply. `prefix` is the workspace within its repository,
+ * such as `packages/a/`: paths count from the top of the repository where all of them begin with it. Never throws on what a diff
+ * may hold.
  */
 export async function parseDiffFile(diff: string, base: string, { prefix = '' } = {}): Promise<ReadChange> {
   const reader = new DiffReader(base);
@@ -65,23 +66,29 @@ function readParts(commit: string): readonly Part[] {
 function plainDiff(diff: string): string {
   // Saved with CRLF throughout, its headers have it too. In a diff of files with CRLF only the lines of the files have.
   const lines = /(^|[^\r])\n/.test(diff) ? diff : diff.replaceAll('\r\n', '\n');
-  return lines
-    // Signature of a mail. It looks like a deleted line, which no digit can follow.
-    .replace(/^-- \n(?=\d)/gm, '')
-    // The library knows the other way to say that it is not text, and the usual prefixes.
-    .replace(/^GIT binary patch$/gm, 'Binary files differ')
-    .replace(/^diff --git ([ciow])\/(.{1,1000}) (?!\1)[ciow]\/\2$/gm, 'diff --git a/$2 b/$2')
-    .replace(/^diff --git (?!")(.{1,1000}) \1$/gm, 'diff --git a/$1 b/$1');
+  return (
+    lines
+      // Signature of a mail. It looks like a deleted line, which no digit can follow.
+      .replace(/^-- \n(?=\d)/gm, '')
+      // The library knows the other way to say that it is not text, and the usual prefixes.
+      .replace(/^GIT binary patch$/gm, 'Binary files differ')
+      .replace(/^diff --git ([ciow])\/(.{1,1000}) (?!\1)[ciow]\/\2$/gm, 'diff --git a/$2 b/$2')
+      .replace(/^diff --git (?!")(.{1,1000}) \1$/gm, 'diff --git a/$1 b/$1')
+  );
 }
 
 /** The names without `a/` and `b/`, or whatever first folders tell the old from the new. */
 function namesOf({ oldFileName, newFileName, isCreate, isDelete }: StructuredPatch): Pick<Part, 'from' | 'to'> {
   if (oldFileName === undefined || newFileName === undefined) throw new UnreadableDiff('It does not say which file it changes.');
-  const [old, now] = [oldFileName, newFileName].map((name) => (name === '/dev/null' ? null : name)) as [string | null, string | null];
+  const [old, now] = [oldFileName, newFileName].map((name) => (name === '/dev/null' ? null : name)) as [
+    string | null,
+    string | null,
+  ];
   const without = (name: string): string => name.slice(name.indexOf('/') + 1);
-  const hasPrefixes = old === null || now === null
-    ? /^[abciow]\//.test(old ?? now ?? '')
-    : old !== now && old.includes('/') && (without(old) === without(now) || (old.startsWith('a/') && now.startsWith('b/')));
+  const hasPrefixes =
+    old === null || now === null
+      ? /^[abciow]\//.test(old ?? now ?? '')
+      : old !== now && old.includes('/') && (without(old) === without(now) || (old.startsWith('a/') && now.startsWith('b/')));
   const bare = (name: string | null): string | null => (name !== null && hasPrefixes ? without(name) : name);
   return { from: isCreate ? null : bare(old), to: isDelete ? null : bare(now) };
 }
@@ -116,7 +123,8 @@ class DiffReader {
   async add({ from, to, patch, isFirst }: Part): Promise<void> {
     if (isFirst) this.#start = new Map(this.#current);
     const shown = to ?? from ?? '(diff)';
-    if ([patch.oldMode, patch.newMode].some((mode) => NO_FILE.test(mode ?? ''))) return this.draft.refuse(shown, 'It is a symbolic link or a submodule.');
+    if ([patch.oldMode, patch.newMode].some((mode) => NO_FILE.test(mode ?? '')))
+      return this.draft.refuse(shown, 'It is a symbolic link or a submodule.');
     const [source, target] = [from === null ? null : await this.#open(from), to === null ? null : await this.#open(to)];
     if (source === undefined || target === undefined) return;
     if (patch.isBinary) return this.draft.cannot(shown, 'The diff is of a file that is not text.');
@@ -126,12 +134,15 @@ class DiffReader {
     // `diff -N` names a file that is not there as if it were.
     const creates = source === null || (old === null && !patch.isGit && patch.hunks.every(({ oldLines }) => oldLines === 0));
     if (!creates && typeof old !== 'string') return this.draft.refuse(shown, 'The diff changes a file that does not exist.');
-    if (target !== null && target !== source && existing !== null) return this.draft.refuse(target, 'The diff creates a file that exists already.');
-    if (patch.hunks.length === 0 && !saysAll(patch, { from, to })) return this.draft.cannot(shown, 'The diff does not say what changes in it.');
+    if (target !== null && target !== source && existing !== null)
+      return this.draft.refuse(target, 'The diff creates a file that exists already.');
+    if (patch.hunks.length === 0 && !saysAll(patch, { from, to }))
+      return this.draft.cannot(shown, 'The diff does not say what changes in it.');
 
-    const result = this.#patched(creates ? '' : old as string, patch);
+    const result = this.#patched(creates ? '' : (old as string), patch);
     if (result === undefined) return this.draft.cannot(shown, 'The diff does not fit the file as it is at HEAD.');
-    if (target === null && patch.hunks.length > 0 && result !== '') return this.draft.refuse(shown, 'The diff deletes the file but not all of its lines.');
+    if (target === null && patch.hunks.length > 0 && result !== '')
+      return this.draft.refuse(shown, 'The diff deletes the file but not all of its lines.');
     if (source !== null && source !== target && !patch.isCopy) this.#current.set(source, null);
     if (target === null) return;
     this.#current.set(target, result);
@@ -159,7 +170,8 @@ class DiffReader {
     const lineCount = text.split('\n').length;
     // The search goes out from the stated line, one by one, also where the file has none: so it begins in the file.
     const hunks = patch.hunks.map((hunk) => ({ ...hunk, oldStart: Math.min(hunk.oldStart, lineCount) }));
-    if (hunks.some(({ oldStart }) => !Number.isSafeInteger(oldStart))) throw new UnreadableDiff('A part of it does not say which lines it changes.');
+    if (hunks.some(({ oldStart }) => !Number.isSafeInteger(oldStart)))
+      throw new UnreadableDiff('A part of it does not say which lines it changes.');
     const compareLine = (_number: number, line: string, _operation: string, content: string): boolean => {
       this.#comparisons += 1;
       if (this.#comparisons > MAX_COMPARISONS) throw new UnreadableDiff('It takes too long to find the lines that it changes.');

@@ -14,7 +14,11 @@ export interface Conversion {
 }
 
 /** What .gitattributes and the configuration say of these files (https://git-scm.com/docs/gitattributes). @throws as `runGit` */
-export async function conversionsOf(head: GitHead, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Conversion>> {
+export async function conversionsOf(
+  head: GitHead,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Conversion>> {
   if (files.length === 0) return new Map();
   const { workspace } = head;
   const attributes = await attributesOf(workspace, files, signal);
@@ -22,12 +26,21 @@ export async function conversionsOf(head: GitHead, files: readonly string[], sig
   const conversions = new Map(files.map((file) => [file, conversionOf(attributes.get(file) ?? new Map(), autocrlf)]));
   if ([...conversions.values()].every(({ filter }) => filter === undefined)) return conversions;
   const asCommitted = await filesAsCommitted(head, signal);
-  return new Map([...conversions].map(([file, found]) => [file, { ...found, isAsCommitted: found.filter !== undefined && asCommitted.has(file) }]));
+  return new Map(
+    [...conversions].map(([file, found]) => [
+      file,
+      { ...found, isAsCommitted: found.filter !== undefined && asCommitted.has(file) },
+    ]),
+  );
 }
 
 type Attributes = ReadonlyMap<string, string>;
 
-async function attributesOf(workspace: string, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Attributes>> {
+async function attributesOf(
+  workspace: string,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Attributes>> {
   const asked = ['text', 'eol', 'filter', 'ident', 'working-tree-encoding'];
   const input = files.map((file) => `${file}\0`).join('');
   const listed = (await runGit(workspace, ['check-attr', '-z', '--stdin', ...asked], { signal, input })).toString().split('\0');

@@ -44,30 +44,43 @@ export interface GitHead {
   readonly notes: readonly string[];
 }
 
-/** Lists the last commit's files of `workspace` (absolute, without symbolic links). @throws NoHeadError, GitError, the signal's reason */
+/**
+ * Lists the last commit's files of `workspace` (absolute, without symbolic links). @throws NoHeadError, GitError, the signal's
+ * reason
+ */
 export async function readHead(workspace: string, signal: AbortSignal): Promise<GitHead> {
   const prefix = await prefixOf(workspace, signal);
-  const commit = await runGit(workspace, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { signal }).catch((error: unknown) => {
-    throw error instanceof GitError && error.said === ''
-      ? new NoHeadError(`The repository of ${workspace} has no commit yet, so there is nothing to judge against: commit the project first.`)
-      : error;
-  });
+  const commit = await runGit(workspace, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { signal }).catch(
+    (error: unknown) => {
+      throw error instanceof GitError && error.said === ''
+        ? new NoHeadError(
+            `The repository of ${workspace} has no commit yet, so there is nothing to judge against: commit the project first.`,
+          )
+        : error;
+    },
+  );
   const id = commit.toString('latin1').trim();
   const listed = await runGit(workspace, ['ls-tree', '-r', '-z', '-l', id], { signal });
   const head = readTree(listed);
   if (head.files.size === 0)
-    throw new NoHeadError(`The last commit has no file of ${workspace}, so there is nothing to judge against: commit the project first.`);
+    throw new NoHeadError(
+      `The last commit has no file of ${workspace}, so there is nothing to judge against: commit the project first.`,
+    );
   return { workspace, commit: id, prefix, ...head };
 }
 
 async function prefixOf(workspace: string, signal: AbortSignal): Promise<string> {
-  const answer = await runGit(workspace, ['rev-parse', '--is-inside-work-tree', '--show-prefix'], { signal }).catch((error: unknown) => {
-    throw error instanceof GitError && error.said.includes('not a git repository')
-      ? new NoHeadError(`${workspace} is not in a Git repository, so there is no commit to judge against: name a folder that is with --workspace.`)
-      : error;
-  });
+  const answer = await runGit(workspace, ['rev-parse', '--is-inside-work-tree', '--show-prefix'], { signal }).catch(
+    (error: unknown) => {
+      throw error instanceof GitError && error.said.includes('not a git repository')
+        ? new NoHeadError(
+            `${workspace} is not in a Git repository, so there is no commit to judge against: name a folder that is.`,
+          )
+        : error;
+    },
+  );
   const [isInside, ...prefix] = answer.toString().replace(/\n$/, '').split('\n');
-  if (isInside !== 'true') throw new NoHeadError(`${workspace} is no working tree of Git: name a folder that is one with --workspace.`);
+  if (isInside !== 'true') throw new NoHeadError(`${workspace} is no working tree of Git: name a folder that is one.`);
   return prefix.join('\n');
 }
 
@@ -85,16 +98,20 @@ function readTree(listed: Buffer): Pick<GitHead, 'files' | 'submodules' | 'notes
     } else if (mode === '160000') {
       submodules.add(file);
     } else {
-      if (!/^\d+$/.test(size)) throw new GitError(`The contents of ${file} are not in this clone: fetch them with "git checkout HEAD".`);
+      if (!/^\d+$/.test(size))
+        throw new GitError(`The contents of ${file} are not in this clone: fetch them with "git checkout HEAD".`);
       if (Number(size) > MAX_BLOB_BYTES) throw new GitError(`${file} is too large to be read from the last commit.`);
       bytes += Number(size);
       files.set(file, { kind: mode === '120000' ? 'link' : 'file', executable: mode === '100755', id, size: Number(size) });
     }
   }
   if (files.size > MAX_FILES || bytes > MAX_BYTES)
-    throw new GitError(`The last commit is too large to be written out (more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 3} GiB).`);
+    throw new GitError(
+      `The last commit is too large to be written out (more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 3} GiB).`,
+    );
   const notes = [...submodules].slice(0, 20).map((folder) => `${folder} is a submodule, whose files are left out.`);
-  if (unusable > 0) notes.push(`${counted(unusable, 'file')} of the last commit cannot be written here by name, and ${unusable === 1 ? 'is' : 'are'} left out.`);
+  if (unusable > 0)
+    notes.push(`Left out of the last commit: ${counted(unusable, 'file')} with a name that cannot be written here.`);
   return { files, submodules, notes };
 }
 
@@ -114,10 +131,10 @@ export interface WrittenHead extends GitHead {
 }
 
 /**
- * Writes the files into the new folder `folder` (absolute), byte by byte as the commit has them: no filter, hook or conversion of line
- * ends. A pointer of Git LFS becomes what it points to where the workspace has just that. Symbolic links that lead out are left out.
- * The folder is a repository whose index names these files, so that none is taken for an ignored one. @throws GitError, an error of the
- * file system, the signal's reason
+ * Writes the files into the new folder `folder` (absolute), byte by byte as the commit has them: no filter, hook or conversion
+ * of line ends. A pointer of Git LFS becomes what it points to where the workspace has just that. Symbolic links that lead out
+ * are left out. The folder is a repository whose index names these files, so that none is taken for an ignored one.
+ * @throws GitError, an error of the file system, the signal's reason
  */
 export async function writeHead(head: GitHead, folder: string, signal: AbortSignal): Promise<WrittenHead> {
   await mkdir(folder);
@@ -125,7 +142,8 @@ export async function writeHead(head: GitHead, folder: string, signal: AbortSign
   const fromWorkspace = new Set<string>();
   const links: { readonly file: string; readonly target: string }[] = [];
   let pointers = 0;
-  for (const parent of new Set([...head.files.keys()].map((file) => path.dirname(file)))) mkdirSync(path.join(folder, parent), { recursive: true });
+  for (const parent of new Set([...head.files.keys()].map((file) => path.dirname(file))))
+    mkdirSync(path.join(folder, parent), { recursive: true });
   for await (const { file, bytes } of contentsOf(head, signal)) {
     const { kind, executable } = head.files.get(file) as HeadFile;
     const target = path.join(folder, file);
@@ -144,7 +162,8 @@ export async function writeHead(head: GitHead, folder: string, signal: AbortSign
   for (const { file, target } of links)
     if (staysInside(file, target)) symlinkSync(target, path.join(folder, file));
     else notes.push(`The symbolic link ${file} leads out of the workspace and is left out.`);
-  if (pointers > 0) notes.push(`What ${counted(pointers, 'file')} of Git LFS held at HEAD is not here, so the tests see the ${pointers === 1 ? 'pointer' : 'pointers'}.`);
+  if (pointers > 0)
+    notes.push(`The tests see a pointer in place of ${counted(pointers, 'file')}: what Git LFS held at HEAD is not here.`);
   await makeRepository(folder, head, signal);
   return { ...head, folder, fromWorkspace, notes };
 }
@@ -153,7 +172,10 @@ export async function writeHead(head: GitHead, folder: string, signal: AbortSign
 async function* contentsOf({ workspace, files }: GitHead, signal: AbortSignal): AsyncGenerator<{ file: string; bytes: Buffer }> {
   signal.throwIfAborted();
   const child = spawn('git', gitArguments(workspace, ['cat-file', '--batch']), {
-    env: gitEnvironment(), stdio: ['pipe', 'pipe', 'ignore'], signal, timeout: READ_TIMEOUT_MS,
+    env: gitEnvironment(),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    signal,
+    timeout: READ_TIMEOUT_MS,
   });
   // It shows in what is read, which ends too early.
   child.on('error', () => {});
@@ -220,8 +242,10 @@ interface LfsPointer {
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */
 export function lfsPointer(bytes: Buffer): LfsPointer | undefined {
   if (bytes.length >= 1024) return undefined;
-  const [, sha256, size] = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n$/
-    .exec(bytes.toString('latin1')) ?? [];
+  const [, sha256, size] =
+    /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n$/.exec(
+      bytes.toString('latin1'),
+    ) ?? [];
   return sha256 === undefined ? undefined : { sha256, size: Number(size) };
 }
 

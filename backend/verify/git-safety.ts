@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 
 /*
- * Git is asked about workspaces that nobody trusts, and asking must not run what they name. A repository's configuration can name
- * programs: a file system monitor, hooks, filters, and for a partial clone the one that fetches an object which is referred to and
- * not there. Filters run where Git compares or writes files of a working tree, so it is never asked to do that.
+ * Git is asked about workspaces that nobody trusts, and asking must not run what they name. A repository's configuration can
+ * name programs: a file system monitor, hooks, filters, and for a partial clone the one that fetches an object which is referred
+ * to and not there. Filters run where Git compares or writes files of a working tree, so it is never asked to do that.
  */
 export const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 /** The second is known to Git 2.44 and later; the first leaves every version no way to fetch by. */
@@ -11,8 +11,15 @@ export const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1
 
 /** Set while Git runs a hook: they would have it look at that repository, whatever folder it is asked about. */
 const OF_ANOTHER_REPOSITORY = new Set([
-  'GIT_DIR', 'GIT_COMMON_DIR', 'GIT_WORK_TREE', 'GIT_IMPLICIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_INDEX_VERSION', 'GIT_OBJECT_DIRECTORY',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_NAMESPACE', 'GIT_PREFIX', 'GIT_GRAFT_FILE', 'GIT_SHALLOW_FILE', 'GIT_REPLACE_REF_BASE',
+  ...['GIT_DIR', 'GIT_COMMON_DIR', 'GIT_WORK_TREE', 'GIT_IMPLICIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY'],
+  ...[
+    'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+    'GIT_NAMESPACE',
+    'GIT_PREFIX',
+    'GIT_GRAFT_FILE',
+    'GIT_SHALLOW_FILE',
+    'GIT_REPLACE_REF_BASE',
+  ],
 ]);
 
 /** Git lists the largest repositories in seconds; one whose files are pipes keeps it waiting for ever. */
@@ -41,14 +48,22 @@ export const gitArguments = (folder: string, args: readonly string[]): string[] 
 
 /** Runs Git in `folder` (absolute) and returns what it prints. @throws GitError, or the signal's reason */
 export async function runGit(
-  folder: string, args: readonly string[], { signal, input }: { readonly signal: AbortSignal; readonly input?: string | Buffer },
+  folder: string,
+  args: readonly string[],
+  { signal, input }: { readonly signal: AbortSignal; readonly input?: string | Buffer },
 ): Promise<Buffer> {
   signal.throwIfAborted();
   return await new Promise<Buffer>((resolve, reject) => {
-    const options = { encoding: 'buffer', env: gitEnvironment(), maxBuffer: MAX_OUTPUT_BYTES, timeout: TIMEOUT_MS, signal } as const;
+    const options = {
+      encoding: 'buffer',
+      env: gitEnvironment(),
+      maxBuffer: MAX_OUTPUT_BYTES,
+      timeout: TIMEOUT_MS,
+      signal,
+    } as const;
     const child = execFile('git', gitArguments(folder, args), options, (error, stdout, stderr) => {
       if (!error) resolve(stdout);
-      else reject(signal.aborted ? signal.reason as Error : gitError(error, folder, stderr.toString()));
+      else reject(signal.aborted ? (signal.reason as Error) : gitError(error, folder, stderr.toString()));
     });
     // Git that ends early closes its end; how it ended says why.
     child.stdin?.on('error', () => {}).end(input);

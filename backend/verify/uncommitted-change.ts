@@ -19,9 +19,9 @@ const INSTALLED = /(^|\/)(node_modules|\.venv)\//;
 const LEFT_BEHIND = /(^|\/)__pycache__\//;
 
 /**
- * What the working tree has otherwise than the last commit: staged or not, and files that Git does not ignore. Git only lists names;
- * contents are compared here, because Git would run the filters that a repository names. @throws GitError, an error of the file system,
- * the signal's reason
+ * What the working tree has otherwise than the last commit: staged or not, and files that Git does not ignore. Git only lists
+ * names; contents are compared here, because Git would run the filters that a repository names. @throws GitError, an error of the
+ * file system, the signal's reason
  */
 export async function uncommittedChange(head: WrittenHead, signal: AbortSignal): Promise<ReadChange> {
   const draft = new ChangeDraft();
@@ -32,7 +32,8 @@ export async function uncommittedChange(head: WrittenHead, signal: AbortSignal):
   for (const difference of differences) {
     const { file, kind } = difference;
     signal.throwIfAborted();
-    if (INSTALLED.test(file)) draft.refuse(file, 'It is an installed dependency, which the tests use as it lies: install what HEAD has.');
+    if (INSTALLED.test(file))
+      draft.refuse(file, 'It is an installed dependency, which the tests use as it lies: install what HEAD has.');
     else if (kind === 'link') draft.cannot(file, `A symbolic link is new, or has changed. ${WHAT_TO_DO}`);
     else await addEdit(draft, head, difference, conversions.get(file) ?? {});
   }
@@ -99,7 +100,12 @@ interface Difference {
 }
 
 /** Notes changes of permissions in the draft. */
-async function compare(draft: ChangeDraft, head: WrittenHead, listed: Listed, signal: AbortSignal): Promise<readonly Difference[]> {
+async function compare(
+  draft: ChangeDraft,
+  head: WrittenHead,
+  listed: Listed,
+  signal: AbortSignal,
+): Promise<readonly Difference[]> {
   const tree = new WorkingTree(head.workspace);
   const differences: Difference[] = [];
   // Some file systems keep none, and Git notes that.
@@ -112,10 +118,12 @@ async function compare(draft: ChangeDraft, head: WrittenHead, listed: Listed, si
     if (listed.takenAsUnchanged.has(file) || head.fromWorkspace.has(file)) continue;
     const found = listed.files.has(file) ? tree.find(file) : undefined;
     if (!found || old.kind === 'link' || found.isSymbolicLink()) {
-      if (!found || !isSameLink(old, found, tree.absolute(file))) differences.push({ file, kind: found || old.kind === 'link' ? 'link' : 'deleted' });
+      if (!found || !isSameLink(old, found, tree.absolute(file)))
+        differences.push({ file, kind: found || old.kind === 'link' ? 'link' : 'deleted' });
     } else {
       if (hasPermissions && old.executable !== isExecutable(found)) draft.leavePermissions(file);
-      if (found.size !== old.size || !(await hasId(tree.absolute(file), found, old))) differences.push({ file, kind: 'modified' });
+      if (found.size !== old.size || !(await hasId(tree.absolute(file), found, old)))
+        differences.push({ file, kind: 'modified' });
     }
   }
   for (const [file, isTracked] of listed.files) {
@@ -143,15 +151,16 @@ class WorkingTree {
   find(file: string): Stats | undefined {
     if (!this.#isPlain(path.posix.dirname(file))) return undefined;
     const found = lstatSync(this.absolute(file), { throwIfNoEntry: false });
-    // In the place of a file there may be a folder now, whose files are listed by themselves. Pipes and the like are nothing to Git.
+    // In the place of a file there may be a folder now, whose files are listed by themselves. Pipes are nothing to Git.
     return found?.isFile() || found?.isSymbolicLink() ? found : undefined;
   }
 
   #isPlain(folder: string): boolean {
     const known = this.#plainFolders.get(folder);
     if (known !== undefined) return known;
-    const isPlain = this.#isPlain(path.posix.dirname(folder))
-      && lstatSync(this.absolute(folder), { throwIfNoEntry: false })?.isDirectory() === true;
+    const isPlain =
+      this.#isPlain(path.posix.dirname(folder)) &&
+      lstatSync(this.absolute(folder), { throwIfNoEntry: false })?.isDirectory() === true;
     this.#plainFolders.set(folder, isPlain);
     return isPlain;
   }
@@ -167,7 +176,9 @@ function isSameLink(old: HeadFile, found: Stats, absolute: string): boolean {
 
 async function hasId(absolute: string, { size }: Stats, old: HeadFile): Promise<boolean> {
   const hash = hashOf(old, size);
-  return (size > LARGE_FILE_BYTES ? await digestOf(absolute, hash) : hash.update(readFileSync(absolute)).digest('hex')) === old.id;
+  return (
+    (size > LARGE_FILE_BYTES ? await digestOf(absolute, hash) : hash.update(readFileSync(absolute)).digest('hex')) === old.id
+  );
 }
 
 /** The hash of a blob, ready for its contents. */

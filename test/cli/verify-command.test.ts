@@ -24,10 +24,34 @@ test('adds', () => assert.equal(add(2, 3), 5));
 test('adds nothing', () => assert.equal(add(7, 0), 7));
 `;
 const PROJECT: Readonly<Record<string, Contents>> = {
-  'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }), 'src/add.js': BROKEN, 'test/add.test.js': TEST,
+  'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }),
+  'src/add.js': BROKEN,
+  'test/add.test.js': TEST,
 };
+const NO_JUNK = `import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import test from 'node:test';
+test('no junk', () => assert.equal(existsSync('junk.txt'), false));
+`;
+const WAITS = `import test from 'node:test';
+test('waits', () => new Promise((resolve) => setTimeout(resolve, 600_000)));
+`;
+const sleepingAs = (name: string): string => `import { spawn } from 'node:child_process';
+spawn('sleep', ['600'], { argv0: '${name}', detached: true });
+`;
+const PYTHON_TEST = `import unittest
+from shop.price import total
+
+class TotalTest(unittest.TestCase):
+    def test_sums(self):
+        self.assertEqual(total([1, 2, 3]), 6)
+
+    def test_empty(self):
+        self.assertEqual(total([]), 0)
+`;
 const FAILED_THEN_PASSED = [
-  { id: 'test/add.test.js > adds', before: 'failed', after: 'passed' }, { id: 'test/add.test.js > adds nothing', before: 'passed', after: 'passed' },
+  { id: 'test/add.test.js > adds', before: 'failed', after: 'passed' },
+  { id: 'test/add.test.js > adds nothing', before: 'passed', after: 'passed' },
 ];
 
 let projects = 0;
@@ -58,10 +82,26 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     const repository = project();
     repository.write({ 'src/add.js': FIXED });
     const { code, result, stderr } = await verify(repository);
-    expect(Object.keys(result).toSorted()).toEqual(
-      ['command', 'commit', 'durationMs', 'notes', 'outcome', 'reason', 'sandboxed', 'score', 'tests', 'verified'],
-    );
-    expect(result).toMatchObject({ verified: true, score: 1, outcome: 'verified', command: 'node --test', sandboxed: true, commit: repository.git('rev-parse', 'HEAD').trim() });
+    expect(Object.keys(result).toSorted()).toEqual([
+      'command',
+      'commit',
+      'durationMs',
+      'notes',
+      'outcome',
+      'reason',
+      'sandboxed',
+      'score',
+      'tests',
+      'verified',
+    ]);
+    expect(result).toMatchObject({
+      verified: true,
+      score: 1,
+      outcome: 'verified',
+      command: 'node --test',
+      sandboxed: true,
+      commit: repository.git('rev-parse', 'HEAD').trim(),
+    });
     expect(told(result)).toEqual(FAILED_THEN_PASSED);
     expect(stderr).toContain('Running the tests before the change');
     expect(code).toBe(0);
@@ -75,7 +115,9 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
     expect(lines[0]).toMatch(/^Verified ✓ 1 test that failed before passed/);
     expect(lines.slice(1, 5)).toEqual([
-      'Tests node --test', 'test/add.test.js > adds failed → passed', '1 other passed → passed',
+      'Tests node --test',
+      'test/add.test.js > adds failed → passed',
+      '1 other passed → passed',
       'Notes test/add.test.js was left as it is: Tests are the judge and stay as they are.',
     ]);
     expect(code).toBe(0);
@@ -99,12 +141,18 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     expect(result.notes).toEqual(['test/add.test.js was left as it is: Tests are the judge and stay as they are.']);
     expect(code).toBe(1);
     repository.write({ 'src/add.js': BROKEN });
-    expect((await verify(repository)).result).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('nothing but protected files') as string });
+    expect((await verify(repository)).result).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('nothing but protected files') as string,
+    });
   });
 
   it('lets what is not committed choose neither the tests nor how they are run', async () => {
     const repository = project();
-    repository.write({ 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test fake.js' } }), 'src/add.js': 'export const add = () => 0;\n' });
+    repository.write({
+      'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test fake.js' } }),
+      'src/add.js': 'export const add = () => 0;\n',
+    });
     const { result } = await verify(repository);
     expect(result).toMatchObject({ verified: false, outcome: 'failed', command: 'node --test' });
   });
@@ -123,8 +171,11 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
 
   it('has renamed and deleted files where they are', async () => {
     const repository = project({
-      ...PROJECT, 'src/add.js': null, 'src/sum.js': FIXED, 'junk.txt': 'junk',
-      'test/junk.test.js': `import assert from 'node:assert/strict';\nimport { existsSync } from 'node:fs';\nimport test from 'node:test';\ntest('no junk', () => assert.equal(existsSync('junk.txt'), false));\n`,
+      ...PROJECT,
+      'src/add.js': null,
+      'src/sum.js': FIXED,
+      'junk.txt': 'junk',
+      'test/junk.test.js': NO_JUNK,
     });
     repository.git('mv', 'src/sum.js', 'src/add.js');
     repository.git('rm', '--quiet', 'junk.txt');
@@ -137,34 +188,42 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
   });
 
   it('judges a part of a repository by itself', async () => {
-    const inFolder = (folder: string, files: Readonly<Record<string, Contents>>) => Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
+    const inFolder = (folder: string, files: Readonly<Record<string, Contents>>) =>
+      Object.fromEntries(Object.entries(files).map(([file, text]) => [`${folder}/${file}`, text]));
     const repository = project({ ...inFolder('packages/a', PROJECT), ...inFolder('packages/b', PROJECT) });
     repository.write({ 'packages/a/src/add.js': FIXED, 'packages/b/src/add.js': 'no' });
     const folder = path.join(repository.folder, 'packages/a');
     const uncommitted = await run(['verify', '--json', '-w', folder]);
     expect(JSON.parse(uncommitted.stdout)).toMatchObject({ outcome: 'verified', tests: FAILED_THEN_PASSED });
     const diff = repository.git('diff', '--', 'packages/a');
-    expect(JSON.parse((await run(['verify', '--json', '-w', folder, '--patch', '-'], { input: diff })).stdout)).toMatchObject({ outcome: 'verified' });
+    expect(JSON.parse((await run(['verify', '--json', '-w', folder, '--patch', '-'], { input: diff })).stdout)).toMatchObject({
+      outcome: 'verified',
+    });
   });
 
   it.skipIf(!python.isHere)(`judges a Python project (${python.note})`, async () => {
     const repository = project({
-      'shop/__init__.py': '', 'shop/price.py': 'def total(prices):\n    return sum(prices[1:])\n',
+      'shop/__init__.py': '',
+      'shop/price.py': 'def total(prices):\n    return sum(prices[1:])\n',
       'tests/__init__.py': '',
-      'tests/test_price.py': 'import unittest\nfrom shop.price import total\n\nclass TotalTest(unittest.TestCase):\n    def test_sums(self):\n        self.assertEqual(total([1, 2, 3]), 6)\n\n    def test_empty(self):\n        self.assertEqual(total([]), 0)\n',
+      'tests/test_price.py': PYTHON_TEST,
     });
     repository.write({ 'shop/price.py': 'def total(prices):\n    return sum(prices)\n' });
     const { code, result } = await verify(repository, ['--runner', 'unittest']);
     expect(result.outcome, result.reason).toBe('verified');
-    expect(result.tests.map(({ before, after }) => `${before} → ${after}`).toSorted()).toEqual(['failed → passed', 'passed → passed']);
+    expect(result.tests.map(({ before, after }) => `${before} → ${after}`).toSorted()).toEqual([
+      'failed → passed',
+      'passed → passed',
+    ]);
     expect(code).toBe(0);
   });
 
-  it('reads the JUnit files that a command of the user\'s own writes', async () => {
+  it("reads the JUnit files that a command of the user's own writes", async () => {
     const judge = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 const passes = readFileSync('src/add.js', 'utf8').includes('+');
 mkdirSync('out', { recursive: true });
-writeFileSync('out/r.xml', '<testsuite name="own"><testcase classname="own" name="adds">' + (passes ? '' : '<failure message="no"/>') + '</testcase></testsuite>');
+const failure = passes ? '' : '<failure message="no"/>';
+writeFileSync('out/r.xml', \`<testsuite name="own"><testcase classname="own" name="adds">\${failure}</testcase></testsuite>\`);
 process.exit(passes ? 0 : 1);
 `;
     const repository = project({ ...PROJECT, 'test/judge.mjs': judge });
@@ -172,22 +231,36 @@ process.exit(passes ? 0 : 1);
     const { result } = await verify(repository, ['--command', 'node test/judge.mjs', '--reports', 'out/*.xml']);
     expect(result, result.reason).toMatchObject({ outcome: 'verified', command: 'node test/judge.mjs' });
     const unread = await verify(repository, ['--command', 'sh judge.sh']);
-    expect(unread.result).toMatchObject({ outcome: 'infrastructure', reason: expect.stringContaining('cannot be read') as string });
+    expect(unread.result).toMatchObject({
+      outcome: 'infrastructure',
+      reason: expect.stringContaining('cannot be read') as string,
+    });
     expect(unread.code).toBe(4);
   });
 
   it('asks for the named tests alone where tests are named', async () => {
-    const repository = project({ ...PROJECT, 'test/other.test.js': `import test from 'node:test';\ntest('never', () => { throw new Error('never'); });\n` });
+    const repository = project({
+      ...PROJECT,
+      'test/other.test.js': `import test from 'node:test';\ntest('never', () => { throw new Error('never'); });\n`,
+    });
     repository.write({ 'src/add.js': FIXED });
     expect((await verify(repository)).result.outcome).toBe('failed');
     expect((await verify(repository, ['--test', 'test/add.test.js > adds'])).result.outcome).toBe('verified');
   });
 
   it('learns nothing where the tests of the last commit do not end in time, and ends with 4', async () => {
-    const repository = project({ ...PROJECT, 'test/add.test.js': `import test from 'node:test';\ntest('waits', () => new Promise((resolve) => setTimeout(resolve, 600_000)));\n` });
+    const repository = project({
+      ...PROJECT,
+      'test/add.test.js': WAITS,
+    });
     repository.write({ 'src/add.js': FIXED });
     const { code, result } = await verify(repository, ['--timeout', '3']);
-    expect(result).toMatchObject({ verified: false, score: 0, outcome: 'infrastructure', reason: expect.stringContaining('within 3 s') as string });
+    expect(result).toMatchObject({
+      verified: false,
+      score: 0,
+      outcome: 'infrastructure',
+      reason: expect.stringContaining('within 3 s') as string,
+    });
     expect(code).toBe(4);
   });
 
@@ -195,7 +268,7 @@ process.exit(passes ? 0 : 1);
     const marker = `verify-command-test-${process.pid}`;
     const repository = project({
       ...PROJECT,
-      'test/add.test.js': `import { spawn } from 'node:child_process';\nimport test from 'node:test';\ntest('waits', () => new Promise(() => {\n  spawn('sleep', ['600'], { argv0: '${marker}', detached: true });\n  setTimeout(() => {}, 600_000);\n}));\n`,
+      'test/add.test.js': `${sleepingAs(marker)}${WAITS}`,
     });
     repository.write({ 'src/add.js': FIXED });
     const { child, result } = start(['verify', '--json', '--workspace', repository.folder]);
@@ -208,17 +281,21 @@ process.exit(passes ? 0 : 1);
     await expect.poll(() => processesWith(marker)).toEqual([]);
   });
 
-  it('asks the workspace\'s own repository, also when it is run by a hook of another', async () => {
+  it("asks the workspace's own repository, also when it is run by a hook of another", async () => {
     const repository = project();
     const other = project();
     repository.write({ 'src/add.js': FIXED });
-    const environment = { GIT_DIR: path.join(other.folder, '.git'), GIT_INDEX_FILE: path.join(other.folder, '.git/index'), GIT_WORK_TREE: other.folder };
+    const environment = {
+      GIT_DIR: path.join(other.folder, '.git'),
+      GIT_INDEX_FILE: path.join(other.folder, '.git/index'),
+      GIT_WORK_TREE: other.folder,
+    };
     expect((await verify(repository, [], { environment })).result.outcome).toBe('verified');
     expect(other.git('status', '--porcelain')).toBe('');
   });
 
   it('prints nothing that could command a terminal', async () => {
-    const repository = project({ ...PROJECT, 'test/add.test.js': TEST.replace('\'adds\'', '\'adds \\u001b[31m red\'') });
+    const repository = project({ ...PROJECT, 'test/add.test.js': TEST.replace("'adds'", "'adds \\u001b[31m red'") });
     repository.write({ 'src/add.js': FIXED });
     const { stdout } = await run(['verify', '--workspace', repository.folder], { environment: { NO_COLOR: '1' } });
     expect(stdout).toContain('adds [31m red');
@@ -243,8 +320,9 @@ describe('conductor verify refuses, and runs nothing', { timeout: PATIENT_MS }, 
 
   it('a diff that does not apply', async () => {
     const diff = '--- a/src/add.js\n+++ b/src/add.js\n@@ -1 +1 @@\n-something else\n+x\n';
-    expect((await refusal(project(), ['--patch', '-'], { input: diff })).reason)
-      .toBe('The change cannot be judged: src/add.js: The diff does not fit the file as it is at HEAD.');
+    expect((await refusal(project(), ['--patch', '-'], { input: diff })).reason).toBe(
+      'The change cannot be judged: src/add.js: The diff does not fit the file as it is at HEAD.',
+    );
   });
 
   it('a diff that reaches out of the workspace', async () => {
@@ -255,7 +333,9 @@ describe('conductor verify refuses, and runs nothing', { timeout: PATIENT_MS }, 
   it('a change that no text can say', async () => {
     const repository = project();
     repository.write({ 'logo.png': Buffer.from([0, 1]), 'src/add.js': FIXED });
-    expect((await refusal(repository)).reason).toMatch(/^The change cannot be judged: logo\.png: The file is not text\. Commit it/);
+    expect((await refusal(repository)).reason).toMatch(
+      /^The change cannot be judged: logo\.png: The file is not text\. Commit it/,
+    );
   });
 });
 
@@ -279,7 +359,9 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
     const repository = project({ 'readme.md': 'hello\n' });
     repository.write({ 'readme.md': 'hi\n' });
     expect(await mistake(['--workspace', repository.folder])).toContain('name the one that runs the tests with --command');
-    expect(await mistake(['--workspace', project().folder, '--runner', 'pytest'])).toContain('No test command of pytest was found');
+    expect(await mistake(['--workspace', project().folder, '--runner', 'pytest'])).toContain(
+      'No test command of pytest was found',
+    );
     expect(await readdir(path.join(places.home, 'verify'))).toEqual([]);
   });
 
@@ -296,7 +378,9 @@ describe('conductor verify says what is wrong, with 2', { timeout: PATIENT_MS },
   });
 
   it('a diff that is no text', async () => {
-    expect(await mistake(['--patch', '-'], { input: Buffer.from([0x63, 0xe9, 0x0a]) })).toContain('Standard input is not text in UTF-8');
+    expect(await mistake(['--patch', '-'], { input: Buffer.from([0x63, 0xe9, 0x0a]) })).toContain(
+      'Standard input is not text in UTF-8',
+    );
   });
 });
 
@@ -329,7 +413,11 @@ describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_M
     const repository = project();
     repository.write({ 'src/add.js': FIXED });
     const { code, result } = await verify(repository, [], await bareMachine());
-    expect(result).toMatchObject({ verified: false, outcome: 'infrastructure', reason: expect.stringContaining('apt-get install bubblewrap') as string });
+    expect(result).toMatchObject({
+      verified: false,
+      outcome: 'infrastructure',
+      reason: expect.stringContaining('apt-get install bubblewrap') as string,
+    });
     expect(code).toBe(4);
   });
 
@@ -344,7 +432,9 @@ describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_M
   });
 
   it('learns nothing without Git, and says so', async () => {
-    const { code, stdout } = await run(['verify', '--json', '--workspace', project().folder], { environment: { PATH: '/nowhere' } });
+    const { code, stdout } = await run(['verify', '--json', '--workspace', project().folder], {
+      environment: { PATH: '/nowhere' },
+    });
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'infrastructure', reason: 'Git is not installed, or not on the PATH.' });
     expect(code).toBe(4);
   });

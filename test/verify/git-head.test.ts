@@ -29,21 +29,35 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return found;
 }
 
-const pointerTo = (sha256: string, size: number): string => `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`;
+const pointerTo = (sha256: string, size: number): string =>
+  `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`;
 
 describe('the last commit in a folder of its own', () => {
   it('has what was committed, byte by byte, whatever lies in the working tree or the index now', async () => {
     const bytes = Buffer.from([0, 255, 13, 10, 0]);
-    const repository = await repositoryOf({ 'src/a.js': 'old\r\n', 'data/x.bin': bytes, 'empty.txt': '', 'run.sh': '#!/bin/sh\n', 'to-a': { link: 'src/a.js' } });
+    const repository = await repositoryOf({
+      'src/a.js': 'old\r\n',
+      'data/x.bin': bytes,
+      'empty.txt': '',
+      'run.sh': '#!/bin/sh\n',
+      'to-a': { link: 'src/a.js' },
+    });
     await chmod(path.join(repository.folder, 'run.sh'), 0o755);
     repository.commit({});
     repository.write({ 'src/a.js': 'new\n', 'src/new.js': 'new\n', 'data/x.bin': null });
     repository.git('add', '--all');
     const { folder, notes } = await written(repository);
     expect(await filesIn(folder)).toEqual({
-      'src/a.js': 'old\r\n', 'data/x.bin': bytes.toString('latin1'), 'empty.txt': '', 'run.sh': '#!/bin/sh\n', 'to-a': '-> src/a.js',
+      'src/a.js': 'old\r\n',
+      'data/x.bin': bytes.toString('latin1'),
+      'empty.txt': '',
+      'run.sh': '#!/bin/sh\n',
+      'to-a': '-> src/a.js',
     });
-    expect([(await stat(path.join(folder, 'run.sh'))).mode & 0o100, (await stat(path.join(folder, 'empty.txt'))).mode & 0o100]).toEqual([0o100, 0]);
+    expect([
+      (await stat(path.join(folder, 'run.sh'))).mode & 0o100,
+      (await stat(path.join(folder, 'empty.txt'))).mode & 0o100,
+    ]).toEqual([0o100, 0]);
     expect(notes).toEqual([]);
   });
 
@@ -54,7 +68,15 @@ describe('the last commit in a folder of its own', () => {
     await writeFile(trap, `#!/bin/sh\ntouch '${sprung}'\ncat\n`, { mode: 0o755 });
     for (const name of ['post-checkout', 'post-index-change', 'pre-auto-gc', 'reference-transaction'])
       await writeFile(path.join(repository.folder, '.git/hooks', name), `#!/bin/sh\ntouch '${sprung}'\n`, { mode: 0o755 });
-    for (const name of ['core.fsmonitor', 'filter.evil.clean', 'filter.evil.smudge', 'filter.evil.process', 'diff.evil.textconv', 'core.pager', 'core.sshCommand'])
+    for (const name of [
+      'core.fsmonitor',
+      'filter.evil.clean',
+      'filter.evil.smudge',
+      'filter.evil.process',
+      'diff.evil.textconv',
+      'core.pager',
+      'core.sshCommand',
+    ])
       repository.git('config', name, trap);
     repository.write({ 'b.js': 'c\n', 'n.js': 'n\n' });
     const head = await written(repository);
@@ -67,29 +89,42 @@ describe('the last commit in a folder of its own', () => {
   });
 
   it('leaves out links that lead out of the workspace, and says so', async () => {
-    const { folder, notes } = await written(await repositoryOf({
-      'a.txt': 'a', 'deep/up': { link: '../a.txt' }, 'deep/out': { link: '../../a.txt' }, 'etc': { link: '/etc/passwd' },
-    }));
+    const { folder, notes } = await written(
+      await repositoryOf({
+        'a.txt': 'a',
+        'deep/up': { link: '../a.txt' },
+        'deep/out': { link: '../../a.txt' },
+        etc: { link: '/etc/passwd' },
+      }),
+    );
     expect(await filesIn(folder)).toEqual({ 'a.txt': 'a', 'deep/up': '-> ../a.txt' });
-    expect(notes).toEqual(['deep/out', 'etc'].map((file) => `The symbolic link ${file} leads out of the workspace and is left out.`));
+    expect(notes).toEqual(
+      ['deep/out', 'etc'].map((file) => `The symbolic link ${file} leads out of the workspace and is left out.`),
+    );
   });
 
   it('leaves out names that are no text, and those that would lead elsewhere', async () => {
     const repository = await repositoryOf({ 'a.txt': 'a' });
     const blob = Buffer.from(repository.git('rev-parse', 'HEAD:a.txt').trim(), 'hex');
-    const entry = (mode: string, name: Buffer, id: Buffer): Buffer => Buffer.concat([Buffer.from(`${mode} `), name, Buffer.from([0]), id]);
+    const entry = (mode: string, name: Buffer, id: Buffer): Buffer =>
+      Buffer.concat([Buffer.from(`${mode} `), name, Buffer.from([0]), id]);
     const tree = (...entries: Buffer[]): Buffer =>
-      Buffer.from(repository.gitWith({ input: Buffer.concat(entries) }, 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin').trim(), 'hex');
+      Buffer.from(
+        repository.gitWith({ input: Buffer.concat(entries) }, 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin').trim(),
+        'hex',
+      );
     const evil = tree(entry('100644', Buffer.from('evil.txt'), blob));
     const root = tree(
-      entry('40000', Buffer.from('..'), evil), entry('40000', Buffer.from('.GIT'), evil), entry('100644', Buffer.from([0x63, 0xe9]), blob),
+      entry('40000', Buffer.from('..'), evil),
+      entry('40000', Buffer.from('.GIT'), evil),
+      entry('100644', Buffer.from([0x63, 0xe9]), blob),
       entry('100644', Buffer.from('fine.txt'), blob),
     );
     repository.git('update-ref', 'HEAD', repository.git('commit-tree', '-m', 'evil', root.toString('hex')).trim());
     const { folder, notes } = await written(repository);
     expect(await filesIn(folder)).toEqual({ 'fine.txt': 'a' });
     expect(await readdir(path.dirname(folder))).toEqual(['head']);
-    expect(notes).toEqual(['3 files of the last commit cannot be written here by name, and are left out.']);
+    expect(notes).toEqual(['Left out of the last commit: 3 files with a name that cannot be written here.']);
   });
 
   it('leaves out submodules, and says so', async () => {
@@ -106,24 +141,44 @@ describe('the last commit in a folder of its own', () => {
   it('takes what a pointer of Git LFS names from the workspace, where that is there and the same', async () => {
     const sha256 = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881';
     const repository = await repositoryOf({
-      'here.bin': pointerTo(sha256, 1), 'changed.bin': pointerTo(sha256, 1), 'missing.bin': pointerTo(sha256, 1), 'test/changed.bin': pointerTo(sha256, 1),
+      'here.bin': pointerTo(sha256, 1),
+      'changed.bin': pointerTo(sha256, 1),
+      'missing.bin': pointerTo(sha256, 1),
+      'test/changed.bin': pointerTo(sha256, 1),
     });
     repository.write({ 'here.bin': 'x', 'changed.bin': 'y', 'test/changed.bin': 'z' });
     const head = await written(repository);
-    expect(await filesIn(head.folder)).toMatchObject({ 'here.bin': 'x', 'changed.bin': pointerTo(sha256, 1), 'missing.bin': pointerTo(sha256, 1) });
-    expect(head.notes).toEqual(['What 3 files of Git LFS held at HEAD is not here, so the tests see the pointers.']);
+    expect(await filesIn(head.folder)).toMatchObject({
+      'here.bin': 'x',
+      'changed.bin': pointerTo(sha256, 1),
+      'missing.bin': pointerTo(sha256, 1),
+    });
+    expect(head.notes).toEqual(['The tests see a pointer in place of 3 files: what Git LFS held at HEAD is not here.']);
     const { patch, notes } = await uncommittedChange(head, signal);
-    expect(patch).toEqual({ edits: [], refused: [{ path: 'changed.bin', reason: 'Git LFS holds it, and what it was at HEAD is not here.' }] });
+    expect(patch).toEqual({
+      edits: [],
+      refused: [{ path: 'changed.bin', reason: 'Git LFS holds it, and what it was at HEAD is not here.' }],
+    });
     expect(notes).toEqual(['test/changed.bin was left as it is: Tests are the judge and stay as they are.']);
   });
 
   it('has every file when it is copied, also those that a .gitignore names or that lie where others build', async () => {
     await using scratch = await makeScratch();
-    const repository = await repositoryOf({ '.gitignore': 'kept.log\n', 'kept.log': 'k', 'target/a.txt': 'a', '.cache/b.txt': 'b' });
+    const repository = await repositoryOf({
+      '.gitignore': 'kept.log\n',
+      'kept.log': 'k',
+      'target/a.txt': 'a',
+      '.cache/b.txt': 'b',
+    });
     const { folder } = await written(repository);
     const snapshot = await scratch.copies.snapshot({ folder, installed: repository.folder }, signal);
     const copy = await scratch.copies.lease(snapshot, signal);
-    expect(Object.keys(await filesIn(copy.folder)).toSorted()).toEqual(['.cache/b.txt', '.gitignore', 'kept.log', 'target/a.txt']);
+    expect(Object.keys(await filesIn(copy.folder)).toSorted()).toEqual([
+      '.cache/b.txt',
+      '.gitignore',
+      'kept.log',
+      'target/a.txt',
+    ]);
     await copy.release();
     await scratch.copies.close();
   });
@@ -134,7 +189,9 @@ describe('the last commit in a folder of its own', () => {
     expect(await filesIn(head.folder)).toEqual({ 'src/x.js': 'x' });
     expect(head.prefix).toBe('packages/a/');
     repository.write({ 'packages/a/src/x.js': 'x2', 'packages/b/y.js': 'y2' });
-    expect((await uncommittedChange(head, signal)).patch.edits).toEqual([{ path: 'src/x.js', kind: 'modify', before: 'x', after: 'x2' }]);
+    expect((await uncommittedChange(head, signal)).patch.edits).toEqual([
+      { path: 'src/x.js', kind: 'modify', before: 'x', after: 'x2' },
+    ]);
   });
 
   it('is read from a repository with the longer hash, too', async () => {

@@ -31,7 +31,12 @@ export class GitRepository {
         PATH: process.env.PATH,
         GIT_CONFIG_GLOBAL: '/dev/null',
         GIT_CONFIG_NOSYSTEM: '1',
-        ...Object.fromEntries(['AUTHOR', 'COMMITTER'].flatMap((who) => [[`GIT_${who}_NAME`, 'Ada'], [`GIT_${who}_EMAIL`, 'ada@example.org']])),
+        ...Object.fromEntries(
+          ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+            [`GIT_${who}_NAME`, 'Ada'],
+            [`GIT_${who}_EMAIL`, 'ada@example.org'],
+          ]),
+        ),
       },
     });
   }

@@ -19,27 +19,68 @@ async function repositoryOf(files: Readonly<Record<string, Contents>>): Promise<
 const changeOf = async ({ folder }: GitRepository): Promise<ReadChange> =>
   uncommittedChange(await writeHead(await readHead(folder, signal), path.join(await temporaryFolder(), 'head'), signal), signal);
 
-const edited = ({ patch }: ReadChange): Record<string, string | null> => Object.fromEntries(patch.edits.map(({ path: file, after }) => [file, after]));
+const edited = ({ patch }: ReadChange): Record<string, string | null> =>
+  Object.fromEntries(patch.edits.map(({ path: file, after }) => [file, after]));
 
 describe('an uncommitted change', () => {
   it('is what is modified, created, deleted or renamed, staged or not, and no file that Git ignores', async () => {
     const repository = await repositoryOf({
-      '.gitignore': '*.log\n/out/\n', 'a.js': 'a\n', 'b.js': 'b\n', 'c.js': 'c\n', 'old name.js': 'r\n', 'same.js': 's\n', 'kept.log': 'k\n', 'ü/x.js': 'x\n',
+      '.gitignore': '*.log\n/out/\n',
+      'a.js': 'a\n',
+      'b.js': 'b\n',
+      'c.js': 'c\n',
+      'old name.js': 'r\n',
+      'same.js': 's\n',
+      'kept.log': 'k\n',
+      'ü/x.js': 'x\n',
     });
-    repository.write({ 'a.js': 'a2\n', 'b.js': null, 'c.js': 'c2\n', 'lib/n.js': 'n\n', 'x.log': 'x', 'out/x.js': 'x', 'kept.log': 'k2\n', 'ü/x.js': 'y\n' });
+    repository.write({
+      'a.js': 'a2\n',
+      'b.js': null,
+      'c.js': 'c2\n',
+      'lib/n.js': 'n\n',
+      'x.log': 'x',
+      'out/x.js': 'x',
+      'kept.log': 'k2\n',
+      'ü/x.js': 'y\n',
+    });
     repository.git('add', 'c.js', 'lib/n.js');
     repository.git('mv', 'old name.js', 'lib/new.js');
     const change = await changeOf(repository);
     expect(edited(change)).toEqual({
-      'a.js': 'a2\n', 'b.js': null, 'c.js': 'c2\n', 'kept.log': 'k2\n', 'old name.js': null, 'lib/new.js': 'r\n', 'lib/n.js': 'n\n', 'ü/x.js': 'y\n',
+      'a.js': 'a2\n',
+      'b.js': null,
+      'c.js': 'c2\n',
+      'kept.log': 'k2\n',
+      'old name.js': null,
+      'lib/new.js': 'r\n',
+      'lib/n.js': 'n\n',
+      'ü/x.js': 'y\n',
     });
-    expect(change.patch.edits.find(({ path: file }) => file === 'a.js')).toEqual({ path: 'a.js', kind: 'modify', before: 'a\n', after: 'a2\n' });
+    expect(change.patch.edits.find(({ path: file }) => file === 'a.js')).toEqual({
+      path: 'a.js',
+      kind: 'modify',
+      before: 'a\n',
+      after: 'a2\n',
+    });
     expect([change.patch.refused, change.notes]).toEqual([[], []]);
   });
 
   it('has edits to protected files in it, and leaves out those that are no text', async () => {
-    const repository = await repositoryOf({ 'test/a.test.js': 't\n', 'test/x.bin': Buffer.from([0, 1]), 'test/gone.bin': Buffer.from([0, 1]), 'package.json': '{}\n' });
-    repository.write({ 'test/a.test.js': 't2\n', 'test/x.bin': Buffer.from([0, 2]), 'test/gone.bin': null, 'test/new.bin': Buffer.from([0]), 'package.json': '{ }\n', '.vscode/settings.json': '{}' });
+    const repository = await repositoryOf({
+      'test/a.test.js': 't\n',
+      'test/x.bin': Buffer.from([0, 1]),
+      'test/gone.bin': Buffer.from([0, 1]),
+      'package.json': '{}\n',
+    });
+    repository.write({
+      'test/a.test.js': 't2\n',
+      'test/x.bin': Buffer.from([0, 2]),
+      'test/gone.bin': null,
+      'test/new.bin': Buffer.from([0]),
+      'package.json': '{ }\n',
+      '.vscode/settings.json': '{}',
+    });
     const change = await changeOf(repository);
     expect(edited(change)).toEqual({ 'test/a.test.js': 't2\n', 'package.json': '{ }\n', '.vscode/settings.json': '{}' });
     expect(change.patch.refused).toEqual([]);
@@ -62,14 +103,17 @@ describe('an uncommitted change', () => {
     const repository = await repositoryOf({ 'a.js': 'a\n', 'logo.png': Buffer.from([0, 0]), 'to-a': { link: 'a.js' } });
     repository.write(files);
     const [file] = Object.keys(files);
-    expect((await changeOf(repository)).patch).toEqual({ edits: [], refused: [{ path: file, reason: `${reason} ${WHAT_TO_DO}` }] });
+    expect((await changeOf(repository)).patch).toEqual({
+      edits: [],
+      refused: [{ path: file, reason: `${reason} ${WHAT_TO_DO}` }],
+    });
   });
 
   it('is refused where a folder has become a link, through which nothing is read', async () => {
     const repository = await repositoryOf({ 'src/a.js': 'a\n', 'b.js': 'b\n' });
     const outside = path.join(path.dirname(repository.folder), 'outside');
     await mkdir(outside);
-    repository.write({ '../outside/a.js': 'secret\n', 'src': { link: outside } });
+    repository.write({ '../outside/a.js': 'secret\n', src: { link: outside } });
     const { patch } = await changeOf(repository);
     expect(patch.refused).toEqual([{ path: 'src', reason: `A symbolic link is new, or has changed. ${WHAT_TO_DO}` }]);
     expect(JSON.stringify(patch)).not.toContain('secret');
@@ -84,28 +128,38 @@ describe('an uncommitted change', () => {
   it('is refused where it is more than a change', async () => {
     const repository = await repositoryOf({ 'a.js': 'a\n' });
     repository.write(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`generated/${index}.js`, 'x\n'])));
-    expect((await changeOf(repository)).patch.refused).toEqual([{ path: '(change)', reason: expect.stringContaining('more than 1000 files') as string }]);
+    expect((await changeOf(repository)).patch.refused).toEqual([
+      { path: '(change)', reason: expect.stringContaining('more than 1000 files') as string },
+    ]);
   });
 
-  it('has no part in what is installed or left behind without a .gitignore, and is refused where that is committed and changed', async () => {
+  it('has no part in what is installed without a .gitignore, and is refused where that is committed and changed', async () => {
     const repository = await repositoryOf({ 'a.js': 'a\n', 'node_modules/kept/index.js': 'k\n' });
     repository.write({ 'node_modules/x/index.js': 'x', '.venv/lib/x.py': 'x', 'src/__pycache__/a.pyc': Buffer.from([0]) });
     expect((await changeOf(repository)).patch).toEqual({ edits: [], refused: [] });
     repository.write({ 'node_modules/kept/index.js': 'fake\n' });
-    expect((await changeOf(repository)).patch.refused).toEqual([{ path: 'node_modules/kept/index.js', reason: expect.stringContaining('installed dependency') as string }]);
+    expect((await changeOf(repository)).patch.refused).toEqual([
+      { path: 'node_modules/kept/index.js', reason: expect.stringContaining('installed dependency') as string },
+    ]);
   });
 
   it('has no part in a repository inside it, which is noted', async () => {
     const repository = await repositoryOf({ 'a.js': 'a\n' });
     const inner = new GitRepository(path.join(repository.folder, 'vendor/inner'), { 'x.js': 'x' });
-    expect(await changeOf(repository)).toEqual({ patch: { edits: [], refused: [] }, notes: ['vendor/inner is a repository of its own and is left out.'] });
+    expect(await changeOf(repository)).toEqual({
+      patch: { edits: [], refused: [] },
+      notes: ['vendor/inner is a repository of its own and is left out.'],
+    });
     expect(inner.git('status', '--porcelain')).toBe('');
   });
 
   it('notes permissions, which it does not change, and only where the file system keeps them', async () => {
     const repository = await repositoryOf({ 'a.sh': 'a\n' });
     await chmod(path.join(repository.folder, 'a.sh'), 0o755);
-    expect(await changeOf(repository)).toEqual({ patch: { edits: [], refused: [] }, notes: ['a.sh keeps its permissions: only contents are judged.'] });
+    expect(await changeOf(repository)).toEqual({
+      patch: { edits: [], refused: [] },
+      notes: ['a.sh keeps its permissions: only contents are judged.'],
+    });
     repository.git('config', 'core.fileMode', 'false');
     expect((await changeOf(repository)).notes).toEqual([]);
   });
@@ -138,7 +192,10 @@ describe('an uncommitted change', () => {
       expect(edited(await changeOf(repository))).toEqual({ 'b.js': 'a\nb2\n', 'n.js': 'n\r\n' });
     });
 
-    it.each([['nothing says so', ''], ['the attribute -text', '* -text\n']])('takes them as they are where %s', async (_name, attributes) => {
+    it.each([
+      ['nothing says so', ''],
+      ['the attribute -text', '* -text\n'],
+    ])('takes them as they are where %s', async (_name, attributes) => {
       const repository = await repositoryOf({ '.gitattributes': attributes, 'a.js': 'a\nb\n' });
       repository.git('config', 'core.autocrlf', attributes === '' ? 'false' : 'true');
       repository.write({ 'a.js': 'a\r\nb\r\n' });
@@ -158,7 +215,9 @@ describe('an uncommitted change', () => {
       expect(repository.git('show', 'HEAD:secret.txt')).toBe('ABC\n');
       expect((await changeOf(repository)).patch).toEqual({ edits: [], refused: [] });
       repository.write({ 'secret.txt': 'abcd\n' });
-      expect((await changeOf(repository)).patch.refused).toEqual([{ path: 'secret.txt', reason: `Git passes it through "upper" when it is committed, which is not run. ${WHAT_TO_DO}` }]);
+      expect((await changeOf(repository)).patch.refused).toEqual([
+        { path: 'secret.txt', reason: `Git passes it through "upper" when it is committed, which is not run. ${WHAT_TO_DO}` },
+      ]);
     });
   });
 });
