@@ -91,6 +91,8 @@ export interface GeneratedTokens {
 export interface ScoreRequest {
   readonly sequences: readonly (readonly number[])[];
   readonly promptLengths: readonly number[];
+  /** 1 if absent. */
+  readonly temperature?: number | undefined;
   readonly adapter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

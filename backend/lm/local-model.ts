@@ -64,7 +64,7 @@ export class LocalModel implements TrainableModel {
   }
 
   /** @throws ModelRequestError, and what is wrong with an adapter */
-  score({ sequences, promptLengths, adapter, signal }: ScoreRequest): Promise<number[][]> {
+  score({ sequences, promptLengths, temperature, adapter, signal }: ScoreRequest): Promise<number[][]> {
     return this.#queue.run(async () => {
       if (sequences.length !== promptLengths.length) {
         throw new ModelRequestError(`There are ${sequences.length} sequences and ${promptLengths.length} prompt lengths.`);
@@ -73,7 +73,7 @@ export class LocalModel implements TrainableModel {
       const scores: number[][] = [];
       for (const { from, to } of batches(sequences.map(({ length }) => length), scoredTokens(this.#load))) {
         signal?.throwIfAborted();
-        const batch = { sequences: sequences.slice(from, to), promptLengths: promptLengths.slice(from, to), adapter: read };
+        const batch = { sequences: sequences.slice(from, to), promptLengths: promptLengths.slice(from, to), temperature, adapter: read };
         scores.push(...(await this.#loaded.session.score(batch)));
       }
       return scores;

@@ -74,7 +74,7 @@ export const requestSchema = z.discriminatedUnion('type', [
     messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
   }),
   z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
-  z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, adapter: z.string().optional() }),
+  z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, temperature: z.number().optional(), adapter: z.string().optional() }),
   z.object({ type: z.literal('memory'), id }),
   z.object({
     type: z.literal('startTraining'), id,

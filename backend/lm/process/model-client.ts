@@ -131,11 +131,11 @@ export class ModelClient implements TrainableModel {
     });
   }
 
-  score({ signal, sequences, promptLengths, adapter }: ScoreRequest): Promise<number[][]> {
+  score({ signal, sequences, promptLengths, temperature, adapter }: ScoreRequest): Promise<number[][]> {
     return this.#enqueue(signal, async ({ child }) => {
       const scores = await child.ask(
         {
-          type: 'score', adapter, sequences: sequences.map((sequence) => Float64Array.from(sequence)),
+          type: 'score', adapter, temperature, sequences: sequences.map((sequence) => Float64Array.from(sequence)),
           promptLengths: Float64Array.from(promptLengths),
         },
         { signal, graceMs: this.#graceMs },

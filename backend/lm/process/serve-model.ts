@@ -130,9 +130,9 @@ class ModelServer {
   }
 
   async #score(request: Extract<ModelRequest, { type: 'score' }>, signal: AbortSignal): Promise<ResultOf<'score'>> {
-    const { sequences, promptLengths, adapter } = request;
+    const { sequences, promptLengths, temperature, adapter } = request;
     const scores = await (await this.#opened()).score({
-      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], adapter, signal,
+      sequences: sequences.map((sequence) => [...sequence]), promptLengths: [...promptLengths], temperature, adapter, signal,
     });
     return scores.map((row) => Float64Array.from(row));
   }

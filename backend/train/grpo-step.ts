@@ -1,0 +1,86 @@
+import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
+import type { Example, PolicyLoss, SampledCompletion, TrainedBatch, TrainEngine } from './engine.ts';
+import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
+
+/** A sampled plan, and what came of it. */
+export interface Rollout {
+  readonly completion: SampledCompletion;
+  readonly outcome: RolloutOutcome;
+}
+
+export interface GrpoOptions {
+  readonly loss: PolicyLoss;
+  readonly reward: RewardOptions;
+  readonly advantage: AdvantageOptions;
+  /** Leaves completions that were cut off out of the loss, as DAPO's filter of overlong ones (arXiv 2503.14476) does. */
+  readonly maskTruncated: boolean;
+  /** The most that the norm of all gradients together may be; transformers' default is 1. */
+  readonly gradientClip: number;
+}
+
+/** By TRL's names, where it has one. */
+export type StepMetrics = Readonly<Record<string, number>>;
+
+/**
+ * One update from groups of rollouts, each of one question. Rollouts of which nothing is known are left out, and so are groups whose
+ * rewards are all the same; where nothing is left, nothing is learned and the metrics say so.
+ */
+export async function grpoStep(
+  engine: TrainEngine, groups: readonly (readonly Rollout[])[], options: GrpoOptions,
+  { learningRate, signal }: { readonly learningRate: number; readonly signal?: AbortSignal },
+): Promise<StepMetrics> {
+  const judged = groups.map((group) => {
+    const rewards = group.map(({ outcome }) => rewardOf(outcome, options.reward));
+    return { group, rewards, ...groupAdvantages(rewards, options.advantage) };
+  });
+  const examples = judged.flatMap(({ group, rewards, advantages, isFlat }) => isFlat ? [] : group.flatMap(({ completion }, index): Example[] => {
+    const isLeftOut = rewards[index] === undefined || completion.tokens.length === 0 || (options.maskTruncated && completion.finishReason === 'length');
+    const { promptTokens, tokens, logprobs } = completion;
+    return isLeftOut ? [] : [{ promptTokens, tokens, samplerLogprobs: logprobs, advantage: advantages[index] as number }];
+  }));
+  const told = {
+    ...rolloutMetrics(groups.flat()),
+    reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
+    reward_std: mean(judged.map(({ deviation }) => deviation)),
+    frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
+    learning_rate: learningRate,
+  };
+  if (examples.length === 0) return { ...told, loss: 0, grad_norm: 0, examples: 0 };
+  const batch = await engine.forwardBackward(options.loss, examples, signal);
+  const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
+  return { ...told, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
+}
+
+function rolloutMetrics(rollouts: readonly Rollout[]): StepMetrics {
+  const lengths = rollouts.map(({ completion }) => completion.tokens.length);
+  const share = (test: (rollout: Rollout) => boolean): number => mean(rollouts.map((rollout) => Number(test(rollout))));
+  return {
+    'completions/mean_length': mean(lengths),
+    'completions/min_length': Math.min(...lengths),
+    'completions/max_length': Math.max(...lengths),
+    'completions/clipped_ratio': share(({ completion }) => completion.finishReason === 'length'),
+    format_rate: share(({ outcome }) => outcome.kind !== 'unparseable'),
+    verified_rate: share(({ outcome }) => outcome.kind === 'judged' && outcome.verified),
+    cost_usd: rollouts.reduce((sum, { outcome }) => sum + (outcome.kind === 'judged' ? outcome.costUsd : 0), 0),
+    errored_rollouts: rollouts.filter(({ outcome }) => outcome.kind === 'infrastructure').length,
+  };
+}
+
+function batchMetrics({ logprobs, entropies, referenceLogprobs }: TrainedBatch, examples: readonly Example[], { importanceLimit }: PolicyLoss): StepMetrics {
+  const differences = logprobs.flatMap((row, index) => row.map((logprob, token) => logprob - (examples[index]!.samplerLogprobs[token] as number)));
+  const ratios = differences.map((difference) => Math.exp(difference)).map((ratio) => (importanceLimit > 0 ? Math.min(ratio, importanceLimit) : ratio));
+  const distances = referenceLogprobs?.flatMap((row, index) => row.map((reference, token) => reference - (logprobs[index]![token] as number)));
+  return {
+    entropy: mean(entropies.flat()),
+    'sampling/sampling_logp_difference/mean': mean(differences.map(Math.abs)),
+    'sampling/sampling_logp_difference/max': most(differences.map(Math.abs)),
+    'sampling/importance_sampling_ratio/min': -most(ratios.map((ratio) => -ratio)),
+    'sampling/importance_sampling_ratio/mean': mean(ratios),
+    'sampling/importance_sampling_ratio/max': most(ratios),
+    ...(distances && { kl: mean(distances.map((distance) => Math.exp(distance) - distance - 1)) }),
+  };
+}
+
+const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);
+
+const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);

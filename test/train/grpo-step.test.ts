@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
+import { LocalModel } from '../../backend/lm/local-model.ts';
+import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
+import type { SampledCompletion } from '../../backend/train/engine.ts';
+import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from '../../backend/train/grpo-step.ts';
+import { LocalEngine } from '../../backend/train/local-engine.ts';
+import type { RolloutOutcome } from '../../backend/train/reward.ts';
+import { modelFolder } from '../golden/golden.ts';
+
+let folder: string;
+let model: LocalModel;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'grpo-'));
+  model = await LocalModel.open({
+    settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: true, storage: folder },
+    device: 'cpu',
+    deviceReasons: [],
+    threads: 1,
+  });
+});
+afterAll(async () => {
+  await model.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const MAX_TOKENS = 8;
+const GROUP = 16;
+const OPTIONS: GrpoOptions = {
+  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 2, temperature: 1, maxCompletionLength: MAX_TOKENS },
+  reward: { judgedBy: 'score', costWeight: 0 },
+  advantage: { scale: 'group' },
+  maskTruncated: false,
+  gradientClip: 1,
+};
+
+/** A task that a tiny model can learn in seconds: to write tokens from the lower half of its vocabulary. */
+const lowTokens = ({ tokens }: SampledCompletion): number => tokens.filter((token) => token < 416).length / Math.max(1, tokens.length);
+
+const judgedBy = (score: (completion: SampledCompletion) => number) => (completion: SampledCompletion): RolloutOutcome =>
+  ({ kind: 'judged', verified: false, score: score(completion), costUsd: 0 });
+
+async function train(
+  name: string, steps: number, judge: (completion: SampledCompletion) => RolloutOutcome, options = OPTIONS,
+): Promise<StepMetrics[]> {
+  await model.startTraining({ adapter: { rank: 8, alpha: 16, projections: PROJECTIONS, seed: 1 }, optimizer: ADAMW_DEFAULTS });
+  const engine = new LocalEngine(model, { versions: path.join(folder, name) });
+  const told: StepMetrics[] = [];
+  for (let step = 0; step < steps; step += 1) {
+    const groups: Rollout[][] = [];
+    for (const [index, question] of ['Sort a list.', 'Add two numbers.'].entries()) {
+      const seeds = Array.from({ length: GROUP }, (_, sample) => 1_000 * step + 100 * index + sample);
+      const completions = await engine.sample({ messages: [{ role: 'user', content: question }], maxTokens: MAX_TOKENS, temperature: 1, seeds });
+      groups.push(completions.map((completion) => ({ completion, outcome: judge(completion) })));
+    }
+    told.push(await grpoStep(engine, groups, options, { learningRate: 0.01 }));
+    await engine.saveForSampler(`step-${step}`);
+  }
+  return told;
+}
+
+const meanOf = (metrics: readonly StepMetrics[], name: string): number => metrics.reduce((sum, told) => sum + told[name]!, 0) / metrics.length;
+
+describe('a step of GRPO', { timeout: 120_000 }, () => {
+  it('makes what was rewarded likelier, and with advantages that are flipped less likely', async () => {
+    const up = await train('up', 12, judgedBy(lowTokens));
+    const down = await train('down', 12, judgedBy((completion) => 1 - lowTokens(completion)));
+    const [start, end] = [meanOf(up.slice(0, 2), 'reward'), meanOf(up.slice(-3), 'reward')];
+    expect(end - start).toBeGreaterThan(0.1);
+    // What the second run was not rewarded for.
+    expect(1.5 - meanOf(down.slice(-3), 'reward')).toBeLessThan(start - 0.1);
+  });
+
+  it('tells how far the sampler is from the trainer, which is next to nothing, by the names that TRL has', async () => {
+    const [told] = await train('told', 1, judgedBy(lowTokens), { ...OPTIONS, loss: { ...OPTIONS.loss, divergence: 0.1 } });
+    expect(told).toMatchObject({
+      'completions/max_length': MAX_TOKENS, 'completions/clipped_ratio': expect.any(Number), format_rate: 1, errored_rollouts: 0,
+      frac_reward_zero_std: 0, learning_rate: 0.01, examples: 2 * GROUP,
+    });
+    expect(told!['sampling/sampling_logp_difference/max']).toBeLessThan(1e-4);
+    expect(told!['sampling/importance_sampling_ratio/mean']).toBeCloseTo(1, 4);
+    // The adapter changes nothing yet.
+    expect(told!['kl']).toBeLessThan(1e-6);
+    expect(told!['entropy']).toBeGreaterThan(0);
+    expect(told!['grad_norm']).toBeGreaterThan(0);
+  });
+
+  it('learns nothing of rollouts of which nothing is known, and of groups that are all alike', async () => {
+    const [unknown] = await train('unknown', 1, () => ({ kind: 'infrastructure' }));
+    expect(unknown).toMatchObject({ examples: 0, grad_norm: 0, errored_rollouts: 2 * GROUP, frac_reward_zero_std: 1, reward: 0 });
+    const [alike] = await train('alike', 1, judgedBy(() => 1));
+    expect(alike).toMatchObject({ examples: 0, grad_norm: 0, frac_reward_zero_std: 1, reward: 1 });
+    let seen = 0;
+    const [half] = await train('half', 1, (completion) => ((seen += 1) % 2 === 0 ? { kind: 'infrastructure' } : judgedBy(lowTokens)(completion)));
+    expect(half).toMatchObject({ errored_rollouts: GROUP });
+    expect(half!['examples']).toBe(GROUP);
+  });
+
+  it('leaves out completions that were cut off, where that is asked for', async () => {
+    const [told] = await train('cut', 1, judgedBy(lowTokens), { ...OPTIONS, maskTruncated: true });
+    expect(told!['examples']).toBe(Math.round(2 * GROUP * (1 - told!['completions/clipped_ratio']!)));
+    expect(told!['examples']).toBeLessThan(2 * GROUP);
+  });
+});
