@@ -20,7 +20,7 @@ const ROWS: readonly ProtectedRow[] = [
     reason: 'It configures tools that run outside the tests.',
     patterns: [folders('.vscode', '.idea', '.devcontainer', '.conductor', '.husky')],
   },
-  { reason: 'It is an installed dependency.', patterns: [folders('node_modules'), files('node_modules')] },
+  { reason: 'It is an installed dependency.', patterns: [folders('node_modules', '.venv', 'venv', 'site-packages'), files('node_modules')] },
   {
     // The names that node --test, vitest, jest, mocha, pytest, unittest and go test look for.
     reason: 'Tests are the judge and stay as they are.',
@@ -63,7 +63,7 @@ const ROWS: readonly ProtectedRow[] = [
   },
   {
     reason: 'It would run before the tests do.',
-    patterns: [files('sitecustomize.py', 'usercustomize.py'), /\.(pth|py[co])$/, /\.(dist|egg)-info(\/|$)/],
+    patterns: [/(^|\/)(site|user)customize(\.py$|\/)/, /\.(pth|py[co])$/, /\.(dist|egg)-info(\/|$)/],
   },
 ];
 
