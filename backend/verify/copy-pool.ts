@@ -54,7 +54,8 @@ const SURELY_UNUSED_MS = 30_000;
  * Makes copies of workspaces, and keeps them for the next run of the tests.
  *
  * A snapshot keeps the contents of its files, so that a copy can be made of it whatever becomes of the workspace. A copy that comes
- * back is reset by what changed when it is given out again. No sandbox sees another one's copy, so nothing touches it until then.
+ * back is reset by what changed: at once, behind the back of whoever asks for the next one. No sandbox sees another one's copy, so
+ * nothing touches it from then on.
  */
 export class CopyPool {
   readonly #folders: RunFolders;
@@ -145,7 +146,7 @@ export class CopyPool {
       release: async ({ reusable = true } = {}) => {
         if (isReleased) return;
         isReleased = true;
-        if (reusable && !this.#isClosed) this.#keep({ copy, pooled, bytes: state.bytes, since: performance.now() });
+        if (reusable && !this.#isClosed) this.#keep(copy, pooled, state.bytes);
         else this.#removeCopy(copy);
         this.#giveSlotBack();
         this.#leave(pooled);
@@ -155,10 +156,9 @@ export class CopyPool {
 
   async #cleanCopy(state: WorkspaceState, pooled: PooledWorkspace, signal: AbortSignal): Promise<WorkspaceCopy> {
     const { contents } = await pooled.workspace;
-    const index = this.#idle.findLastIndex((idle) => idle.pooled === pooled);
-    const [used] = index < 0 ? [] : this.#idle.splice(index, 1);
+    const idle = this.#takeIdle(pooled);
     // What cannot be brought back, for whatever reason, gives way to a new one.
-    if (used && (await this.#isBroughtTo(used.copy, state, contents, signal))) return used.copy;
+    if (idle && (await this.#isBroughtTo(idle, state, contents, signal))) return idle.copy;
     while (this.#idle.length > 0 && this.#idle.length + this.#leased > this.#limit) this.#removeOldest();
     const copy = new WorkspaceCopy(await this.#folders.create(), this.#slices);
     try {
@@ -171,8 +171,17 @@ export class CopyPool {
     }
   }
 
-  async #isBroughtTo(copy: WorkspaceCopy, state: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<boolean> {
+  /** The one that came back last, and better one that is reset already. */
+  #takeIdle(pooled: PooledWorkspace): IdleCopy | undefined {
+    const own = this.#idle.filter((idle) => idle.pooled === pooled);
+    const chosen = own.findLast(({ isSettled }) => isSettled) ?? own.at(-1);
+    if (chosen) this.#idle.splice(this.#idle.indexOf(chosen), 1);
+    return chosen;
+  }
+
+  async #isBroughtTo({ copy, settling }: IdleCopy, state: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<boolean> {
     try {
+      await settling;
       await copy.bringTo(state.tree, contents, signal);
       this.#assertOpen();
       return true;
@@ -232,9 +241,11 @@ export class CopyPool {
     this.#slots.giveBack();
   }
 
-  #keep(idle: IdleCopy): void {
+  #keep(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number): void {
+    const idle: IdleCopy = { copy, pooled, bytes, since: performance.now(), isSettled: false, settling: this.#track(copy.settle()) };
+    idle.settling.then(() => (idle.isSettled = true), () => this.#removeIdle((other) => other === idle));
     this.#idle.push(idle);
-    while (this.#idle.length > 1 && this.#idle.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_IDLE_BYTES) this.#removeOldest();
+    while (this.#idle.length > 1 && this.#idle.reduce((sum, one) => sum + one.bytes, 0) > MAX_IDLE_BYTES) this.#removeOldest();
   }
 
   #removeOldest(): void {
@@ -307,6 +318,9 @@ interface IdleCopy {
   readonly pooled: PooledWorkspace;
   readonly bytes: number;
   readonly since: number;
+  /** Rejects where it is beyond repair. */
+  readonly settling: Promise<void>;
+  isSettled: boolean;
 }
 
 class Snapshot implements WorkspaceSnapshot {

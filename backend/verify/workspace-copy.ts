@@ -1,6 +1,6 @@
 import {
-  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, opendirSync, openSync, renameSync, symlinkSync,
-  unlinkSync, utimesSync, type BigIntStats, type Dirent,
+  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, opendirSync, openSync, renameSync, rmdirSync,
+  symlinkSync, unlinkSync, utimesSync, type BigIntStats, type Dirent,
 } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,9 +40,11 @@ export class WorkspaceCopy {
   readonly #folder: RunFolder;
   readonly #slices: Slices;
   #held = new Map<string, Held>();
-  /** Permission bits of the folders that were made here. */
-  readonly #modes = new Map<string, number>();
+  /** Permission bits of the folders that were made here, each after the one that it is in. */
+  #modes = new Map<string, number>();
   #lastWritten: bigint | undefined;
+  #settled: Promise<void> = Promise.resolve();
+  /** Of what has been moved away. */
   #removing: Promise<void> = Promise.resolve();
   #moved = 0;
 
@@ -58,15 +60,26 @@ export class WorkspaceCopy {
   }
 
   /**
-   * Makes the copy hold `tree` and nothing else, by writing what differs. Nothing else may be at work in it meanwhile. After an error
-   * it is only good to be removed: `CopyBeyondRepairError`, one of the file system, or the signal's reason.
+   * Makes the copy hold `tree` and nothing else, by writing what differs from what it was brought to before; tests may have run in
+   * it since only if it has been settled. Nothing else may be at work in it. After an error it is only good to be removed: one of the
+   * file system, or the signal's reason.
    */
   async bringTo(tree: CopyTree, contents: ContentStore, signal: AbortSignal): Promise<void> {
     await this.#folder.touch();
-    if (this.#modes.size === 0) this.#makeFolder('');
-    const folders = await this.#keepWhatBelongs(tree, signal);
+    await this.#slices.forEach(this.#held, ([relative, { entry }]) => {
+      const wanted = tree.entries.get(relative);
+      if (wanted && isSameEntry(wanted, entry)) return;
+      unlinkSync(this.#at(relative));
+      this.#held.delete(relative);
+    });
+    // Each before the folder that it is in.
+    for (const folder of [...this.#modes.keys()].reverse()) {
+      if (tree.folders.has(folder)) continue;
+      rmdirSync(this.#at(folder));
+      this.#modes.delete(folder);
+    }
     await this.#slices.forEach(tree.folders, (folder) => {
-      if (!folders.has(folder)) this.#makeFolder(folder);
+      if (!this.#modes.has(folder)) this.#makeFolder(folder);
     });
     await this.#slices.forEach(tree.entries, ([relative, entry]) => {
       signal.throwIfAborted();
@@ -75,7 +88,17 @@ export class WorkspaceCopy {
     await this.#waitForNextTick();
   }
 
+  /**
+   * Removes whatever tests have added or touched. Nothing else may be at work in the copy, nor get at it afterwards. After an error
+   * it is only good to be removed: `CopyBeyondRepairError`, or one of the file system.
+   */
+  async settle(): Promise<void> {
+    this.#settled = this.#removeStrangers();
+    await this.#settled;
+  }
+
   async remove(): Promise<void> {
+    await this.#settled.catch(() => undefined);
     await this.#removing;
     await this.#folder.remove();
   }
@@ -84,37 +107,35 @@ export class WorkspaceCopy {
     return relative === '' ? this.path : `${this.path}/${relative}`;
   }
 
-  /** Removes what is not as in `tree`. Returns the folders that are there. */
-  async #keepWhatBelongs(tree: CopyTree, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const kept = new Map<string, Held>();
-    const folders = new Set<string>();
+  async #removeStrangers(): Promise<void> {
+    const held = new Map<string, Held>();
+    const modes = new Map<string, number>();
     let strangers = 0;
-    await this.#slices.forEach(this.#walk(tree, folders), ([relative, found]) => {
-      signal.throwIfAborted();
-      const held = this.#untouched(relative, tree);
-      if (held) return void kept.set(relative, held);
+    await this.#slices.forEach(this.#walk(modes), ([relative, found]) => {
+      const untouched = this.#untouched(relative);
+      if (untouched) return void held.set(relative, untouched);
       if (++strangers > MAX_STRANGERS) throw new CopyBeyondRepairError('Too many files were left in the copy.');
       if (found.isDirectory()) this.#moveAway(relative);
       else unlinkSync(this.#at(relative));
     });
-    this.#held = kept;
-    for (const folder of this.#modes.keys()) if (!folders.has(folder)) this.#modes.delete(folder);
-    return folders;
+    this.#held = held;
+    this.#modes = modes;
   }
 
-  /** All that lies in the folders of `tree`, but for these folders themselves, which `folders` receives. No link is followed. */
-  *#walk(tree: CopyTree, folders: Set<string>): Generator<readonly [relative: string, found: Dirent]> {
+  /** All that lies in our folders, but for these themselves: `modes` receives those that are still there. No link is followed. */
+  *#walk(modes: Map<string, number>): Generator<readonly [relative: string, found: Dirent]> {
     const toWalk = [''];
     for (let folder = toWalk.pop(); folder !== undefined; folder = toWalk.pop()) {
-      this.#restoreMode(folder);
-      folders.add(folder);
+      const mode = this.#modes.get(folder) ?? 0o755;
+      if (modeOf(this.#at(folder)) !== mode) chmodSync(this.#at(folder), mode);
+      modes.set(folder, mode);
       const directory = opendirSync(this.#at(folder), { bufferSize: 256 });
       try {
         for (let found = directory.readSync(); found; found = directory.readSync()) {
           // A name that is not UTF-8 is not what it reads as.
           if (found.name.includes('\uFFFD')) throw new CopyBeyondRepairError('A file with a broken name was left in the copy.');
           const relative = folder === '' ? found.name : `${folder}/${found.name}`;
-          if (found.isDirectory() && tree.folders.has(relative) && this.#modes.has(relative)) toWalk.push(relative);
+          if (found.isDirectory() && this.#modes.has(relative)) toWalk.push(relative);
           else yield [relative, found];
         }
       } finally {
@@ -123,17 +144,11 @@ export class WorkspaceCopy {
     }
   }
 
-  #untouched(relative: string, tree: CopyTree): Held | undefined {
-    const entry = tree.entries.get(relative);
+  #untouched(relative: string): Held | undefined {
     const held = this.#held.get(relative);
-    if (!entry || !held || !isSameEntry(entry, held.entry)) return undefined;
+    if (!held) return undefined;
     const { ino, ctimeNs } = lstatSync(this.#at(relative), { bigint: true });
     return ino === held.ino && ctimeNs === held.ctimeNs ? held : undefined;
-  }
-
-  #restoreMode(folder: string): void {
-    const mode = this.#modes.get(folder);
-    if (mode !== undefined && modeOf(this.#at(folder)) !== mode) chmodSync(this.#at(folder), mode);
   }
 
   #makeFolder(folder: string): void {

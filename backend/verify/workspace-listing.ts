@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { gitArguments, gitEnvironment } from './git-safety.ts';
 import { isEnvironment } from './installed-dependencies.ts';
 import { isInside, lookAt, parentOf, PlainFolders, realPathOf } from './plain-folders.ts';
 import type { Slices } from './slices.ts';
@@ -159,29 +160,13 @@ class Collector {
 /** `installed`: in a `node_modules` folder. `foreign`: of another place, of Git itself, or a Python environment. */
 type FolderKind = 'own' | 'installed' | 'foreign';
 
-/*
- * Listing files must not run what a workspace names. A repository's configuration can name programs: a file system monitor, hooks,
- * and for a partial clone the one that fetches an object which the index refers to and which is not there.
- */
-const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
-/** The second is known to Git 2.44 and later; the first leaves every version no way to fetch by. */
-const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
-
-/** What a hook of Git passes on to us says which repository it runs in, not which one we list. */
-const OF_ANOTHER_REPOSITORY = [
-  'GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES', 'GIT_COMMON_DIR',
-  'GIT_NAMESPACE', 'GIT_PREFIX',
-];
-
 /** What Git does not ignore, as `git ls-files -t` writes it; undefined where Git is missing, too slow or knows nothing of the folder. */
 async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number): Promise<string[] | undefined> {
-  const env: NodeJS.ProcessEnv = { ...process.env, ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0' };
-  for (const name of OF_ANOTHER_REPOSITORY) delete env[name];
   try {
     const { stdout } = await promisify(execFile)(
       'git',
-      [...RUN_NOTHING, '-C', base, 'ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard'],
-      { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env },
+      gitArguments(base, ['ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard']),
+      { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env: gitEnvironment() },
     );
     // A folder that a repository around it ignores: Git has nothing to say about what is in it.
     return stdout === '' ? undefined : stdout.split('\0');

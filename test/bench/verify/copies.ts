@@ -11,8 +11,9 @@ import { CopyPool, type LeasedCopy } from '../../../backend/verify/copy-pool.ts'
 import { RunFolders } from '../../../backend/verify/run-folder.ts';
 
 /*
- * What it costs to look at a workspace and to get a clean copy of it: times in milliseconds, and for how long the event loop was
- * held at most (more than 20 ms would be felt by whoever watches a run).
+ * What it costs to look at a workspace and to get a clean copy of it, in milliseconds: how long it takes, how much of that our
+ * thread was at work (which tells more on a busy machine), and for how long the event loop was held at most (more than 20 ms would
+ * be felt by whoever watches a run).
  *
  * node with-node.mjs node test/bench/verify/copies.ts [--files 500,5000,50000] [--rounds N] [--folder FOLDER] [--no-git]
  */
@@ -31,11 +32,18 @@ const TOUCHED = 20;
 const PACKAGES = 400;
 /** What was changed more shortly ago is read again, see `COARSEST_CLOCK_NS`. */
 const UNTIL_TRUSTED_MS = 2_100;
+const SURELY_RESET_MS = 2_000;
 
 interface Measured {
   readonly ms: number;
+  readonly threadMs: number;
   readonly longestGapMs: number;
 }
+
+const threadMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
 
 async function measured<Result>(work: () => Promise<Result>): Promise<Measured & { readonly result: Result }> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -43,18 +51,30 @@ async function measured<Result>(work: () => Promise<Result>): Promise<Measured &
   await sleep(5);
   delay.reset();
   const start = performance.now();
+  const threadStart = threadMs();
   const result = await work();
   const ms = performance.now() - start;
+  const threadSpent = threadMs() - threadStart;
   await sleep(5);
   delay.disable();
-  return { ms, longestGapMs: delay.max / 1e6, result };
+  return { ms, threadMs: threadSpent, longestGapMs: delay.max / 1e6, result };
 }
 
-/** The median, with the longest gap of all. */
+/** Medians, with the longest gap of all. */
 function median(all: readonly Measured[]): Measured {
-  const sorted = all.map(({ ms }) => ms).sort((one, other) => one - other);
-  return { ms: sorted[Math.floor(sorted.length / 2)] ?? NaN, longestGapMs: Math.max(...all.map(({ longestGapMs }) => longestGapMs)) };
+  const middle = (figures: readonly number[]): number => figures.toSorted((one, other) => one - other)[figures.length >> 1] ?? NaN;
+  return {
+    ms: middle(all.map(({ ms }) => ms)),
+    threadMs: middle(all.map(({ threadMs }) => threadMs)),
+    longestGapMs: Math.max(...all.map(({ longestGapMs }) => longestGapMs)),
+  };
 }
+
+const together = (one: Measured, other: Measured): Measured => ({
+  ms: one.ms + other.ms,
+  threadMs: one.threadMs + other.threadMs,
+  longestGapMs: Math.max(one.longestGapMs, other.longestGapMs),
+});
 
 /** Files of 3 kB in folders of 50, and some installed packages. */
 function makeWorkspace(folder: string, count: number): void {
@@ -110,7 +130,7 @@ async function bench(count: number): Promise<void> {
     const firstLease = await measured(() => pool.lease(first.result, signal));
     rows['snapshot, first'] = first;
     rows['lease, first'] = firstLease;
-    rows['first prepared'] = { ms: first.ms + firstLease.ms, longestGapMs: Math.max(first.longestGapMs, firstLease.longestGapMs) };
+    rows['first prepared'] = together(first, firstLease);
     await firstLease.result.release();
 
     const paths = [...first.result.paths];
@@ -124,8 +144,12 @@ async function bench(count: number): Promise<void> {
       const unused = note('lease, nothing changed', await measured(() => pool.lease(first.result, signal)));
       touch(unused, paths);
       await unused.release();
+      // The next one is asked for at once, before the copy could be reset behind anybody's back.
       const touched = note(`lease, ${TOUCHED} files touched`, await measured(() => pool.lease(first.result, signal)));
+      touch(touched, paths);
       await touched.release();
+      await sleep(SURELY_RESET_MS);
+      await note(`lease, ${TOUCHED} touched earlier`, await measured(() => pool.lease(first.result, signal))).release();
       const edited = path.join(workspace, paths[round] ?? '');
       appendFileSync(edited, '// edited\n');
       const next = note('snapshot, one file edited', await measured(() => pool.snapshot(source, signal)));
@@ -141,9 +165,15 @@ async function bench(count: number): Promise<void> {
     await pool.close();
     await rm(folder, { recursive: true, force: true });
   }
-  console.log(`\n${count} files${values['no-git'] ? ', without Git' : ''}`.padEnd(33), 'ms'.padStart(8), 'longest gap'.padStart(12));
-  for (const [name, { ms, longestGapMs }] of Object.entries(rows))
-    console.log(`  ${name.padEnd(30)} ${ms.toFixed(1).padStart(8)} ${longestGapMs.toFixed(1).padStart(12)}`);
+  print(`${count} files${values['no-git'] ? ', without Git' : ''}`, rows);
+}
+
+function print(title: string, rows: Readonly<Record<string, Measured>>): void {
+  console.log(`\n${title}`.padEnd(33), 'ms'.padStart(8), 'our thread'.padStart(12), 'longest gap'.padStart(12));
+  for (const [name, { ms, threadMs, longestGapMs }] of Object.entries(rows)) {
+    const figures = [ms.toFixed(1).padStart(8), threadMs.toFixed(1).padStart(12), longestGapMs.toFixed(1).padStart(12)];
+    console.log(`  ${name.padEnd(30)}`, ...figures);
+  }
 }
 
 console.log(`${cpus()[0]?.model.trim()}, ${cpus().length} cores; load ${loadavg()[0]?.toFixed(1)}; Node ${process.version}`);
