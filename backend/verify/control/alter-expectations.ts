@@ -35,7 +35,7 @@ export interface TestsToAlter {
 export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySet<string>> {
   const certain = new Map<string, boolean>();
   for (const { file, wanted } of await locateTests(tests)) {
-    const altered = await alterFile(tests.folder, file, new Set(wanted.values()));
+    const altered = await alterFile(tests, file, new Set(wanted.values()));
     for (const [id, name] of wanted) {
       const found = altered.get(name);
       if (found !== undefined) certain.set(id, found && certain.get(id) !== false);
@@ -45,24 +45,24 @@ export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySe
 }
 
 /** For each name of a test that the file has, whether it was altered. */
-async function alterFile(folder: string, file: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, boolean>> {
+async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, boolean>> {
   const language = languageOf(file);
-  const source = await readSource(folder, file);
+  const source = await readSource(tests, file);
   if (!language || !source) return new Map();
   const plan = await withTree(source.text, language, (root) => planOf(testsIn(root, language, source), names, countErrors(root)));
   if (!plan) return new Map();
   const text = await alteredText(source.text, language, plan);
-  if (text !== undefined) await writeInPlace(path.join(folder, file), text.altered);
+  if (text !== undefined) await writeInPlace(path.join(tests.folder, file), text.altered);
   return new Map([...plan.tests].map(([name, found]) => [name, found.every((test) => text?.tests.has(test) ?? false)]));
 }
 
-export async function readSource(folder: string, file: string): Promise<SourceFile | undefined> {
+export async function readSource({ folder, runner }: TestsToAlter, file: string): Promise<SourceFile | undefined> {
   if ((await refusalOnDisk(folder, file)) !== undefined) return undefined;
   const found = await readTextFile(folder, file);
   if (found.kind !== 'text') return undefined;
   let hash = createHash('sha256').update(found.text).digest('hex');
   while (found.text.includes(heldName(hash))) hash = createHash('sha256').update(hash).digest('hex');
-  return { path: file, text: found.text, held: heldName(hash) };
+  return { path: file, text: found.text, runner, held: heldName(hash) };
 }
 
 const heldName = (hash: string): string => `held_${hash.slice(0, 8)}`;

@@ -1,4 +1,7 @@
+import path from 'node:path';
 import { ID_SEPARATOR } from '../test-report.ts';
+import { readTextFile } from '../text-file.ts';
+import { refusalOnDisk } from '../workspace-path.ts';
 import type { TestsToAlter } from './alter-expectations.ts';
 
 /** A file, and the ids that tests in it may have, each with the name of the test in that file. */
@@ -7,16 +10,115 @@ export interface FileOfTests {
   readonly wanted: ReadonlyMap<string, string>;
 }
 
+interface Place {
+  readonly file: string;
+  readonly name: string;
+}
+
 /** Finds the files in which tests may be written down, by their ids and by what is in `paths`. */
-export async function locateTests({ paths, ids }: TestsToAlter): Promise<readonly FileOfTests[]> {
+export async function locateTests(tests: TestsToAlter): Promise<readonly FileOfTests[]> {
+  const places = await placesOf(tests);
   const files = new Map<string, Map<string, string>>();
-  const add = (file: string, id: string, name: string): void => {
-    const wanted = files.get(file) ?? new Map<string, string>();
-    files.set(file, wanted.set(id, name));
-  };
-  for (const id of ids) {
-    const [file = '', ...names] = id.split(ID_SEPARATOR);
-    if (paths.has(file)) add(file, id, names.join(ID_SEPARATOR));
+  for (const id of tests.ids) {
+    const [first = '', ...names] = id.split(ID_SEPARATOR);
+    for (const { file, name } of places(first, names)) {
+      if (!tests.paths.has(file)) continue;
+      const wanted = files.get(file) ?? new Map<string, string>();
+      files.set(file, wanted.set(id, name));
+    }
   }
   return [...files].map(([file, wanted]) => ({ file, wanted }));
+}
+
+/** By the first part of an id and the others. */
+type Places = (first: string, names: readonly string[]) => readonly Place[];
+
+async function placesOf(tests: TestsToAlter): Promise<Places> {
+  switch (tests.runner) {
+    case 'go':
+      return await goPlaces(tests);
+    case 'cargo':
+    case 'nextest':
+      return await rustPlaces(tests);
+    case 'maven':
+    case 'gradle':
+      return javaPlaces(tests);
+    default:
+      return (first, names) => [{ file: first, name: names.join(ID_SEPARATOR) }];
+  }
+}
+
+/** `import/path > TestName`: any test file of the package, whose folder follows from its module's. */
+async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
+  const modules = new Map<string, string>();
+  for (const file of namedFiles(paths, 'go.mod')) {
+    const name = /^module\s+"?([^\s"]+)/m.exec((await textOf(folder, file)) ?? '')?.[1];
+    if (name !== undefined) modules.set(name, path.posix.dirname(file));
+  }
+  const files = [...paths].filter((file) => file.endsWith('_test.go'));
+  return (first, names) => {
+    const inModule = [...modules].filter(([name]) => first === name || first.startsWith(`${name}/`));
+    const [name, base] = inModule.sort(([a], [b]) => b.length - a.length)[0] ?? [];
+    if (name === undefined || base === undefined) return [];
+    const wanted = path.posix.join(base, first.slice(name.length));
+    const inPackage = files.filter((file) => path.posix.join(path.posix.dirname(file)) === path.posix.join(wanted));
+    return inPackage.map((file) => ({ file, name: names.join(ID_SEPARATOR) }));
+  };
+}
+
+/** `package > test name > module::test`, without a target for those of the library; nextest joins package and target by `::`. */
+async function rustPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
+  const packages = new Map<string, string>();
+  for (const file of namedFiles(paths, 'Cargo.toml')) {
+    const name = /^\[package\][^[]*?^name\s*=\s*["']([\w-]+)["']/ms.exec((await textOf(folder, file)) ?? '')?.[1];
+    if (name !== undefined) packages.set(name, path.posix.dirname(file));
+  }
+  const files = [...paths].filter((file) => file.endsWith('.rs'));
+  return (first, names) => {
+    const [packageName = '', nextestTarget] = first.split('::');
+    const base = packages.get(packageName);
+    const test = names.at(-1);
+    if (base === undefined || test === undefined) return [];
+    const target = nextestTarget ?? (names.length > 1 ? names[0] : undefined)?.replace(/^(?:test|bench|example) /, '').replace(/^bin /, 'bin/');
+    const isBinary = target?.startsWith('bin/') ?? false;
+    const root = target === undefined || isBinary ? 'src' : 'tests';
+    return files.flatMap((file) => {
+      const relative = path.posix.relative(path.posix.join(base, root), file);
+      if (relative.startsWith('..')) return [];
+      const module = moduleOf(relative, target?.replace(/^bin\//, ''));
+      if (module === '') return [{ file, name: test }];
+      return test.startsWith(`${module}::`) ? [{ file, name: test.slice(module.length + 2) }] : [];
+    });
+  };
+}
+
+/** `parser/lexer.rs`: parser::lexer. Empty for the root of a target. */
+function moduleOf(relative: string, target: string | undefined): string {
+  const parts = relative.replace(/\.rs$/, '').replace(/(^|\/)mod$/, '').split('/').filter((part) => part !== '' && part !== 'bin');
+  if (parts[0] === target) parts.shift();
+  if (parts.length === 1 && /^(?:lib|main)$/.test(parts[0] ?? '')) parts.shift();
+  return parts.join('::');
+}
+
+/** `package.Class > method`, which is in a file of the class's name. */
+function javaPlaces({ paths }: TestsToAlter): Places {
+  const files = [...paths].filter((file) => file.endsWith('.java'));
+  return (first, names) => {
+    const [outer = '', ...nested] = first.split('$');
+    const ending = `${outer.replaceAll('.', '/')}.java`;
+    return files
+      .filter((file) => file === ending || file.endsWith(`/${ending}`))
+      .map((file) => ({ file, name: [...nested, ...names].join(ID_SEPARATOR) }));
+  };
+}
+
+const MAX_MANIFESTS = 500;
+
+const namedFiles = (paths: ReadonlySet<string>, name: string): readonly string[] =>
+  [...paths].filter((file) => path.posix.basename(file) === name).slice(0, MAX_MANIFESTS);
+
+async function textOf(folder: string, file: string): Promise<string | undefined> {
+  if ((await refusalOnDisk(folder, file)) !== undefined) return undefined;
+  const found = await readTextFile(folder, file);
+  return found.kind === 'text' ? found.text : undefined;
 }

@@ -66,7 +66,7 @@ const contained: Alter = ({ positional: [item] }) =>
 
 const calledWith: Alter = ({ node }) => {
   const list = node.childForFieldName('arguments');
-  return list && [insertion(list.startIndex + 1, 'object(), ')];
+  return list ? [insertion(list.startIndex + 1, 'object(), ')] : undefined;
 };
 
 const raises = (fresh: string): Alter => ({ positional: [error, called] }) => (called ? change(error, () => fresh) : undefined);

@@ -1,3 +1,4 @@
+import { ID_SEPARATOR } from '../test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
 
 /** What a test is called in its file, as far as its source says: `undefined` stands for any text. */
@@ -19,6 +20,8 @@ export interface SourceTest {
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
+  /** The runner that runs its tests, by name. */
+  readonly runner: string;
   /** A name that occurs nowhere in the file. */
   readonly held: string;
 }
@@ -42,3 +45,10 @@ export function isTitled(title: Title, name: string): boolean {
 }
 
 export const isExact = (title: Title): boolean => !title.includes(undefined);
+
+/** A name with the names around it, as the ids have them: what is empty, or the same as what stands before it, is left out. */
+export function joinedTitles(titles: readonly Title[]): Title {
+  const plain = titles.map((title) => (isExact(title) ? title.join('') : undefined));
+  const named = titles.filter((_, index) => plain[index] === undefined || (plain[index] !== '' && plain[index] !== plain[index - 1]));
+  return named.flatMap((title, index) => (index === 0 ? title : [ID_SEPARATOR, ...title]));
+}

@@ -1,0 +1,209 @@
+import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredCall, alteredIf, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import type { SourceFile, SourceTest, Title } from './source-test.ts';
+
+/** Helpers that call helpers, and subtests of subtests. */
+const MAX_DEPTH = 10;
+
+const isFunction = ({ type }: Node): boolean => /^(?:func_literal|function_declaration|method_declaration)$/.test(type);
+
+/** The tests of `go test` in a file, with the subtests that they run, and the methods of testify's suites. */
+export function goTests(root: Node, source: SourceFile): readonly SourceTest[] {
+  return new GoTests(root, source).found();
+}
+
+class GoTests {
+  readonly #root: Node;
+  readonly #source: SourceFile;
+  readonly #functions = new Map<string, Node>();
+  readonly #checks: GoChecks;
+  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
+  readonly #copies = new Map<string, readonly Edit[] | null>();
+
+  constructor(root: Node, source: SourceFile) {
+    this.#root = root;
+    this.#source = source;
+    for (const node of partsOf(root)) {
+      const name = node.type === 'function_declaration' ? node.childForFieldName('name')?.text : undefined;
+      if (name !== undefined) this.#functions.set(name, node);
+    }
+    const tests = new Set([...nodesIn(root)].flatMap((node) => testParameter(node) ?? []));
+    const usesTestify = source.text.includes('stretchr/testify');
+    this.#checks = { tests, usesTestify, owners: ownersIn(source.text), held: source.held };
+  }
+
+  found(): readonly SourceTest[] {
+    return partsOf(this.#root).flatMap((node) => {
+      const name = node.childForFieldName('name')?.text ?? '';
+      const body = node.childForFieldName('body');
+      if (!/^Test(?![a-z])/.test(name) || !body) return [];
+      if (node.type === 'method_declaration') return this.#suiteMethod(node, name, body);
+      const test = testParameterOf(node);
+      return node.type === 'function_declaration' && test !== undefined ? [this.#test([name], body, test, 0)] : [];
+    });
+  }
+
+  #test(title: Title, body: Node, test: string, depth: number): SourceTest {
+    const runs = depth < MAX_DEPTH ? this.#runsIn(body) : [];
+    // A function that is handed the test may run subtests, too.
+    const isComplete = !this.#handsOn(body, test);
+    const subtests = runs.flatMap(({ name, definition }) => {
+      const [inner, parameter] = [definition.childForFieldName('body'), testParameterOf(definition)];
+      const below = [...title, '/', ...name];
+      if (!inner || parameter === undefined || (below.includes(undefined) && !isComplete)) return [];
+      return [this.#test(below, inner, parameter, depth + 1)];
+    });
+    return {
+      // Subtests with one name are counted.
+      titles: depth === 0 ? [title] : [title, [...title, '#', undefined]],
+      isSkipped: statementsOf(body).some((statement) => skipsHere(statement, test)),
+      subtests,
+      alter: () => this.#alter(body, `${test}.Fatal("altered")`),
+    };
+  }
+
+  #suiteMethod(node: Node, name: string, body: Node): readonly SourceTest[] {
+    const list = node.childForFieldName('receiver');
+    const receiver = list && partsOf(list)[0]?.childForFieldName('name')?.text;
+    if (!receiver || !/\bsuite\./.test(this.#source.text)) return [];
+    return [{
+      titles: [['Test', undefined, `/${name}`]],
+      isSkipped: statementsOf(body).some((statement) => skipsHere(statement, `${receiver}.T()`)),
+      alter: () => this.#alter(body, `${receiver}.T().Fatal("altered")`),
+    }];
+  }
+
+  #alter(body: Node, failure: string): readonly Edit[] | undefined {
+    if (body.hasError) return undefined;
+    const { held } = this.#source;
+    const tried = this.#tried(body);
+    if (tried.length === 0) return undefined;
+    const returns = [...nodesIn(body, isFunction)].filter(({ type }) => type === 'return_statement');
+    const check = `if ${held} == 0 { ${failure} }`;
+    return [
+      insertion(body.startIndex + 1, ` ${held} := 0;`),
+      ...tried,
+      ...returns.map((node) => insertion(node.startIndex, `${check}; `)),
+      insertion(body.endIndex - 1, `${/\n\s*}$/.test(body.text) ? '' : '; '}${check} `),
+    ];
+  }
+
+  #tried(body: Node): readonly Edit[] {
+    const subtests = new Set(this.#runsIn(body).map(({ definition }) => definition.id));
+    const edits: Edit[] = [];
+    const leaves = new Set<number>();
+    for (const node of nodesIn(body, ({ id }) => leaves.has(id))) {
+      if (subtests.has(node.id)) leaves.add(node.id);
+      if (leaves.has(node.id)) continue;
+      const tried = alteredIf(node, this.#checks) ?? alteredCall(node, this.#checks) ?? this.#helperCall(node);
+      if (!tried) continue;
+      leaves.add(node.id);
+      edits.push(...tried);
+    }
+    return edits;
+  }
+
+  /** The call of a helper becomes one of its altered copy, which fails the test where no assertion in it held. */
+  #helperCall(statement: Node): readonly Edit[] | undefined {
+    const call = callIn(statement);
+    const called = call?.childForFieldName('function');
+    const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
+    const copy = called && helper && this.#copyOf(called.text, helper);
+    if (!call || !copy) return undefined;
+    return [replacement(called, this.#nameOf(called.text)), insertion(statement.endIndex, `; ${this.#source.held}++`), ...copy];
+  }
+
+  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
+    const known = this.#copies.get(name);
+    if (known !== undefined) return known && known.length > 0 ? known : undefined;
+    if (this.#copies.size >= MAX_DEPTH * MAX_DEPTH) return undefined;
+    this.#copies.set(name, null);
+    const copy = this.#makeCopy(name, helper) ?? [];
+    this.#copies.set(name, copy);
+    return copy.length > 0 ? copy : undefined;
+  }
+
+  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
+    const [own, body, test] = [helper.childForFieldName('name'), helper.childForFieldName('body'), testParameterOf(helper)];
+    const isTooDeep = [...this.#copies.values()].filter((copy) => copy === null).length > MAX_DEPTH;
+    if (!own || !body || test === undefined || isTooDeep || helper.childForFieldName('result') || this.#runsIn(body).length > 0) return undefined;
+    const edits = this.#alter(body, `${test}.Fatal("altered")`);
+    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
+    const moved = edits?.filter(inside).concat(replacement(own, this.#nameOf(name)));
+    const copy = moved && withEdits(helper.text, moved.map(({ start, end, text }) => ({ start: start - helper.startIndex, end: end - helper.startIndex, text })));
+    if (!edits || copy === undefined) return undefined;
+    return [insertion(helper.endIndex, `\n\n${copy}`), ...edits.filter((edit) => !inside(edit))];
+  }
+
+  /** The subtests that a function runs itself: the name, and the function that is run. */
+  #runsIn(body: Node): readonly { readonly name: Title; readonly definition: Node }[] {
+    const found: { name: Title; definition: Node }[] = [];
+    const leaves = new Set<number>();
+    for (const node of nodesIn(body, ({ id }) => leaves.has(id))) {
+      const selector = node.type === 'call_expression' ? node.childForFieldName('function') : null;
+      const list = selector?.childForFieldName('field')?.text === 'Run' ? node.childForFieldName('arguments') : null;
+      const [name, run] = list ? partsOf(list) : [];
+      const definition = run?.type === 'func_literal' ? run : run?.type === 'identifier' ? this.#functions.get(run.text) : undefined;
+      if (!name || !definition || !this.#checks.tests.has(selector?.childForFieldName('operand')?.text ?? '')) continue;
+      leaves.add(definition.id);
+      found.push({ name: nameOf(name), definition });
+    }
+    return found;
+  }
+
+  #handsOn(body: Node, test: string): boolean {
+    for (const node of nodesIn(body, ({ type }) => type === 'func_literal')) {
+      const list = node.type === 'call_expression' ? node.childForFieldName('arguments') : null;
+      const owner = node.childForFieldName('function')?.childForFieldName('operand')?.text ?? '';
+      if (list && !this.#checks.owners.has(owner) && partsOf(list).some(({ text }) => text === test)) return true;
+    }
+    return false;
+  }
+
+  #nameOf(helper: string): string {
+    return `${this.#source.held}_${helper}`;
+  }
+}
+
+/** The name of a function's parameter that is a test: that of the first. */
+function testParameterOf(definition: Node): string | undefined {
+  const list = definition.childForFieldName('parameters');
+  return list ? partsOf(list).map(testParameter).find((name) => name !== undefined) : undefined;
+}
+
+function testParameter(node: Node): string | undefined {
+  if (node.type !== 'parameter_declaration' || !/^(?:\*testing\.T|testing\.TB)$/.test(node.childForFieldName('type')?.text ?? '')) return undefined;
+  const name = node.childForFieldName('name')?.text;
+  return name === '_' ? undefined : name;
+}
+
+/** `require := require.New(t)` makes an object of the same kind as the package. In a suite it is the suite. */
+function ownersIn(text: string): GoChecks['owners'] {
+  const owners = new Map<string, 'goes on' | 'ends'>([['assert', 'goes on'], ['require', 'ends']]);
+  for (const [, name = '', kind] of text.matchAll(/\b(\w+)\s*:?=\s*(assert|require)\.New\(/g))
+    if (name !== 'assert' && name !== 'require') owners.set(name, kind === 'require' ? 'ends' : 'goes on');
+  for (const [, name = ''] of text.matchAll(/^func \((\w+) \*?\w*Suite\w*\)/gim)) {
+    owners.set(name, 'goes on');
+    owners.set(`${name}.Assert()`, 'goes on');
+    owners.set(`${name}.Require()`, 'ends');
+  }
+  return owners;
+}
+
+/** go writes spaces as underscores; what it does with other characters, or what a name is made of, is left open. */
+function nameOf(node: Node): Title {
+  const content = partsOf(node);
+  const isText = /_string_literal$/.test(node.type) && content.every(({ type }) => /_string_literal_content$/.test(type));
+  const text = content.map((part) => part.text).join('');
+  return isText && /^[ -~]*$/.test(text) ? [text.replaceAll(' ', '_')] : [undefined];
+}
+
+function skipsHere(statement: Node, test: string): boolean {
+  if (statement.type === 'expression_statement') return ['Skip(', 'Skipf(', 'SkipNow('].some((call) => statement.text.startsWith(`${test}.${call}`));
+  if (statement.type !== 'if_statement') return false;
+  const [condition, body] = [statement.childForFieldName('condition'), statement.childForFieldName('consequence')];
+  const isOfMachine = /\b(?:testing\.Short\(\)|runtime\.|os\.)/.test(statement.childForFieldName('initializer')?.text ?? condition?.text ?? '');
+  return isOfMachine && body !== null && statementsOf(body).some((inner) => skipsHere(inner, test));
+}

@@ -1,0 +1,226 @@
+import { insertion, replacement, type Edit } from '../syntax/edits.ts';
+import { partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredLiteral, argumentsOf, FRESH } from './javascript-expressions.ts';
+
+/** A step in a chain of properties and calls: `.toBe(1)`, `.not`. */
+interface Link {
+  readonly name: Node;
+  readonly call?: Node;
+  /** Where what it is a property of ends. */
+  readonly after: number;
+}
+
+interface Chain {
+  readonly root: Node;
+  readonly links: readonly Link[];
+}
+
+type Alter = (given: readonly Node[], call: Node) => readonly Edit[] | undefined;
+
+const NEVER_MATCHES = '/(?!)/';
+const ALWAYS_MATCHES = '/(?:)/';
+const FRESH_ERROR = '(class extends Error {})';
+
+const change = (node: Node | undefined, text: (node: Node) => string | undefined): readonly Edit[] | undefined => {
+  const altered = node && text(node);
+  return node && altered !== undefined ? [replacement(node, altered)] : undefined;
+};
+
+const changeTwo = (first: Node | undefined, second: Node | undefined, text: (first: Node, second: Node) => string): readonly Edit[] | undefined =>
+  first && second && [replacement({ startIndex: first.startIndex, endIndex: second.endIndex }, text(first, second))];
+
+const otherValue = (node: Node): string => alteredLiteral(node) ?? FRESH;
+
+/** The argument in this place becomes this. */
+const at =
+  (index: number, text: string | ((node: Node) => string | undefined)): Alter =>
+  (given) =>
+    change(given[index], typeof text === 'string' ? () => text : text);
+
+const muchMore = (node: Node): string => `(${node.text}) + 1000003`;
+
+/** The first argument that is a literal, or else the first one; one more where there is none. */
+const anyArgument: Alter = (given, call) => {
+  const literal = given.find((node) => alteredLiteral(node) !== undefined);
+  if (literal ?? given[0]) return change(literal ?? given[0], otherValue);
+  const list = call.childForFieldName('arguments');
+  return list ? [insertion(list.startIndex + 1, FRESH)] : undefined;
+};
+
+const ofProperty: Alter = ([name, value]) => (value ? change(value, otherValue) : change(name, alteredText));
+
+const alteredText = (node: Node): string | undefined =>
+  node.type === 'string' || node.type === 'template_string' ? alteredLiteral(node) : undefined;
+
+const thrown: Alter = ([expected]) => change(expected, (node) => alteredText(node) ?? FRESH_ERROR);
+
+/** Matchers of jest, vitest and chai by their names; any other, and one without the arguments named here, is negated. */
+const MATCHERS: ReadonlyMap<string, Alter> = byName([
+  ['toBe toEqual toStrictEqual toContain toContainEqual equal equals eq eql eqls include includes contain contains', at(0, otherValue)],
+  ['toMatchObject', at(0, (node) => alteredLiteral(node) ?? `{ altered: ${FRESH} }`)],
+  ['toHaveBeenCalledWith toBeCalledWith toHaveBeenLastCalledWith lastCalledWith toHaveReturnedWith calledWith calledOnceWith', anyArgument],
+  ['toHaveLength toHaveBeenCalledTimes toBeCalledTimes lengthOf length callCount', at(0, muchMore)],
+  ['toBeCloseTo toBeGreaterThan toBeGreaterThanOrEqual toBeLessThan toBeLessThanOrEqual', at(0, 'NaN')],
+  ['above gt greaterThan least gte below lt lessThan most lte closeTo approximately', at(0, 'NaN')],
+  ['toMatch match', at(0, NEVER_MATCHES)],
+  ['toThrow toThrowError throw throws Throw', thrown],
+  ['toBeInstanceOf instanceof instanceOf', at(0, '(class {})')],
+  ['toBeTypeOf a an', at(0, alteredText)],
+  ['toHaveProperty property ownProperty', ofProperty],
+]);
+
+const EQUAL: Alter = ([first, second]) => {
+  const literal = [second, first].find((node) => node && alteredLiteral(node) !== undefined);
+  return first && second && change(literal ?? second, otherValue);
+};
+
+/** Two equal arguments of an assertion that they differ. */
+const SAME: Alter = ([first, second]) => changeTwo(first, second, (a, b) => `...[${a.text}, ${b.text}].fill(0)`);
+
+const negated = at(0, ({ text }) => `!(${text})`);
+const none = at(0, ({ text }) => `void (${text})`);
+const some = at(0, ({ text }) => `[${text}]`);
+
+/** Throws otherwise than expected; without an expectation the assertion of the opposite. */
+const throwing =
+  (opposite: string): Alter =>
+  ([called, expected], call) =>
+    expected ? change(expected, (node) => alteredText(node) ?? NEVER_MATCHES) : called && opposed(call, opposite);
+
+function opposed(call: Node, opposite: string): readonly Edit[] | undefined {
+  const name = call.childForFieldName('function')?.childForFieldName('property');
+  return name ? [replacement(name, opposite)] : undefined;
+}
+
+/** Functions of `node:assert` and of chai's `assert`. */
+const ASSERTS: ReadonlyMap<string, Alter> = byName([
+  ['equal equals strictEqual deepEqual deepStrictEqual deepEquals partialDeepStrictEqual same eql', EQUAL],
+  ['notEqual notStrictEqual notDeepEqual notDeepStrictEqual', SAME],
+  ['ok isOk isTrue isFalse isNotOk notOk isTruthy isFalsy', negated],
+  ['isDefined exists isArray isObject isFunction isString isNumber isBoolean', none],
+  ['isNull isUndefined notExists isNaN isEmpty', some],
+  ['isNotNull', at(0, ({ text }) => `(${text}, null)`)],
+  ['include includes deepInclude', at(1, otherValue)],
+  ['lengthOf', at(1, muchMore)],
+  ['match', at(1, NEVER_MATCHES)],
+  ['doesNotMatch notMatch', at(1, ALWAYS_MATCHES)],
+  ['instanceOf', at(1, '(class {})')],
+  ['typeOf property', at(1, alteredText)],
+  ['propertyVal', at(2, otherValue)],
+  ['isAbove isBelow isAtLeast isAtMost closeTo approximately', at(1, 'NaN')],
+  ['throws', throwing('doesNotThrow')],
+  ['rejects', throwing('doesNotReject')],
+  ['doesNotThrow', (_, call) => opposed(call, 'throws')],
+  ['doesNotReject', (_, call) => opposed(call, 'rejects')],
+]);
+
+function byName(rows: readonly (readonly [names: string, alter: Alter])[]): ReadonlyMap<string, Alter> {
+  return new Map(rows.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
+}
+
+/** What has to be waited for: a failure comes later than the call. */
+const LATER = new Set(['resolves', 'rejects', 'eventually', 'poll', 'element', 'doesNotReject', 'fulfilled', 'rejected', 'rejectedWith', 'become']);
+
+/** Assertions of chai and sinon-chai without a call. */
+const PROPERTIES = /^(?:true|false|null|undefined|NaN|ok|empty|exist|exists|finite|extensible|sealed|frozen|arguments|fulfilled|rejected|(?:not)?[cC]alled\w*)$/;
+
+/** What is equal is said by a file, which a run may write. */
+const SNAPSHOT = /snapshot|screenshot/i;
+
+export interface AlteredAssertion {
+  readonly edits: readonly Edit[];
+  /** Whether its failure is that of a promise. */
+  readonly isLater: boolean;
+}
+
+/**
+ * Edits of an expression (without its `await`) that asserts something; undefined where it is none or need not fail then. `imported`:
+ * functions of an assertion library that the file calls by themselves, with their names in the library.
+ */
+export function alteredAssertion(expression: Node, imported: ReadonlyMap<string, string>): AlteredAssertion | undefined {
+  const chain = chainOf(expression);
+  if (!chain || expression.hasError) return undefined;
+  const imports = chain.root.type === 'call_expression' ? imported.get(chain.root.childForFieldName('function')?.text ?? '') : undefined;
+  const isLater = [imports, ...chain.links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
+  const edits = ofAssert(chain, imports) ?? ofExpect(chain);
+  return edits && { edits, isLater };
+}
+
+function ofAssert({ root, links }: Chain, imported: string | undefined): readonly Edit[] | undefined {
+  const last = links.at(-1);
+  const call = last ? last.call : root.type === 'call_expression' ? root : undefined;
+  const given = call && argumentsOf(call);
+  if (!call || !given) return undefined;
+  if (!last) {
+    const isPlain = root.childForFieldName('function')?.text === 'assert';
+    return isPlain ? negated(given, call) : ASSERTS.get(imported ?? '')?.(given, call);
+  }
+  if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text }) => text).join('.')))
+    return undefined;
+  return ASSERTS.get(last.name.text)?.(given, call);
+}
+
+const IMPORT = /(?:import\s+(?:\w+\s*,\s*)?|(?:const|let|var)\s+)\{([^{}]{0,2000})\}\s*(?:from|=\s*require\()\s*['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]/g;
+
+/** The functions of an assertion library that a file imports by name: its own names for them, and theirs. */
+export function importedAsserts(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, names = ''] of text.matchAll(IMPORT))
+    for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) found.set(local, name);
+  return found;
+}
+
+const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);
+
+function ofExpect(chain: Chain): readonly Edit[] | undefined {
+  const links = assertedLinks(chain);
+  const last = links?.at(-1);
+  if (!links || !last || links.some(({ name }) => SNAPSHOT.test(name.text))) return undefined;
+  // A property that is no assertion asserts nothing, however it is spelled: `expect(f).to.throw;`.
+  if (!last.call && !PROPERTIES.test(last.name.text)) return undefined;
+  const not = links.find(({ name }) => name.text === 'not');
+  if (not) return [{ start: not.after, end: not.name.endIndex, text: '' }];
+  const given = last.call ? argumentsOf(last.call) : [];
+  if (!given) return undefined;
+  const byValue = last.call && MATCHERS.get(last.name.text)?.(given, last.call);
+  return byValue ?? [insertion(last.name.startIndex, 'not.')];
+}
+
+/** The links of a chain behind `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
+function assertedLinks({ root, links }: Chain): readonly Link[] | undefined {
+  if (root.type === 'call_expression') return root.childForFieldName('function')?.text === 'expect' ? links : behindShould(links);
+  const [first] = links;
+  const isExpect =
+    first?.call && ((root.text === 'expect' && /^(?:soft|poll)$/.test(first.name.text)) || (root.text === 'chai' && first.name.text === 'expect'));
+  return isExpect ? links.slice(1) : behindShould(links);
+}
+
+function behindShould(links: readonly Link[]): readonly Link[] | undefined {
+  const should = links.findIndex(({ name, call }) => name.text === 'should' && !call);
+  return should < 0 ? undefined : links.slice(should + 1);
+}
+
+const MAX_LINKS = 200;
+
+/** Takes `expect(a).not.toBe(b)` apart: its root is the innermost call of a function, or whatever the chain begins with. */
+function chainOf(expression: Node): Chain | undefined {
+  const links: Link[] = [];
+  let node = expression;
+  while (links.length < MAX_LINKS) {
+    const called = node.type === 'call_expression' ? node.childForFieldName('function') : null;
+    const member = called ?? node;
+    if (member.type !== 'member_expression') return { root: node, links };
+    const [object, name] = [member.childForFieldName('object'), member.childForFieldName('property')];
+    if (!object || !name) return undefined;
+    links.unshift({ name, after: object.endIndex, ...(called && { call: node }) });
+    node = object;
+  }
+  return undefined;
+}
+
+/** An expression without the `await` in front of it. */
+export function awaited(expression: Node): { readonly inner: Node; readonly isAwaited: boolean } {
+  const [inner] = expression.type === 'await_expression' ? partsOf(expression) : [];
+  return inner ? { inner, isAwaited: true } : { inner: expression, isAwaited: false };
+}

@@ -1,0 +1,239 @@
+import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredAssertion, awaited, importedAsserts, type AlteredAssertion } from './javascript-assertions.ts';
+import { argumentsOf } from './javascript-expressions.ts';
+import type { SourceFile } from './source-test.ts';
+
+/** Helpers that call helpers. */
+const MAX_DEPTH = 10;
+
+const FUNCTION = /^(?:arrow_function|function_expression|function_declaration|method_definition|generator_function(?:_declaration)?)$/;
+
+export const isFunction = ({ type }: Node): boolean => FUNCTION.test(type);
+
+/** Parameters that are called when a test is over. */
+const DONE = /^_?(?:done|cb|callback|next|end|finish|finished)$/i;
+
+export interface JavaScriptFile extends SourceFile {
+  readonly root: Node;
+  /** Whether this expression declares a test of its own. */
+  isTestCall(call: Node): boolean;
+  /** Edits without which a changed file could not be loaded. */
+  readonly preamble: readonly Edit[];
+}
+
+/** Alters functions of one file: see `alter-expectations.ts` for how. */
+export class JavaScriptBodies {
+  readonly #file: JavaScriptFile;
+  readonly #helpers: ReadonlyMap<string, Node>;
+  readonly #imported: ReadonlyMap<string, string>;
+  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
+  readonly #copies = new Map<string, readonly Edit[] | null>();
+  #depth = 0;
+
+  constructor(file: JavaScriptFile) {
+    this.#file = file;
+    this.#helpers = helpersIn(file.root);
+    this.#imported = importedAsserts(file.text);
+  }
+
+  /** Edits of a test's function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
+  alter(test: Node, { mayHaveDone }: { readonly mayHaveDone: boolean }): readonly Edit[] | undefined {
+    const done = parametersOf(test).find(({ type, text }) => type === 'identifier' && DONE.test(text));
+    // Some other first parameter of such a test is called when it is over, too.
+    if (!done && mayHaveDone && parametersOf(test)[0]?.type === 'identifier') return undefined;
+    const edits = done ? this.#alteredUntilDone(test, done) : this.#alteredFunction(test);
+    return edits && [...this.#file.preamble, ...edits];
+  }
+
+  #alteredFunction(definition: Node): readonly Edit[] | undefined {
+    const body = definition.childForFieldName('body');
+    if (!body || body.hasError || definition.type.startsWith('generator')) return undefined;
+    if (body.type !== 'statement_block') return this.#alteredExpression(body);
+    const tried = this.#tried(body);
+    return tried && [...tried, ...this.#returns(body), insertion(body.endIndex - 1, `;${this.#failure()} `)];
+  }
+
+  /** `() => expect(a).toBe(b)` is its own last failure; around anything else a block is written. */
+  #alteredExpression(body: Node): readonly Edit[] | undefined {
+    const { inner, isAwaited } = awaited(body);
+    const own = this.#assertionIn(inner);
+    if (own) return !own.isLater || isAwaited || inner === body ? own.edits : undefined;
+    const tried = this.#triedIn(body);
+    if (tried.length === 0) return undefined;
+    return [insertion(body.startIndex, `{ ${this.#declaration()} return ${PROMISE}`), ...tried, insertion(body.endIndex, `${this.#then()}; }`)];
+  }
+
+  /** A test that says by a call when it is over fails by that call. */
+  #alteredUntilDone(definition: Node, done: Node): readonly Edit[] | undefined {
+    const body = definition.childForFieldName('body');
+    if (!body || body.hasError || body.type !== 'statement_block') return undefined;
+    const tried = this.#tried(body);
+    const { held } = this.#file;
+    const original = `${held}_${done.text}`;
+    const failing = `error ?? (${held} ? undefined : new Error("altered"))`;
+    const wrapped = ` const ${done.text} = Object.assign((error) => ${original}(${failing}), ${original});`;
+    const [first] = tried ?? [];
+    return tried && first && [replacement(done, original), insertion(first.start, wrapped), ...tried];
+  }
+
+  /** A block whose statements try altered assertions; undefined where there are none. */
+  #tried(body: Node): readonly Edit[] | undefined {
+    const tried = this.#triedIn(body);
+    if (tried.length === 0) return undefined;
+    const directive = directivesOf(body).at(-1);
+    const start = directive ? insertion(directive.endIndex, `; ${this.#declaration()}`) : insertion(body.startIndex + 1, ` ${this.#declaration()}`);
+    return [start, ...tried];
+  }
+
+  #triedIn(body: Node): readonly Edit[] {
+    const edits: Edit[] = [];
+    const returns = new Set([...nodesIn(body, isFunction)].filter(({ type }) => type === 'return_statement').map(({ id }) => id));
+    const leaves = new Set<number>();
+    for (const node of nodesIn(body, ({ id }) => leaves.has(id))) {
+      const tried = this.#triedStatement(node) ?? (returns.has(node.id) ? undefined : this.#triedValue(node));
+      edits.push(...(tried ?? []));
+      if (tried || this.#file.isTestCall(node)) leaves.add(node.id);
+    }
+    return edits;
+  }
+
+  #triedStatement(statement: Node): readonly Edit[] | undefined {
+    const [expression] = statement.type === 'expression_statement' ? partsOf(statement) : [];
+    if (!expression) return undefined;
+    const { inner, isAwaited } = awaited(expression);
+    const own = this.#assertionIn(inner);
+    const edits = own ? (own.isLater && !isAwaited ? undefined : own.edits) : this.#helperCall(inner, isAwaited);
+    return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(statement.endIndex, this.#noted(statement))];
+  }
+
+  /** What a function in the test returns: `(value) => expect(value).toBe(1)`. */
+  #triedValue(node: Node): readonly Edit[] | undefined {
+    const value = node.type === 'arrow_function' ? node.childForFieldName('body') : node.type === 'return_statement' ? partsOf(node)[0] : null;
+    const own = value && this.#assertionIn(value);
+    if (!own || own.isLater) return undefined;
+    const start = node.type === 'arrow_function' ? insertion(value.startIndex, '{ try { ') : { start: node.startIndex, end: value.startIndex, text: '{ try { ' };
+    return [start, ...own.edits, insertion(value.endIndex, `${this.#noted(value)} return; }`)];
+  }
+
+  #noted({ text }: Node): string {
+    return `${text.endsWith(';') ? '' : ';'} ${this.#file.held} += 1; } catch {}`;
+  }
+
+  #assertionIn(expression: Node): AlteredAssertion | undefined {
+    return alteredAssertion(expression, this.#imported);
+  }
+
+  /** Returns of the function itself must not leave it before it has failed. */
+  #returns(body: Node): readonly Edit[] {
+    const edits: Edit[] = [];
+    for (const node of nodesIn(body, isFunction)) {
+      if (node.type !== 'return_statement') continue;
+      const [value] = partsOf(node);
+      if (!value) {
+        edits.push(insertion(node.startIndex, `{ ${this.#failure()} `), insertion(node.endIndex, ' }'));
+        continue;
+      }
+      const own = this.#assertionIn(awaited(value).inner);
+      if (own) edits.push(insertion(value.startIndex, `${this.#file.held} ? undefined : `), ...own.edits);
+      else edits.push(insertion(value.startIndex, PROMISE), insertion(value.endIndex, this.#then()));
+    }
+    return edits;
+  }
+
+  /** The call of a helper becomes one of its altered copy, which returns only where an assertion in it held. */
+  #helperCall(call: Node, isAwaited: boolean): readonly Edit[] | undefined {
+    const called = call.type === 'call_expression' ? call.childForFieldName('function') : null;
+    const helper = called?.type === 'identifier' ? this.#helpers.get(called.text) : undefined;
+    if (!called || !helper || !argumentsOf(call) || (isAsync(helper) && !isAwaited)) return undefined;
+    const copy = this.#copyOf(called.text, helper);
+    return copy && [replacement(called, this.#nameOf(called.text)), ...copy];
+  }
+
+  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
+    const known = this.#copies.get(name);
+    if (known !== undefined) return known && known.length > 0 ? known : undefined;
+    if (this.#depth >= MAX_DEPTH) return undefined;
+    this.#copies.set(name, null);
+    this.#depth += 1;
+    const copy = this.#makeCopy(name, helper) ?? [];
+    this.#depth -= 1;
+    this.#copies.set(name, copy);
+    return copy.length > 0 ? copy : undefined;
+  }
+
+  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
+    const body = helper.childForFieldName('body');
+    if (body?.type !== 'statement_block') return undefined;
+    const givesValue = [...nodesIn(body, isFunction)].some((node) => node.type === 'return_statement' && partsOf(node).length > 0);
+    if (givesValue && !isAsync(helper)) return undefined;
+    const edits = this.#alteredFunction(helper);
+    const declaration = declarationOf(helper);
+    if (!edits || !declaration) return undefined;
+    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
+    const own = helper.type === 'function_declaration' ? helper.childForFieldName('name') : null;
+    const moved = [...(own ? [replacement(own, this.#nameOf(name))] : []), ...edits.filter(inside)].map((edit) => ({
+      ...edit,
+      start: edit.start - helper.startIndex,
+      end: edit.end - helper.startIndex,
+    }));
+    const copy = withEdits(helper.text, moved);
+    if (copy === undefined) return undefined;
+    const text = own ? copy : `const ${this.#nameOf(name)} = ${copy};`;
+    return [insertion(declaration.endIndex, `\n;${text}\n`), ...edits.filter((edit) => !inside(edit))];
+  }
+
+  #nameOf(helper: string): string {
+    return `${this.#file.held}_${helper}`;
+  }
+
+  #declaration(): string {
+    return `let ${this.#file.held} = 0;`;
+  }
+
+  #failure(): string {
+    return `if (!${this.#file.held}) throw new Error("altered");`;
+  }
+
+  #then(): string {
+    return `).then((value) => { ${this.#failure()} return value; })`;
+  }
+}
+
+const PROMISE = 'Promise.resolve(';
+
+/** `'use strict'` and the like, which count only as the first statements. */
+function directivesOf(body: Node): readonly Node[] {
+  const statements = partsOf(body);
+  const other = statements.findIndex((statement) => statement.type !== 'expression_statement' || partsOf(statement)[0]?.type !== 'string');
+  return statements.slice(0, other < 0 ? statements.length : other);
+}
+
+const isAsync = (definition: Node): boolean => definition.children.some((child) => child?.type === 'async');
+
+/** The names (or patterns) of a function's parameters. */
+function parametersOf(definition: Node): readonly Node[] {
+  const single = definition.childForFieldName('parameter');
+  const list = definition.childForFieldName('parameters');
+  return single ? [single] : list ? partsOf(list).map((parameter) => parameter.childForFieldName('pattern') ?? parameter) : [];
+}
+
+/** The functions of a file that are called by a name which only one of them has. */
+function helpersIn(root: Node): ReadonlyMap<string, Node> {
+  const found = new Map<string, Node | undefined>();
+  for (const node of nodesIn(root)) {
+    const value = node.type === 'variable_declarator' ? node.childForFieldName('value') : node.type === 'function_declaration' ? node : null;
+    const name = value && isFunction(value) && node.childForFieldName('name')?.text;
+    if (name) found.set(name, found.has(name) ? undefined : value);
+  }
+  return new Map([...found].filter((entry): entry is [string, Node] => entry[1] !== undefined));
+}
+
+/** The statement behind which a copy of a helper can stand. */
+function declarationOf(helper: Node): Node | undefined {
+  let node = helper.type === 'function_declaration' ? helper : helper.parent?.parent;
+  if (node && helper.type !== 'function_declaration' && node.type !== 'lexical_declaration' && node.type !== 'variable_declaration') return undefined;
+  if (node?.parent?.type === 'export_statement') node = node.parent;
+  return node && /^(?:program|statement_block)$/.test(node.parent?.type ?? '') ? node : undefined;
+}

@@ -1,0 +1,88 @@
+import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { nodesIn } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+
+export interface AlteredMacro {
+  readonly name: string;
+  /** What is true only where it would hold with another expectation. */
+  readonly condition: string;
+}
+
+/** A macro that asserts something, or undefined where it is none. */
+export function alteredMacro(macro: Node): AlteredMacro | undefined {
+  const name = macro.childForFieldName('macro')?.text ?? '';
+  const [first, second] = argumentsOf(macro);
+  if (!first) return undefined;
+  switch (name.split('::').at(-1)?.replace(/^debug_/, '')) {
+    case 'assert':
+      return { name, condition: `!(${first.text})` };
+    case 'assert_eq': {
+      if (!second) return undefined;
+      const [onLeft, onRight] = [alteredValue(first), alteredValue(second)];
+      if (onRight !== undefined) return { name, condition: `(${first.text}) == (${onRight})` };
+      return { name, condition: onLeft === undefined ? `!((${first.text}) == (${second.text}))` : `(${onLeft}) == (${second.text})` };
+    }
+    case 'assert_ne':
+      return second && { name, condition: `(${first.text}) == (${second.text})` };
+    default:
+      return undefined;
+  }
+}
+
+interface Argument {
+  readonly nodes: readonly Node[];
+  readonly startIndex: number;
+  readonly endIndex: number;
+  readonly text: string;
+}
+
+/** What stands between the commas of a macro's tokens. */
+function argumentsOf(macro: Node): readonly Argument[] {
+  const tree = macro.namedChildren.find((child) => child?.type === 'token_tree');
+  const tokens = (tree?.children ?? []).slice(1, -1).filter((child): child is Node => child !== null && !child.isExtra);
+  const groups: Node[][] = [[]];
+  // `a::<B, C>()`, `<A as B<C, D>>::e()`.
+  let angles = 0;
+  for (const [index, token] of tokens.entries()) {
+    const previous = tokens[index - 1]?.text;
+    if (token.text === '<' && (angles > 0 || previous === '::' || previous === ',' || previous === undefined)) angles += 1;
+    else if (angles > 0 && /^>+$/.test(token.text)) angles = Math.max(0, angles - token.text.length);
+    if (token.text === ',' && angles === 0) groups.push([]);
+    else groups.at(-1)?.push(token);
+  }
+  return groups.flatMap((nodes) => {
+    const [first, last] = [nodes[0], nodes.at(-1)];
+    if (!tree || !first || !last) return [];
+    const text = tree.text.slice(first.startIndex - tree.startIndex, last.endIndex - tree.startIndex);
+    return [{ nodes, startIndex: first.startIndex, endIndex: last.endIndex, text }];
+  });
+}
+
+/** Types whose values are as equal as what they hold. */
+const OF_THE_LANGUAGE = /^(?:Some|None|Ok|Err|Option|Result|String|Box|Rc|Arc|Vec|Cow|Borrowed|Owned)$/;
+const HARMLESS = /^(?:to_string|to_owned|into|from|new|vec|true|false)$/;
+
+/**
+ * A value of a type of the project's, written out, with all its numbers and texts altered: how such values compare is written in the
+ * project, and may be "always". An honest comparison may leave out some of what a value holds, but not all of it. Undefined where the
+ * value is something else: those of the language's own types cannot be made equal to everything.
+ */
+function alteredValue({ nodes, text, startIndex }: Argument): string | undefined {
+  if (text.includes(';') || text.includes('?')) return undefined;
+  const tokens = nodes.flatMap((node) => [...nodesIn(node)]);
+  const names = tokens.filter(({ type }) => type === 'identifier');
+  const isOwn = names.some(({ text: name }) => /^[A-Z]/.test(name) && !OF_THE_LANGUAGE.test(name));
+  const isWrittenOut = names.every(({ text: name, nextSibling }) => /^[A-Z]/.test(name) || HARMLESS.test(name) || nextSibling?.text === ':');
+  const edits = isOwn && isWrittenOut ? tokens.flatMap((token) => alteredLiteral(token) ?? []) : [];
+  if (edits.length === 0) return undefined;
+  return withEdits(text, edits.map((edit) => ({ ...edit, start: edit.start - startIndex, end: edit.end - startIndex })));
+}
+
+/** Stays within the bounds of any type that the literal has. */
+function alteredLiteral(node: Node): readonly Edit[] | undefined {
+  if (node.type === 'string_literal' && node.text.endsWith('"') && !node.text.startsWith('b')) return [insertion(node.endIndex - 1, '~altered')];
+  const [, digits = '', suffix = ''] = /^(\d[\d_]{0,14})([iu](?:8|16|32|64|128|size))?$/.exec(node.text) ?? [];
+  if (node.type !== 'integer_literal' || digits === '') return undefined;
+  const value = Number(digits.replaceAll('_', ''));
+  return [replacement(node, `${value === 0 ? 1 : value - 1}${suffix}`)];
+}

@@ -1,0 +1,140 @@
+import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { nodesIn, partsOf } from '../syntax/nodes.ts';
+import type { Node } from '../syntax/parse.ts';
+import { alteredMacro } from './rust-assertions.ts';
+import type { SourceFile, SourceTest, Title } from './source-test.ts';
+
+/** Helpers that call helpers. */
+const MAX_DEPTH = 10;
+const MAX_MODULES = 50;
+
+const isFunction = ({ type }: Node): boolean => /^(?:function_item|closure_expression|async_block)$/.test(type);
+
+/** The functions with an attribute like `#[test]` in a file, named with the modules around them in it. */
+export function rustTests(root: Node, source: SourceFile): readonly SourceTest[] {
+  const bodies = new RustBodies(root, source);
+  const testsIn = (block: Node, modules: readonly string[]): readonly SourceTest[] =>
+    partsOf(block).flatMap((node) => {
+      const [name, body] = [node.childForFieldName('name')?.text, node.childForFieldName('body')];
+      if (name === undefined || !body || modules.length > MAX_MODULES) return [];
+      if (node.type === 'mod_item') return testsIn(body, [...modules, name]);
+      const attributes = attributesOf(node);
+      if (node.type !== 'function_item' || !attributes.some((text) => TEST.test(text))) return [];
+      const whole = [...modules, name].join('::');
+      const titles: Title[] = attributes.some((text) => CASES.test(text)) ? [[whole], [`${whole}::`, undefined]] : [[whole]];
+      const expectsPanic = attributes.some((text) => /^#\[should_panic\b/.test(text));
+      return [{
+        titles,
+        isSkipped: attributes.some((text) => /^#\[ignore\b/.test(text)),
+        alter: () => (expectsPanic ? undefined : bodies.alter(node)),
+      }];
+    });
+  return testsIn(root, []);
+}
+
+/** `#[test]`, `#[tokio::test(flavor = "…")]`, `#[rstest]`. */
+const TEST = /^#\[\s*(?:[\w:]*::)?(?:test|rstest|test_case|wasm_bindgen_test)\b/;
+/** Of whose cases each is a test of its own. */
+const CASES = /^#\[\s*(?:[\w:]*::)?(?:rstest|test_case|case|values)\b/;
+
+export function attributesOf(node: Node): readonly string[] {
+  const found: string[] = [];
+  for (let at = node.previousNamedSibling; at && (at.type === 'attribute_item' || at.isExtra); at = at.previousNamedSibling)
+    if (at.type === 'attribute_item') found.push(at.text);
+  return found;
+}
+
+/**
+ * Alters functions of one file: see `alter-expectations.ts`. An assertion becomes the condition under which it would hold; that the macros
+ * assert anything at all is tried once, since a crate may have its own of the same names.
+ */
+class RustBodies {
+  readonly #source: SourceFile;
+  readonly #functions = new Map<string, Node | undefined>();
+  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
+  readonly #copies = new Map<string, readonly Edit[] | null>();
+  #depth = 0;
+
+  constructor(root: Node, source: SourceFile) {
+    this.#source = source;
+    for (const node of nodesIn(root)) {
+      const name = node.type === 'function_item' ? node.childForFieldName('name')?.text : undefined;
+      if (name !== undefined) this.#functions.set(name, this.#functions.has(name) ? undefined : node);
+    }
+  }
+
+  alter(definition: Node): readonly Edit[] | undefined {
+    const body = definition.childForFieldName('body');
+    if (!body || body.hasError) return undefined;
+    const { held } = this.#source;
+    const own = [...nodesIn(body, isFunction)];
+    const macros = new Set<string>();
+    const tried = own.flatMap((node) => this.#tried(node, macros) ?? []);
+    if (tried.length === 0) return undefined;
+    const probes = [...macros].map((name) => ` | ${silent(`${name}!(${name.endsWith('assert') ? 'false' : name.endsWith('_eq') ? '0, 1' : '0, 0'})`)}`);
+    const check = `if !${held} { panic!("altered") }`;
+    const last = partsOf(body).at(-1);
+    const isValue = last !== undefined && !/_(?:statement|item|declaration)$/.test(last.type);
+    const givesValue = isValue && definition.childForFieldName('return_type') !== null;
+    return [
+      insertion(definition.startIndex, '#[allow(unused)] '),
+      insertion(body.startIndex + 1, ` let mut ${held} = false${probes.join('')};`),
+      ...(givesValue ? [insertion(last.startIndex, `${check} `)] : []),
+      ...tried,
+      ...own
+        .filter(({ type }) => type === 'return_expression')
+        .flatMap(({ startIndex, endIndex }) => [insertion(startIndex, `{ ${check} `), insertion(endIndex, ' }')]),
+      ...(givesValue ? [] : [insertion(body.endIndex - 1, `${isValue && last.type !== 'macro_invocation' ? ';' : ''} ${check} `)]),
+    ];
+  }
+
+  #tried(node: Node, macros: Set<string>): readonly Edit[] | undefined {
+    const parent = node.parent?.type ?? '';
+    const macro = node.type === 'macro_invocation' && /^(?:expression_statement|block|match_arm)$/.test(parent) ? alteredMacro(node) : undefined;
+    if (!macro) return this.#helperCall(node);
+    macros.add(macro.name);
+    const text = `if ${macro.condition} { ${this.#source.held} = true; }`;
+    return [replacement(node, parent === 'match_arm' ? `{ ${text} }` : text)];
+  }
+
+  /** The call of a helper becomes one of its altered copy, which panics where no assertion in it held. */
+  #helperCall(call: Node): readonly Edit[] | undefined {
+    const called = call.type === 'call_expression' && call.parent?.type === 'expression_statement' ? call.childForFieldName('function') : null;
+    const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
+    const copy = called && helper && this.#copyOf(called.text, helper);
+    // Its failure could not be kept from a test that an argument may leave.
+    if (!copy || /\?|\breturn\b|\bawait\b/.test(call.text)) return undefined;
+    const text = `if ${silent(this.#nameOf(called.text) + call.text.slice(called.text.length))} { ${this.#source.held} = true; }`;
+    return [replacement(call, text), ...copy];
+  }
+
+  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
+    const known = this.#copies.get(name);
+    if (known !== undefined) return known && known.length > 0 ? known : undefined;
+    if (this.#depth >= MAX_DEPTH) return undefined;
+    this.#copies.set(name, null);
+    this.#depth += 1;
+    const copy = this.#makeCopy(name, helper) ?? [];
+    this.#depth -= 1;
+    this.#copies.set(name, copy);
+    return copy.length > 0 ? copy : undefined;
+  }
+
+  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
+    const own = helper.childForFieldName('name');
+    const edits = own && !/^(?:pub )?async\b/.test(helper.text) ? this.alter(helper) : undefined;
+    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
+    if (!own || !edits) return undefined;
+    const moved = [...edits.filter(inside), replacement(own, this.#nameOf(name))];
+    const copy = withEdits(helper.text, moved.map(({ start, end, text }) => ({ start: start - helper.startIndex, end: end - helper.startIndex, text })));
+    if (copy === undefined) return undefined;
+    return [insertion(helper.endIndex, `\n\n${copy}`), ...edits.filter((edit) => !inside(edit))];
+  }
+
+  #nameOf(helper: string): string {
+    return `${this.#source.held}_${helper}`;
+  }
+}
+
+/** Whether something panics not. */
+const silent = (call: string): string => `std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| { ${call}; })).is_ok()`;
