@@ -1,5 +1,6 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { spawn, type ChildProcessByStdio, type IOType } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Duplex, Readable } from 'node:stream';
 
 /** What a command may have used too much of. */
 export type ExceededLimit = 'time' | 'memory' | 'processes' | 'disk' | 'output';
@@ -19,8 +20,10 @@ export interface ProcessOptions {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What it can read from file descriptor 3. */
+  /** What it can read from file descriptor 3. On descriptor 4 it can then ask whether we live: to any line comes one back. */
   readonly input?: Uint8Array;
+  /** Our descriptors that it would have otherwise: it finds nothing in them. */
+  readonly emptied: readonly number[];
   readonly timeoutMs: number;
   /** How much it may write to standard output and error together. */
   readonly outputBytes: number;
@@ -28,6 +31,8 @@ export interface ProcessOptions {
   readonly watch: (pid: number, exceed: (limit: ExceededLimit) => void) => { stop(): void };
   readonly signal: AbortSignal;
 }
+
+type GroupLeader = ChildProcessByStdio<null, Readable, Readable>;
 
 /** How much of each output stream is kept. */
 const OUTPUT_TAIL_BYTES = 64 * 1024;
@@ -40,16 +45,23 @@ const AFTER_KILL_MS = 2_000;
  * on abort the whole group is killed. Rejects with an AbortError, or if the program cannot be started.
  */
 export async function runProcessGroup(options: ProcessOptions): Promise<ProcessOutcome> {
-  const { argv, cwd, environment, input, timeoutMs, outputBytes, watch, signal } = options;
+  const { argv, cwd, environment, input, emptied, timeoutMs, outputBytes, watch, signal } = options;
   signal.throwIfAborted();
   const started = performance.now();
   const [program, ...programArguments] = argv;
-  const child = spawn(program, programArguments, {
-    cwd,
-    env: { ...environment },
-    stdio: ['ignore', 'pipe', 'pipe', ...(input ? ['pipe' as const] : [])],
-    detached: true,
-  }) as ChildProcessByStdio<null, Readable, Readable>;
+  const stdio: (IOType | number)[] = ['ignore', 'pipe', 'pipe', ...(input ? (['pipe', 'pipe'] as const) : [])];
+  const nothing = openSync('/dev/null', 'r');
+  for (const descriptor of emptied) {
+    while (stdio.length <= descriptor) stdio.push('ignore');
+    // Behind the first three that word leaves a descriptor as it is.
+    if (stdio[descriptor] === 'ignore') stdio[descriptor] = nothing;
+  }
+  let child: GroupLeader;
+  try {
+    child = spawn(program, programArguments, { cwd, env: { ...environment }, stdio, detached: true }) as GroupLeader;
+  } finally {
+    closeSync(nothing);
+  }
   const stdout = new Tail();
   const stderr = new Tail();
   const keep = (tail: Tail) => (chunk: Buffer) => {
@@ -78,9 +90,11 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   // What the command has left running must not outlive it.
   child.once('exit', kill);
   child.once('close', (exitCode) => ended.resolve(exitCode));
-  const inputPipe = child.stdio[3] as Writable | undefined;
-  // A program that cannot be started reads none.
-  inputPipe?.on('error', () => undefined).end(input);
+  const [, , , inputPipe, askingPipe] = child.stdio as readonly unknown[] as readonly (Duplex | undefined)[];
+  // A program that ends early reads none of it.
+  for (const pipe of [inputPipe, askingPipe]) pipe?.on('error', () => undefined);
+  inputPipe?.end(input);
+  askingPipe?.once('data', () => askingPipe.end('\n'));
   try {
     const exitCode = await ended.promise;
     signal.throwIfAborted();
@@ -99,6 +113,7 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
     child.stdout.destroy();
     child.stderr.destroy();
     inputPipe?.destroy();
+    askingPipe?.destroy();
   }
 }
 

@@ -8,8 +8,9 @@ import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
 import type { RunFolders } from './run-folder.ts';
 import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
+import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
-import { RUN_SCRIPT, SCRIPT } from './walls/script.ts';
+import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
 import { Walls, type WalledLine } from './walls/walls.ts';
 
 export { shellQuote };
@@ -89,6 +90,7 @@ export class Sandbox {
   readonly #walls: Walls;
   readonly #groups: ControlGroups | undefined;
   readonly #searchPath: string;
+  readonly #inherited = inheritedDescriptors();
   #availability: Promise<SandboxAvailability> | undefined;
   #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
 
@@ -135,8 +137,9 @@ export class Sandbox {
         argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
         cwd,
         // Out here nothing may come from where tests can write: neither programs nor what they are told by variables.
-        environment: { PATH: this.#searchPath, [SCRIPT]: scriptOf(command, toolchains, limits) },
+        environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits)}` },
         ...(walled.input && { input: walled.input }),
+        emptied: this.#inherited,
         timeoutMs,
         outputBytes: limits.outputBytes,
         watch: (pid, exceed) => new ResourceWatch(pid, watched, exceed),

@@ -24,7 +24,7 @@ export function defaultLimits(timeoutMs: number): Limits {
   // In a container it may have less than the machine.
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {
-    processes: Math.max(2_048, 32 * cores),
+    processes: Math.max(1_024, 64 * cores),
     memoryBytes: Math.floor(Math.min(memory / 2, Math.max(memory / 4, 4 * GIB))),
     cpuTimeMs: timeoutMs * cores,
     diskBytes: 4 * GIB,
@@ -45,8 +45,8 @@ export function limitLines({ processes, memoryBytes, cpuTimeMs, diskBytes }: Lim
     `ulimit -f ${Math.ceil(diskBytes / 512)} 2>/dev/null`,
     `ulimit -t ${Math.ceil(cpuTimeMs / 1_000)} 2>/dev/null`,
   ];
-  // Shells do not agree on its letter.
-  if (sandboxed && countsTheSandboxAlone()) lines.push(`ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} 2>/dev/null`);
+  // Twice as many, so that too many are seen to be too many, while a bomb stays within bounds. Shells do not agree on the letter.
+  if (sandboxed && countsTheSandboxAlone()) lines.push(`ulimit -u ${2 * processes} 2>/dev/null || ulimit -p ${2 * processes} 2>/dev/null`);
   return lines.join('\n');
 }
 
