@@ -40,7 +40,7 @@ export const gradCommand: Command = async (args, context) => {
   };
   if (size.tokens === 0) throw new Error('There is no token after any prompt, and so no gradient.');
   const tokens = oldLogprobs.map((old, row) => lossWeights({ tokens: old.length, oldLogprobs: old, advantage: advantages[row] as number }, { type }, size));
-  const found = await runModel({ ...choice, trainable: true }, context, async ({ model, adapter }) => {
+  const found = await runModel({ ...choice, trainable: 'adapter' }, context, async ({ model, adapter }) => {
     await model.startTraining({ adapter: adapter as string, optimizer: ADAMW_DEFAULTS });
     const { loss } = await model.forwardBackward({ ...batch, tokens, temperature, signal: context.interrupted });
     const { gradientNorm } = await model.writeGradients(out);

@@ -29,8 +29,7 @@ export interface ModelChoice {
   readonly precision: (typeof PRECISIONS)[number];
   readonly storage: string | undefined;
   readonly cuda: CudaChoice;
-  /** Whether its adapter is to be trained. */
-  readonly trainable?: boolean;
+  readonly trainable?: ModelSettings['trainable'];
 }
 
 /** Where missing CUDA libraries come from, and whether the user agreed beforehand. */

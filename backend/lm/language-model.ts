@@ -20,8 +20,8 @@ export interface ModelSettings {
   readonly contextLength?: number | undefined;
   /** Whether requests may name an adapter. */
   readonly adapters: boolean;
-  /** Whether an adapter can be trained, which takes more memory. */
-  readonly trainable?: boolean | undefined;
+  /** What can be trained, which takes more memory: an adapter; or all weights, which a small model has room for several times. */
+  readonly trainable?: 'adapter' | 'weights' | undefined;
   /** Where quantised weights are kept. */
   readonly storage: string;
 }
@@ -112,8 +112,8 @@ export interface TrainRequest extends BatchToTrain {
 }
 
 /**
- * A model of which one adapter can be trained. Folders and files are absolute; a folder that is written must not be there yet, and appears
- * whole or not at all. To sample from the adapter as it is, export it and name its folder.
+ * A model of which one adapter, or all weights, can be trained. Folders and files are absolute; a folder that is written must not be there yet, and appears
+ * whole or not at all. To sample from the adapter as it is, export it and name its folder; weights in training are what is sampled from.
  */
 export interface TrainableModel extends LanguageModel {
   /** Begins a training, and ends the one before. */
@@ -125,6 +125,6 @@ export interface TrainableModel extends LanguageModel {
   writeGradients(file: string): Promise<{ readonly gradientNorm: number }>;
   /** All that the next step depends on, for `TrainingStart.resume`. */
   saveTraining(folder: string): Promise<void>;
-  /** As a PEFT folder. */
-  exportAdapter(folder: string): Promise<void>;
+  /** What was trained: an adapter as a PEFT folder, weights as a model's folder. */
+  exportTrained(folder: string): Promise<void>;
 }

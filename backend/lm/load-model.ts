@@ -4,7 +4,7 @@ import path from 'node:path';
 import { findNonFinite } from './checkpoint/finite.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
-import { notFiniteError } from './checkpoint/read-tensor.ts';
+import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
 import type { StoredType } from './checkpoint/stored-tensor.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
 import type { ComputeType } from './decoder/weights.ts';
@@ -47,7 +47,7 @@ export interface LoadedModel {
   readonly checkpoint: Checkpoint;
   readonly session: DecoderSession;
   readonly takesAdapters: boolean;
-  readonly canTrain: boolean;
+  readonly trainable: ModelSettings['trainable'];
   readonly description: ModelDescription;
 }
 
@@ -76,16 +76,18 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
 
   onProgress?.({ phase: 'loading' });
   const repack = repacking(device, settings, plan);
+  const takesAdapters = settings.adapters || settings.trainable === 'adapter';
   const session = await DecoderSession.open(checkpoint, {
     device,
     compute: device === 'cpu' ? 'float32' : cudaCompute(settings, storedType),
     quantized,
-    adapters: settings.adapters || settings.trainable === true,
-    trainable: settings.trainable ? 'adapter' : undefined,
+    adapters: takesAdapters,
+    trainable: settings.trainable === 'weights' ? [...checkpoint.tensors.keys()] : settings.trainable,
     contextLength,
     threads,
     repackWeights: repack.yes,
   });
+  if (settings.trainable === 'weights') session.useWeights(await readWeights(checkpoint));
   const description: ModelDescription = {
     name: (await readPulledModel(settings.folder))?.repo ?? path.basename(checkpoint.folder),
     device,
@@ -94,7 +96,13 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     weightBytes: plan.weightsBytes,
     contextLength: session.contextLength,
   };
-  return { checkpoint, session, takesAdapters: settings.adapters || settings.trainable === true, canTrain: settings.trainable === true, description };
+  return { checkpoint, session, takesAdapters, trainable: settings.trainable, description };
+}
+
+async function readWeights({ tensors }: Checkpoint): Promise<ReadonlyMap<string, Float32Array>> {
+  const weights = new Map<string, Float32Array>();
+  for (const [name, tensor] of tensors) weights.set(name, await readTensor(tensor));
+  return weights;
 }
 
 async function requireRuntime(): Promise<void> {

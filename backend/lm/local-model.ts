@@ -14,7 +14,9 @@ import { RecentlyUsed } from './recently-used.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import type { StepOptions } from './trainer/parameter-trainer.ts';
-import { AdapterTraining, type TrainedTokens, type TrainingStart } from './trainer/training.ts';
+import { AdapterTraining } from './trainer/adapter-training.ts';
+import type { TrainedTokens, Training, TrainingStart } from './trainer/training.ts';
+import { WeightsTraining } from './trainer/weights-training.ts';
 import { SampleTexts } from './written-texts.ts';
 
 /** An adapter of rank 16 on a 7B model takes 160 MB. */
@@ -29,7 +31,7 @@ export class LocalModel implements TrainableModel {
   readonly #adapters = new RecentlyUsed<Adapter>(ADAPTERS_KEPT);
   readonly #automata = new RecentlyUsed<TokenAutomaton>(AUTOMATA_KEPT);
   #tokenizer: Tokenizer | undefined;
-  #training: AdapterTraining | undefined;
+  #training: Training | undefined;
 
   private constructor(loaded: LoadedModel) {
     this.#loaded = loaded;
@@ -83,10 +85,10 @@ export class LocalModel implements TrainableModel {
   /** @throws AdapterError, CheckpointError, TrainerStateError, ModelRequestError */
   startTraining(start: TrainingStart): Promise<void> {
     return this.#queue.run(async () => {
-      const { session, checkpoint, canTrain } = this.#loaded;
-      if (!canTrain) throw new ModelRequestError('The model was loaded without anything to train.');
+      const { session, checkpoint, trainable } = this.#loaded;
+      if (!trainable) throw new ModelRequestError('The model was loaded without anything to train.');
       this.#training = undefined;
-      this.#training = await AdapterTraining.begin(session, checkpoint, start);
+      this.#training = await (trainable === 'adapter' ? AdapterTraining : WeightsTraining).begin(session, checkpoint, start);
     });
   }
 
@@ -137,11 +139,11 @@ export class LocalModel implements TrainableModel {
     return this.#queue.run(() => this.#trained().save(folder));
   }
 
-  exportAdapter(folder: string): Promise<void> {
-    return this.#queue.run(() => this.#trained().exportAdapter(folder));
+  exportTrained(folder: string): Promise<void> {
+    return this.#queue.run(() => this.#trained().exportTo(folder));
   }
 
-  #trained(): AdapterTraining {
+  #trained(): Training {
     if (!this.#training) throw new ModelRequestError('No training was begun.');
     return this.#training;
   }

@@ -47,11 +47,11 @@ export class LocalEngine implements TrainEngine {
 
   async saveForSampler(name: string): Promise<void> {
     const folder = path.join(this.#versions, name);
-    await this.#model.exportAdapter(folder);
+    await this.#model.exportTrained(folder);
     this.#sampler = folder;
   }
 
   exportAdapter(folder: string): Promise<void> {
-    return this.#model.exportAdapter(folder);
+    return this.#model.exportTrained(folder);
   }
 }

@@ -16,7 +16,7 @@ let model: LocalModel;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'grpo-'));
   model = await LocalModel.open({
-    settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: true, storage: folder },
+    settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
     device: 'cpu',
     deviceReasons: [],
     threads: 1,

@@ -24,7 +24,7 @@ const settings = z.object({
   precision: z.enum(['full', '8-bit', '4-bit']),
   contextLength: z.int().min(1).optional(),
   adapters: z.boolean(),
-  trainable: z.boolean().optional(),
+  trainable: z.enum(['adapter', 'weights']).optional(),
   storage: z.string().min(1),
 }) satisfies z.ZodType<ModelSettings>;
 
@@ -78,7 +78,7 @@ export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('memory'), id }),
   z.object({
     type: z.literal('startTraining'), id,
-    adapter: z.union([z.string(), z.object({
+    adapter: z.union([z.undefined(), z.string(), z.object({
       rank: z.int().min(1).max(4_096), alpha: z.number(), projections: z.array(z.enum(PROJECTIONS)).min(1).readonly(), seed: z.int().min(0),
     })]),
     optimizer: z.object({ beta1: fraction, beta2: fraction, epsilon: z.number().min(0), weightDecay: z.number().min(0) }),
@@ -95,7 +95,7 @@ export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('optimStep'), id, learningRate: z.number(), gradientClip: z.number().optional() }),
   z.object({ type: z.literal('writeGradients'), id, file: z.string() }),
   z.object({ type: z.literal('saveTraining'), id, folder: z.string() }),
-  z.object({ type: z.literal('exportAdapter'), id, folder: z.string() }),
+  z.object({ type: z.literal('exportTrained'), id, folder: z.string() }),
 ]);
 
 /** What may be said to the model's process; every request is answered by one `result` or one `error` of its id. */
@@ -123,7 +123,7 @@ export const RESULTS = {
   optimStep: z.object({ gradientNorm: z.number() }),
   writeGradients: z.object({ gradientNorm: z.number() }),
   saveTraining: z.null(),
-  exportAdapter: z.null(),
+  exportTrained: z.null(),
 } as const satisfies Record<ModelRequest['type'], z.ZodType>;
 
 export type ResultOf<Type extends ModelRequest['type']> = z.output<(typeof RESULTS)[Type]>;

@@ -146,7 +146,7 @@ export class ModelClient implements TrainableModel {
 
   /** A training lives as long as the process: an idle model that is unloaded takes it along, and one whose process dies. */
   async startTraining({ adapter, optimizer, resume }: TrainingStart): Promise<void> {
-    const begun = typeof adapter === 'string' ? adapter : { ...adapter, projections: [...adapter.projections] };
+    const begun = typeof adapter === 'object' ? { ...adapter, projections: [...adapter.projections] } : adapter;
     await this.#ask({ type: 'startTraining', adapter: begun, optimizer: { ...optimizer }, resume });
   }
 
@@ -172,8 +172,8 @@ export class ModelClient implements TrainableModel {
     await this.#ask({ type: 'saveTraining', folder });
   }
 
-  async exportAdapter(folder: string): Promise<void> {
-    await this.#ask({ type: 'exportAdapter', folder });
+  async exportTrained(folder: string): Promise<void> {
+    await this.#ask({ type: 'exportTrained', folder });
   }
 
   #ask<Type extends ModelRequest['type']>(

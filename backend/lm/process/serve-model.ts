@@ -77,7 +77,7 @@ class ModelServer {
       case 'optimStep': return (await this.#opened()).optimStep(request);
       case 'writeGradients': return (await this.#opened()).writeGradients(request.file);
       case 'saveTraining': return (await this.#opened()).saveTraining(request.folder).then(() => null);
-      case 'exportAdapter': return (await this.#opened()).exportAdapter(request.folder).then(() => null);
+      case 'exportTrained': return (await this.#opened()).exportTrained(request.folder).then(() => null);
     }
   }
 

@@ -50,13 +50,25 @@ export class ParameterTrainer {
     this.optimizer = optimizer instanceof AdamW ? optimizer : new AdamW(optimizer);
   }
 
-  /** Of the step to come. */
-  get gradients(): ReadonlyMap<string, Float32Array> {
-    return this.#gradients;
+  /** From these numbers, or, where `resume` names a folder that `save` wrote, from what is in it. @throws as `load` */
+  static async begin(tensors: readonly NamedTensor[], optimizer: AdamWOptions, resume: string | undefined): Promise<ParameterTrainer> {
+    if (resume === undefined) return new ParameterTrainer(tensors, optimizer);
+    const saved = await ParameterTrainer.load(resume, tensors);
+    // The arrays at hand are kept: others look at them, too.
+    for (const { name, data } of tensors) data.set(saved.parameters.get(name) ?? data);
+    return new ParameterTrainer(tensors, saved.optimizer);
   }
 
-  get gradientNorm(): number {
-    return gradientNorm(this.#gradients);
+  /** The parameters as they are now. */
+  get tensors(): NamedTensor[] {
+    return [...this.parameters].map(([name, data]) => ({ name, shape: this.#shapes.get(name) as readonly number[], data }));
+  }
+
+  /** Writes the gradients of the step to come as a safetensors file, and returns their norm. */
+  async writeGradients(file: string): Promise<{ readonly gradientNorm: number }> {
+    const shapeOf = (name: string): readonly number[] => this.#shapes.get(name) as readonly number[];
+    await writeSafetensors(file, [...this.#gradients].map(([name, data]): NamedTensor => ({ name, shape: shapeOf(name), data })));
+    return { gradientNorm: gradientNorm(this.#gradients) };
   }
 
   /** Steps taken. */

@@ -11,7 +11,7 @@ import { readFigures } from '../../golden/golden.ts';
 import { modelClients, seeds } from './model-clients.ts';
 
 const open = modelClients();
-const trainable = (): TrainableModel => open('qwen2-tiny', { settings: { trainable: true } }).client;
+const trainable = (): TrainableModel => open('qwen2-tiny', { settings: { trainable: 'adapter' } }).client;
 
 let folder: string;
 beforeEach(async () => { folder = await mkdtemp(path.join(tmpdir(), 'training-')); });
@@ -48,7 +48,7 @@ describe('training in a process of its own', () => {
       const { gradientNorm } = await model.optimStep({ learningRate: 0.02, gradientClip: 1 });
       expect(gradientNorm).toBeGreaterThan(0);
       adapter = path.join(folder, `version-${step}`);
-      await model.exportAdapter(adapter);
+      await model.exportTrained(adapter);
     }
     const change = await model.score({ ...(await readFigures('qwen2-tiny')), adapter });
     expect(change).not.toEqual(await model.score(await readFigures('qwen2-tiny')));
@@ -83,6 +83,30 @@ describe('training in a process of its own', () => {
       await model.forwardBackward({ sequences: rows(sequences, from, to), promptLengths: rows(promptLengths, from, to), tokens: rows(tokens, from, to), clip });
     }
     expect((await model.optimStep({ learningRate: 0 })).gradientNorm).toBeCloseTo(whole.gradientNorm, 5);
+  });
+
+  it('trains all weights of a small model, samples from what was learned, and writes a model that says the same', async () => {
+    const model = open('qwen3-tiny', { settings: { trainable: 'weights', adapters: false } }).client;
+    await model.startTraining({ optimizer: ADAMW_DEFAULTS });
+    const { sequences, promptLengths, base } = await readFigures('qwen3-tiny');
+    const counts = sequences.map((sequence, row) => sequence.length - promptLengths[row]!);
+    const total = counts.reduce((a, b) => a + b, 0);
+    const batch = { sequences, promptLengths, tokens: counts.map((count) => ({ likelihoodWeights: new Array<number>(count).fill(1 / total) })) };
+    const losses: number[] = [];
+    for (let step = 0; step < 12; step += 1) {
+      losses.push((await model.forwardBackward(batch)).loss);
+      await model.optimStep({ learningRate: 0.003, gradientClip: 1 });
+    }
+    expect(losses[0]).toBeCloseTo(base.loss, 4);
+    expect(losses.at(-1)).toBeLessThan(0.5 * losses[0]!);
+    const learned = await model.score({ sequences, promptLengths });
+    await model.exportTrained(path.join(folder, 'model'));
+    expect((await readdir(path.join(folder, 'model'))).sort()).toEqual(
+      expect.arrayContaining(['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json']),
+    );
+    const exported = open('qwen3-tiny', { settings: { folder: path.join(folder, 'model') } }).client;
+    const again = await exported.score({ sequences, promptLengths });
+    again.forEach((row, index) => row.forEach((logprob, token) => expect(logprob).toBeCloseTo(learned[index]![token]!, 4)));
   });
 
   it('says what is missing', async () => {

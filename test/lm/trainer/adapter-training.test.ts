@@ -87,9 +87,7 @@ describe('training an adapter', () => {
     await trainer.save(path.join(folder, 'state'));
 
     const resumed = fresh(8);
-    const loaded = await ParameterTrainer.load(path.join(folder, 'state'), tensorsOf(resumed));
-    for (const { name, data } of tensorsOf(resumed)) data.set(loaded.parameters.get(name)!);
-    const again = new ParameterTrainer(tensorsOf(resumed), loaded.optimizer);
+    const again = await ParameterTrainer.begin(tensorsOf(resumed), ADAMW_DEFAULTS, path.join(folder, 'state'));
     const after = await imitate(session, resumed, again, 3);
     await session.close();
     expect([...before, ...after]).toEqual(whole);
