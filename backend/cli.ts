@@ -17,7 +17,6 @@ import { StatusLine } from './cli/status-line.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
-import { verifyCommand } from './cli/verify-command.ts';
 import { workerCommand } from './cli/worker-command.ts';
 import { findDriver, listGpus } from './lm/device/nvidia.ts';
 import { ModelClient } from './lm/process/model-client.ts';
@@ -25,14 +24,13 @@ import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
-import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
-import { CopyPool } from './verify/copy-pool.ts';
-import { RunFolders, type RunFolder } from './verify/run-folder.ts';
-import { Sandbox } from './verify/sandbox.ts';
-import { Verifier } from './verify/verify.ts';
+import type { RunFolder } from './verify/run-folder.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
+
+/** Loaded when it is asked for: verification takes longer to load than everything else together. */
+const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
   solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
@@ -104,6 +102,10 @@ const MODEL_IDLE_MS = 3_600_000;
 
 /** As the backend makes it, and in the same place: what another process left there is cleared away. */
 async function openVerification(): Promise<Verification> {
+  const [{ MemoryBaseRunCache }, { CopyPool }, { RunFolders }, { Sandbox }, { Verifier }] = await Promise.all([
+    import('./verify/base-run-cache.ts'), import('./verify/copy-pool.ts'), import('./verify/run-folder.ts'), import('./verify/sandbox.ts'),
+    import('./verify/verify.ts'),
+  ]);
   const home = conductorHome();
   await prepareHome(home);
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
