@@ -161,6 +161,8 @@ describe('a diff file', () => {
   });
 
   it('fits where its lines have moved, and not where they have changed', async () => {
+    const farAway = ['@@ -9000000000000000,4 +9000000000000000,4 @@', ...RENAMED.slice(1)];
+    expect(await apply(diffOf('src/a.js', ...farAway))).toEqual({ 'src/a.js': changed(1, 'one\n') });
     const moved = `${'new\n'.repeat(40)}${TEXT}`;
     expect(await apply(diffOf('src/a.js', ...RENAMED), { 'src/a.js': moved })).toEqual({
       'src/a.js': moved.replace('line 1\n', 'one\n'),
