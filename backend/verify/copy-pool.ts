@@ -46,9 +46,6 @@ export interface CopyPoolOptions {
 
 const IDLE_MS = 5 * 60 * 1_000;
 const MAX_IDLE_BYTES = 4 * 1024 ** 3;
-const MAX_WORKSPACES = 16;
-/** Nobody takes that long from a snapshot to its first lease. */
-const SURELY_UNUSED_MS = 30_000;
 
 /**
  * Makes copies of workspaces, and keeps them for the next run of the tests.
@@ -217,10 +214,6 @@ export class CopyPool {
     pooled.users += 1;
     this.#current.set(key, pooled);
     this.#workspaces.add(pooled);
-    for (const oldest of [...this.#workspaces].sort((one, two) => one.usedAt - two.usedAt)) {
-      const isUnused = oldest.users === 0 && performance.now() - oldest.usedAt > SURELY_UNUSED_MS;
-      if (this.#workspaces.size > MAX_WORKSPACES && isUnused) this.#removeWorkspace(oldest);
-    }
     return pooled;
   }
 
@@ -348,8 +341,8 @@ async function realFolders({ folder, installed = folder }: WorkspaceSource): Pro
 /** The signal's reason, or the error as one that says what it was about. */
 function asCopyError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === undefined) return error;
+  const { errno, code = '', message } = error as NodeJS.ErrnoException;
+  if (errno === undefined) return error;
   const advice = ['ENOSPC', 'EDQUOT'].includes(code) ? ' Make room on the disk that holds it.' : '';
   return new WorkspaceCopyError(`The workspace cannot be copied for its tests: ${message}.${advice}`);
 }
