@@ -70,4 +70,6 @@ export interface TrainEngine {
   saveForSampler(name: string): Promise<void>;
   /** As a PEFT folder (absolute), which must not be there yet. */
   exportAdapter(folder: string): Promise<void>;
+  /** All that the next step depends on, into a new folder (absolute), from which an engine can be opened again. */
+  saveState(folder: string): Promise<void>;
 }

@@ -54,4 +54,8 @@ export class LocalEngine implements TrainEngine {
   exportAdapter(folder: string): Promise<void> {
     return this.#model.exportTrained(folder);
   }
+
+  saveState(folder: string): Promise<void> {
+    return this.#model.saveTraining(folder);
+  }
 }

@@ -1,0 +1,114 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { StepMetrics } from './grpo-step.ts';
+
+/** What a training has come to. */
+export interface TrainingCheckpoint {
+  /** Steps done. */
+  readonly step: number;
+  /** Of each step done. */
+  readonly metrics: readonly StepMetrics[];
+  /** The folder of the engine's state, absolute. */
+  readonly engineState: string;
+}
+
+/** The training that is to go on was begun with another configuration. */
+export class OtherTrainingError extends Error {
+  override readonly name = 'OtherTrainingError';
+}
+
+const checkpointSchema = z.object({
+  format: z.literal(1),
+  step: z.int().min(0),
+  configuration: z.string(),
+  metrics: z.array(z.record(z.string(), z.number())),
+});
+
+const NAME = /^step-(\d{6})$/;
+const nameOf = (step: number): string => `step-${String(step).padStart(6, '0')}`;
+
+/**
+ * The folder of one training (absolute): `checkpoints/`, of which each appears whole or not at all and the newest counts, and `versions/`,
+ * the adapters that were sampled from. `configuration`: what the training was begun with, as a text to compare.
+ */
+export class TrainingStore {
+  readonly folder: string;
+  readonly versions: string;
+  readonly #checkpoints: string;
+  readonly #configuration: string;
+  readonly #kept: number;
+
+  constructor(folder: string, { configuration, kept = 2 }: { readonly configuration: string; readonly kept?: number }) {
+    this.folder = folder;
+    this.versions = path.join(folder, 'versions');
+    this.#checkpoints = path.join(folder, 'checkpoints');
+    this.#configuration = configuration;
+    this.#kept = kept;
+  }
+
+  versionName(step: number): string {
+    return nameOf(step);
+  }
+
+  /**
+   * The newest checkpoint that is whole; undefined before the first. What was begun after it is cleared away: it is done again.
+   * @throws OtherTrainingError
+   */
+  async resume(): Promise<TrainingCheckpoint | undefined> {
+    await Promise.all([this.versions, this.#checkpoints].map((folder) => mkdir(folder, { recursive: true })));
+    const newest = (await this.#steps()).at(-1);
+    const found = newest === undefined ? undefined : await this.#read(newest);
+    await this.#clear(this.versions, (step) => step > (newest ?? -1));
+    await this.#clear(this.#checkpoints, () => false);
+    return found;
+  }
+
+  /** `saveEngine` writes the engine's state into the folder that it is given. */
+  async save(step: number, metrics: readonly StepMetrics[], saveEngine: (folder: string) => Promise<void>): Promise<void> {
+    const target = path.join(this.#checkpoints, nameOf(step));
+    const staging = `${target}.tmp`;
+    await rm(staging, { recursive: true, force: true });
+    await mkdir(staging, { recursive: true });
+    await saveEngine(path.join(staging, 'engine'));
+    const told = { format: 1, step, configuration: this.#configuration, metrics };
+    await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(told));
+    await rename(staging, target);
+    const steps = await this.#steps();
+    const oldest = steps.slice(0, -this.#kept);
+    for (const old of oldest) await rm(path.join(this.#checkpoints, nameOf(old)), { recursive: true, force: true });
+  }
+
+  async #read(step: number): Promise<TrainingCheckpoint> {
+    const folder = path.join(this.#checkpoints, nameOf(step));
+    const text = await readFile(path.join(folder, 'checkpoint.json'), 'utf8').catch(() => '');
+    const found = checkpointSchema.safeParse(parsed(text)).data;
+    if (!found) throw new OtherTrainingError(`The checkpoint ${folder} cannot be read: remove it to go on from the one before.`);
+    if (found.configuration !== this.#configuration) {
+      throw new OtherTrainingError(`The training in ${this.folder} was begun with another configuration: go on with that, or name another folder.`);
+    }
+    return { step: found.step, metrics: found.metrics, engineState: path.join(folder, 'engine') };
+  }
+
+  /** Of the checkpoints that are whole, in order. */
+  async #steps(): Promise<number[]> {
+    const names = await readdir(this.#checkpoints);
+    return names.flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b);
+  }
+
+  /** Removes what was left half-written, and the steps that are not wanted. */
+  async #clear(folder: string, isUnwanted: (step: number) => boolean): Promise<void> {
+    for (const name of await readdir(folder)) {
+      const step = NAME.exec(name)?.[1];
+      if (step === undefined || isUnwanted(Number(step))) await rm(path.join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

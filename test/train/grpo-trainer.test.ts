@@ -1,0 +1,119 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
+import { LocalModel } from '../../backend/lm/local-model.ts';
+import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
+import { draw, questionsOfStep, shuffled } from '../../backend/train/draws.ts';
+import { type GrpoTrainerOptions, type RunRollouts, type TrainingQuestion, trainWithGrpo } from '../../backend/train/grpo-trainer.ts';
+import { LocalEngine } from '../../backend/train/local-engine.ts';
+import { OtherTrainingError, TrainingStore } from '../../backend/train/training-store.ts';
+import { modelFolder } from '../golden/golden.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'grpo-trainer-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const OPTIONS: GrpoTrainerOptions = {
+  steps: 4,
+  questionsPerStep: 2,
+  groupSize: 6,
+  maxTokens: 6,
+  seed: 5,
+  learningRate: { peak: 0.01, warmup: 0.25, schedule: 'cosine' },
+  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: 6 },
+  reward: { judgedBy: 'score', costWeight: 0 },
+  advantage: { scale: 'group' },
+  maskTruncated: false,
+  gradientClip: 1,
+};
+
+const QUESTIONS: readonly TrainingQuestion[] = ['Sort a list.', 'Add two numbers.', 'Parse a date.'].map((content) => ({
+  id: content, messages: [{ role: 'user', content }],
+}));
+
+const lowTokens: RunRollouts<TrainingQuestion> = async (_, completions) => completions.map(({ tokens }) => ({
+  kind: 'judged', verified: false, score: tokens.filter((token) => token < 416).length / Math.max(1, tokens.length), costUsd: 0,
+}));
+
+/** One process's life: opens the model, goes on from the checkpoint, and trains until it is told to stop. */
+async function live(name: string, runRollouts = lowTokens, options = OPTIONS) {
+  const model = await LocalModel.open({
+    settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
+    device: 'cpu',
+    deviceReasons: [],
+    threads: 1,
+  });
+  try {
+    const store = new TrainingStore(path.join(folder, name), { configuration: JSON.stringify(options) });
+    const from = await store.resume();
+    await model.startTraining({
+      adapter: { rank: 4, alpha: 8, projections: PROJECTIONS, seed: 2 }, optimizer: ADAMW_DEFAULTS, resume: from?.engineState,
+    });
+    const sampler = from && store.versionName(from.step);
+    const engine = new LocalEngine(model, { versions: store.versions, sampler });
+    const steps: number[] = [];
+    const onStep = (step: number): void => void steps.push(step);
+    const { signal } = new AbortController();
+    const metrics = await trainWithGrpo({ engine, store, questions: QUESTIONS, runRollouts, onStep }, options, { from, signal });
+    return { metrics, steps };
+  } finally {
+    await model.close();
+  }
+}
+
+const weightsOf = (name: string, step = OPTIONS.steps): Promise<Buffer> =>
+  readFile(path.join(folder, name, 'versions', `step-00000${step}`, 'adapter_model.safetensors'));
+
+describe('a training with GRPO', { timeout: 120_000 }, () => {
+  it('that is interrupted in the middle of a step ends as one that was not, bit for bit', async () => {
+    const whole = await live('whole');
+    let asked = 0;
+    const interrupted: RunRollouts<TrainingQuestion> = async (...call) => {
+      asked += 1;
+      if (asked === 6) throw new Error('The machine was turned off.');
+      return await lowTokens(...call);
+    };
+    await expect(live('interrupted', interrupted)).rejects.toThrow('The machine was turned off.');
+    const resumed = await live('interrupted');
+    expect(resumed.steps).toEqual([3, 4]);
+    expect(resumed.metrics).toEqual(whole.metrics);
+    expect(await weightsOf('interrupted')).toEqual(await weightsOf('whole'));
+    expect((await weightsOf('whole', 3)).equals(await weightsOf('whole'))).toBe(false);
+  });
+
+  it('does nothing more when it is done, keeps its newest checkpoints, and clears away what is half-written', async () => {
+    const checkpoints = path.join(folder, 'whole', 'checkpoints');
+    await mkdir(path.join(checkpoints, 'step-000009.tmp'));
+    await mkdir(path.join(folder, 'whole', 'versions', 'step-000009'));
+    const again = await live('whole');
+    expect(again.steps).toEqual([]);
+    expect(again.metrics).toHaveLength(OPTIONS.steps);
+    expect((await readdir(checkpoints)).sort()).toEqual(['step-000003', 'step-000004']);
+    expect((await readdir(path.join(folder, 'whole', 'versions'))).sort()).toEqual(['step-000001', 'step-000002', 'step-000003', 'step-000004']);
+  });
+
+  it('refuses to go on with another configuration, and from a checkpoint that is damaged', async () => {
+    await expect(live('whole', lowTokens, { ...OPTIONS, groupSize: 8 })).rejects.toThrow(OtherTrainingError);
+    await writeFile(path.join(folder, 'whole', 'checkpoints', 'step-000004', 'checkpoint.json'), '{"format":1,');
+    await expect(live('whole')).rejects.toThrow(/step-000004 cannot be read: remove it/);
+  });
+});
+
+describe('what a training draws', () => {
+  it('follows from the seed and the purpose alone', () => {
+    expect(draw(1, 'plan', 2, 3)).toBe(draw(1, 'plan', 2, 3));
+    const drawn = new Set([draw(1, 'a'), draw(2, 'a'), draw(1, 'b'), draw(1, 'a', 0), draw(1, 'a', 1)]);
+    expect(drawn.size).toBe(5);
+    expect(shuffled([1, 2, 3, 4, 5], 1, 'x')).toEqual(shuffled([1, 2, 3, 4, 5], 1, 'x'));
+  });
+
+  it('asks every question once before any comes again, and leaves none out', () => {
+    const asked = Array.from({ length: 15 }, (_, step) => questionsOfStep(['a', 'b', 'c', 'd', 'e'], { seed: 3, step, count: 2 })).flat();
+    for (let round = 0; round < 6; round += 1) expect(asked.slice(5 * round, 5 * round + 5).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(asked.slice(0, 5)).not.toEqual(asked.slice(5, 10));
+  });
+});
