@@ -43,7 +43,9 @@ export function limitLines({ processes, memoryBytes, cpuTimeMs, diskBytes }: Lim
     `ulimit -d ${Math.floor(memoryBytes / 1024)} 2>/dev/null`,
     // POSIX counts blocks of 512 bytes.
     `ulimit -f ${Math.ceil(diskBytes / 512)} 2>/dev/null`,
-    `ulimit -t ${Math.ceil(cpuTimeMs / 1_000)} 2>/dev/null`,
+    // Told first, and killed a second later.
+    `ulimit -S -t ${Math.ceil(cpuTimeMs / 1_000)} 2>/dev/null`,
+    `ulimit -H -t ${Math.ceil(cpuTimeMs / 1_000) + 1} 2>/dev/null`,
   ];
   // Twice as many, so that too many are seen to be too many, while a bomb stays within bounds. Shells do not agree on the letter.
   if (sandboxed && countsTheSandboxAlone()) lines.push(`ulimit -u ${2 * processes} 2>/dev/null || ulimit -p ${2 * processes} 2>/dev/null`);

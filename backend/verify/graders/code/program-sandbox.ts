@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { shellQuote, SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox.ts';
+import type { Limits } from '../../limits/limits.ts';
 import type { RunFolders } from '../../run-folder.ts';
+import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox.ts';
+import { shellQuote } from '../../shell-quote.ts';
 import type { CodeLanguage } from '../answer-code.ts';
 import { GraderInfrastructureError } from '../grader.ts';
 
@@ -46,15 +48,6 @@ export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** Threads count too. Enough for an honest program of a task, and too few for a fork bomb to hold up the machine. */
 const MAX_PROCESSES = 64;
 
-/**
- * Shells do not agree on its letter. On Linux alone, where it counts what is in the sandbox; elsewhere it would count all that
- * the user runs. Linux exempts the real root from it.
- */
-const LIMIT_PROCESSES =
-  process.platform === 'linux'
-    ? `if (ulimit -u ${MAX_PROCESSES}) 2>/dev/null; then ulimit -u ${MAX_PROCESSES}; else ulimit -p ${MAX_PROCESSES}; fi`
-    : 'true';
-
 /** For the sandbox and the interpreter to start on a busy machine. */
 const START_MS = 2_000;
 
@@ -94,21 +87,14 @@ export class ProgramSandbox {
     const { driver, driverArguments, source, input, language, cpuTimeMs, memoryBytes } = program;
     const options = language === 'python' ? ['-I', '-X', 'utf8'] : [];
     const extension = EXTENSION[language];
-    return await this.#inFolder(program.signal, cpuTimeMs * 2 + START_MS, async (folder) => {
+    const limits = { cpuTimeMs, memoryBytes, processes: MAX_PROCESSES, diskBytes: MAX_OUTPUT_BYTES, outputBytes: MAX_OUTPUT_BYTES };
+    return await this.#inFolder(program.signal, cpuTimeMs * 2 + START_MS, limits, async (folder) => {
       const [driverFile, sourceFile, inputFile] = ['driver', 'program', 'input'].map((name, index) =>
         path.join(folder.tools, index < 2 ? `${name}.${extension}` : name),
       ) as [string, string, string];
       await Promise.all([writeFile(driverFile, driver), writeFile(sourceFile, source), writeFile(inputFile, input)]);
       const argv = [interpreter, ...options, driverFile, sourceFile, ...driverArguments].map(shellQuote).join(' ');
-      // Whole seconds, and blocks of 512 bytes: what a POSIX shell counts in.
-      const limits = [
-        `ulimit -S -t ${Math.ceil(cpuTimeMs / 1_000)}`,
-        `ulimit -H -t ${Math.ceil(cpuTimeMs / 1_000) + 1}`,
-        `ulimit -f ${Math.ceil(MAX_OUTPUT_BYTES / 512)}`,
-        `ulimit -d ${Math.floor(memoryBytes / 1_024)}`,
-        LIMIT_PROCESSES,
-      ];
-      return `${limits.join(' && ')} && exec ${argv} < ${shellQuote(inputFile)} > ${shellQuote(path.join(folder.report, 'output'))}`;
+      return `exec ${argv} < ${shellQuote(inputFile)} > ${shellQuote(path.join(folder.report, 'output'))}`;
     });
   }
 
@@ -133,7 +119,7 @@ export class ProgramSandbox {
 
   async #findInterpreter(language: CodeLanguage): Promise<string> {
     const signal = new AbortController().signal;
-    const found = await this.#inFolder(signal, 30_000, ({ report }) =>
+    const found = await this.#inFolder(signal, 30_000, {}, ({ report }) =>
       Promise.resolve(`${FIND_INTERPRETER[language]} > ${shellQuote(path.join(report, 'output'))}`),
     );
     const file = found.output?.trim() ?? '';
@@ -147,6 +133,7 @@ export class ProgramSandbox {
   async #inFolder(
     signal: AbortSignal,
     timeoutMs: number,
+    limits: Partial<Limits>,
     commandFor: (folder: { readonly tools: string; readonly report: string }) => Promise<string>,
   ): Promise<ProgramRun> {
     const { sandbox, folders, hidden } = this.#parts;
@@ -163,6 +150,7 @@ export class ProgramSandbox {
         hidden,
         environment: ENVIRONMENT,
         timeoutMs,
+        limits,
         signal,
         sandboxed: true,
       });
@@ -185,8 +173,7 @@ const SIGXCPU = 128 + 24;
 const SIGXFSZ = 128 + 25;
 
 function endOf({ exitCode, exceeded }: Pick<SandboxOutcome, 'exitCode' | 'exceeded'>, output: string | undefined): ProgramEnd {
-  if (output === undefined || exitCode === SIGXFSZ) return 'wrote too much';
-  // At its hard limit of processor time a process is simply killed, which the wall clock cannot tell from other deaths.
+  if (output === undefined || exceeded === 'disk' || exceeded === 'output' || exitCode === SIGXFSZ) return 'wrote too much';
   if (exceeded === 'time' || exitCode === SIGXCPU) return 'out of time';
   return exitCode === 0 ? 'ended' : 'crashed';
 }
