@@ -39,7 +39,7 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
             : <TestCommand {...verdict} />}
         </span>
       </div>
-      {!verified && <p class="note" dir="auto">{visibleText(verdict.reason)}</p>}
+      {!verified && <p class="note" dir="auto">{visibleText(reasonOf(verdict))}</p>}
       {verdict.remedy !== undefined && <Remedy command={verdict.remedy} />}
       {verdict.outcome === 'infrastructure' && <p class="note">This says nothing about the answer: it is neither right nor wrong.</p>}
       {verdict.notes.length > 0 && (
@@ -72,6 +72,11 @@ export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' |
       {sandboxed ? 'in the sandbox' : <span class="tone-caution"><Icon name="warning" /> without a sandbox</span>}
     </>
   );
+}
+
+/** Without the command that stands below it, to copy. */
+function reasonOf({ reason, remedy }: Verdict): string {
+  return remedy !== undefined && reason.endsWith(remedy) ? reason.slice(0, -remedy.length).trimEnd() : reason;
 }
 
 function Remedy({ command }: { readonly command: string }): JSX.Element {

@@ -247,6 +247,7 @@ describe('the verdict', () => {
   it('has the command that brings a sandbox to copy, and claims no time for tests that were not run', () => {
     const panel = renderPanel(stateWith({ run: noSandboxRun() }));
     expect(headline(panel)).toMatch(/npm test · vitest$/);
+    expect(panel.root.querySelector('.verdict .note')?.textContent).toMatch(/Install it with:$/);
     panel.click('Copy the install command');
     expect(panel.posted).toEqual([{ type: 'copy', text: 'sudo apt-get install bubblewrap' }]);
   });

@@ -136,6 +136,16 @@ export class VsCodeWindow {
     return this.page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
   }
 
+  /** Of the context menu that is open. */
+  menuItem(name: string): Locator {
+    return this.page.locator('.context-view').getByRole('menuitem', { name });
+  }
+
+  /** A file, suite or test in the Test Explorer. */
+  testItem(text: string | RegExp): Locator {
+    return this.page.locator('.test-explorer-tree .monaco-list-row').filter({ hasText: text }).first();
+  }
+
   /** A dialog that stops everything else until it is answered. */
   modal(text: string | RegExp): Locator {
     return this.page.locator('.monaco-dialog-box').filter({ hasText: text });

@@ -38,6 +38,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly hasPool?: boolean;
   readonly workspaceTrust?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Added to the environment of VS Code and of the backend. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 interface WorkbenchParts {
@@ -47,7 +49,7 @@ interface WorkbenchParts {
   /** The open folder. */
   readonly project: string;
   /** The file with the bug, relative to the project, and the question that reports it. */
-  readonly bug: { readonly path: string; readonly question: string };
+  readonly bug: { readonly path: string; readonly testPath: string; readonly question: string };
   /** Conductor's home: workers, journal, discovery record. */
   readonly home: string;
   /** What holds project and home. */
@@ -84,7 +86,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
-    const { workspaceTrust = false, settings = {} } = options;
+    const { workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
@@ -93,7 +95,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }) });
     if (hasPool) await writeSimulatedHome(home, simulator);
     const server = await VsCodeServer.start({
-      vsix: [packedVsix()], workspaceTrust, settings, environment: { CONDUCTOR_HOME: home },
+      vsix: [packedVsix()], workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
     });
     const browser = await launchBrowser();
     const window = await VsCodeWindow.open(browser, server, project, options);
