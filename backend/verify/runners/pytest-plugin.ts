@@ -13,8 +13,11 @@ export const pytestPlugin = (copy: string): string => `
 import os
 
 import pytest
+from _pytest.assertion.rewrite import PYC_TAIL
 
-from conductor_watch import function_of, let_go, open_report, walk_tests, watch, watch_files
+from conductor_watch import (
+    COMPILED_END, function_of, let_go, open_report, place_of, walk_tests, watch, watch_constants, watch_files,
+)
 
 COPY = ${JSON.stringify(copy)}
 
@@ -26,9 +29,12 @@ def hooks():
     phase = None
     raised = set()
     collected = None
+    runs_here = False
+    ran = set()
     passed = {}
     reruns = set()
     look_at_files = lambda with_data=False: None
+    look_at_constants = lambda: None
 
     def pytest_addoption(parser, pluginmanager):
         from importlib.metadata import distributions
@@ -58,7 +64,7 @@ def hooks():
         patterns = early_config.getini('python_files')
         named = [name.split('::')[0] for name in early_config.known_args_namespace.file_or_dir]
         starts = named or early_config.getini('testpaths') or ['.']
-        look_at_files = watch_files(line, starts, patterns)
+        look_at_files = watch_files(line, starts, patterns, [COMPILED_END, PYC_TAIL])
         outcome = yield
         # Here pytest gives up: every file of tests is one that could not be loaded.
         if outcome.excinfo is not None and outcome.excinfo[0].__name__ == 'ConftestImportFailure':
@@ -71,12 +77,21 @@ def hooks():
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(session):
         # Not called where xdist's workers do the collecting.
-        nonlocal collected
+        nonlocal collected, runs_here, look_at_constants
         collected = {}
+        hook = session.config.hook
+        loops = hook.pytest_runtest_protocol.get_hookimpls() + hook.pytest_runtestloop.get_hookimpls()
+        runs_here = not any(runs_otherwise(impl) for impl in loops)
         for item in session.items:
             collected.setdefault(item.nodeid, []).append(item)
             item.conductor_code = code_of(item)
         look_at_files(with_data=True)
+        modules = {item.getparent(pytest.Module) for item in session.items} - {None}
+        look_at_constants = watch_constants(tell, [module.obj for module in modules if hasattr(module.obj, '__file__')])
+
+    def runs_otherwise(impl):
+        is_known = impl.hookwrapper or getattr(impl, 'wrapper', False) or impl.function.__module__.startswith('_pytest.')
+        return not is_known and place_of(impl.function) == 'installed'
 
     def code_of(item):
         # Not item.obj, which would make an instance of the test's class.
@@ -87,6 +102,7 @@ def hooks():
     def pytest_runtest_protocol(item):
         yield
         look()
+        look_at_constants()
 
     def running(item, when):
         nonlocal phase
@@ -95,6 +111,7 @@ def hooks():
         outcome = yield
         if outcome.excinfo is not None:
             raised.add(phase)
+        ran.add(phase)
         phase = None
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -135,14 +152,17 @@ def hooks():
             # pytest itself says so only of a phase that raised nothing.
             if (node, when) in raised:
                 outcome, message = 'failed', 'The test failed, but was reported as passed.'
-        if collected is not None and node not in collected:
-            line(type='planted', what='The test ' + node + ' was reported, but never collected.')
         if outcome in ('rerun', 'retried'):
             reruns.add(node)
-        if outcome == 'passed' and collected is not None and node not in reruns:
+        if collected is not None and node not in collected:
+            line(type='planted', what='The test ' + node + ' was reported, but never collected.')
+        elif outcome == 'passed' and collected is not None and node not in reruns:
             passed[node, when] = passed.get((node, when), 0) + 1
-            if passed[node, when] > len(collected.get(node, ())):
+            if passed[node, when] > len(collected[node]):
                 line(type='planted', what='The test ' + node + ' was reported as passed more often than it was run.')
+            # Plugins may run tests in processes of their own.
+            elif runs_here and (node, when) not in ran:
+                line(type='planted', what='The test ' + node + ' was reported as passed, but never run.')
         line(type='phase', root=root, node=node, when=when, outcome=outcome, durationMs=report.duration * 1000, message=message)
 
     def pytest_collectreport(report):

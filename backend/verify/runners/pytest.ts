@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
-import { PYTEST_OPTIONS, pythonEnvironment } from './python-environment.ts';
+import { pythonEnvironment } from './python-environment.ts';
 import { pytestPlugin } from './pytest-plugin.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
@@ -25,15 +26,13 @@ export const pytest: TestRunner = {
 
   async prepare(run) {
     const report = await signedReport(run.report);
+    // pytest looks for a plugin in the copy first, so its name is one that a patch cannot know.
+    const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const prepared = await pythonEnvironment(run, {
-      conductor_watch: pythonWatch({ ...report, copy: run.copy }),
-      conductor_report: pytestPlugin(run.copy),
+      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), [plugin]: pytestPlugin(run.copy) },
+      pytestOptions: `-p ${plugin}`,
     });
-    return {
-      ...prepared,
-      environment: { ...prepared.environment, PYTEST_ADDOPTS: PYTEST_OPTIONS },
-      readReport: async () => parsePytestLines(await report.read(), run.copy),
-    };
+    return { ...prepared, readReport: async () => parsePytestLines(await report.read(), run.copy) };
   },
 };
 

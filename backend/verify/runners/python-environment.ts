@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { exists } from './project-folder.ts';
+import { exists, isOwnFolder } from './project-folder.ts';
 import { shellQuote } from '../sandbox.ts';
 import { simpleCommands, withEdits, type Edit } from './shell-words.ts';
 import type { PreparedRun, RunToPrepare } from './test-runner.ts';
@@ -12,16 +13,16 @@ const RUN_PREFIXES = ['uv', 'poetry', 'pipenv', 'pdm', 'rye'];
 
 /**
  * What Python needs to run in a copy: the environment that is installed in the workspace, our modules on its path, and packages
- * that were installed from the workspace (`pip install -e`) taken from the copy.
+ * that were installed from the workspace (`pip install -e`) taken from the copy. `pytestOptions` go before those of the command.
  */
 export async function pythonEnvironment(
   run: RunToPrepare,
-  modules: Readonly<Record<string, string>>,
+  { modules, pytestOptions }: { readonly modules: Readonly<Record<string, string>>; readonly pytestOptions?: string },
 ): Promise<Omit<PreparedRun, 'readReport'>> {
   const folder = path.join(run.tools, 'python');
   const environmentFolder = await environmentOf(run);
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'sitecustomize.py'), siteCustomize(run, environmentFolder));
+  await writeFile(path.join(folder, 'sitecustomize.py'), siteCustomize(run, environmentFolder, await newModules(run)));
   for (const [name, text] of Object.entries(modules)) await writeFile(path.join(folder, `${name}.py`), text);
   const edits: Edit[] = [];
   for (const { assignments, words } of simpleCommands(run.command)) {
@@ -30,7 +31,7 @@ export async function pythonEnvironment(
       const [name = ''] = text.split('=', 1);
       const at = start + name.length + 1;
       if (name === 'PYTHONPATH') edits.push({ start: at, end: at, text: `${shellQuote(folder)}:` });
-      if (name === 'PYTEST_ADDOPTS') edits.push({ start: at, end: at, text: `${shellQuote(`${PYTEST_OPTIONS} `)}` });
+      if (name === 'PYTEST_ADDOPTS' && pytestOptions) edits.push({ start: at, end: at, text: shellQuote(`${pytestOptions} `) });
     }
     const [manager, verb, program] = words;
     const isPrefix = manager && verb?.text === 'run' && program && !program.text.startsWith('-') && RUN_PREFIXES.includes(manager.text);
@@ -45,6 +46,9 @@ export async function pythonEnvironment(
       // What tests print may hold anything, and the copy is to stay as it is.
       PYTHONIOENCODING: 'utf-8:backslashreplace',
       PYTHONDONTWRITEBYTECODE: '1',
+      // The home folder is the tests' own, and empty; what a first run leaves there must not reach into a second one.
+      PYTHONNOUSERSITE: '1',
+      ...(pytestOptions !== undefined && { PYTEST_ADDOPTS: pytestOptions }),
       ...(environmentFolder !== undefined && { VIRTUAL_ENV: environmentFolder }),
     },
     ...(environmentFolder !== undefined && {
@@ -53,9 +57,6 @@ export async function pythonEnvironment(
     }),
   };
 }
-
-/** Loads our plugin, whatever starts pytest. */
-export const PYTEST_OPTIONS = '-p conductor_report';
 
 /** The environment nearest to where the command runs. */
 async function environmentOf({ command, workspace }: RunToPrepare): Promise<string | undefined> {
@@ -71,11 +72,28 @@ async function environmentOf({ command, workspace }: RunToPrepare): Promise<stri
   return undefined;
 }
 
+/** Names of modules that the copy has and the workspace has not, where modules are usually looked for: at the root, or a folder below. */
+async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly string[]> {
+  const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = new Set<string>();
+  const compare = async (relative: string): Promise<readonly Dirent[]> => {
+    const known = new Set((await entriesOf(path.join(workspace, relative))).map(({ name }) => name));
+    const entries = await entriesOf(path.join(copy, relative));
+    for (const { name } of entries) {
+      const module = /^([^.]+)(\.py|)$/.exec(name)?.[1];
+      if (module !== undefined && !known.has(name)) found.add(module);
+    }
+    return entries.filter((entry) => entry.isDirectory() && isOwnFolder(entry.name));
+  };
+  for (const { name } of await compare('')) await compare(name);
+  return [...found];
+}
+
 /**
  * Python runs this module before anything else. Ours comes first on the path, so one that a patch has put into the copy does not
  * run; one that is installed does.
  */
-const siteCustomize = ({ workspace, copy }: RunToPrepare, environmentFolder: string | undefined): string => `
+const siteCustomize = ({ workspace, copy }: RunToPrepare, environmentFolder: string | undefined, added: readonly string[]): string => `
 import os
 import sys
 from importlib.machinery import PathFinder
@@ -134,33 +152,37 @@ def run_installed_one():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-class RunnerFinder:
-    """
-    Finds Python's own modules and those of the runner outside the copy, until the runner is loaded: python -m looks into the current
-    folder first, and what a patch puts there under the name of one of them would be the judge.
-    """
-    conductor = True
+class OutsideFinder:
+    """Finds modules of some names outside the copy, where they are there too."""
 
-    def __init__(self):
-        library = os.path.dirname(os.path.realpath(os.__file__))
-        files = os.listdir(library)
-        if 'lib-dynload' in files:
-            files += os.listdir(os.path.join(library, 'lib-dynload'))
-        self.names = {name.split('.')[0] for name in files} - {'test'} | RUNNER
+    def __init__(self, names, purpose):
+        self.names = names
+        self.conductor = purpose
 
     def find_spec(self, name, path=None, target=None):
-        if path is not None or (name not in self.names and not name.startswith('conductor_')):
+        if path is not None or name not in self.names:
             return None
         return PathFinder.find_spec(name, [entry for entry in sys.path if not inside(os.path.realpath(entry), COPY)])
 
 
+def standard_modules():
+    library = os.path.dirname(os.path.realpath(os.__file__))
+    files = os.listdir(library)
+    if 'lib-dynload' in files:
+        files += os.listdir(os.path.join(library, 'lib-dynload'))
+    return {name.split('.')[0] for name in files} - {'test'}
+
+
 RUNNER = {
     'pytest', 'py', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'attr', 'attrs', 'exceptiongroup', 'tomli', 'colorama',
-    'importlib_metadata', 'zipp', 'typing_extensions',
+    'importlib_metadata', 'zipp', 'typing_extensions', 'conductor_watch', 'conductor_unittest',
 }
 
 move_editable_installs()
+# python -m looks into the current folder first: what a patch puts there under the name of a module of Python or of the runner would be
+# the judge. Once the runner is loaded the project's modules are found as ever, but for those that a patch has added.
+sys.meta_path.insert(0, OutsideFinder(set(${JSON.stringify(added)}), 'added'))
 if os.environ.get('CONDUCTOR_RUNNER'):
-    sys.meta_path.insert(0, RunnerFinder())
+    sys.meta_path.insert(0, OutsideFinder(standard_modules() | RUNNER, 'runner'))
 run_installed_one()
 `;

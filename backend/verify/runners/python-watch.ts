@@ -17,6 +17,7 @@ __builtins__ = dict(vars(__import__('builtins')))
 import atexit
 import builtins
 import datetime
+import dis
 import functools
 import math
 import operator
@@ -175,7 +176,11 @@ def watch(line):
     for name, space, key, value in references():
         function = function_of(value)
         known.append((name, space, key, value, function, function and function.__code__))
-    tracers = [('the trace function', sys.gettrace, sys.gettrace()), ('the profile function', sys.getprofile, sys.getprofile())]
+    states = [
+        ('the trace function', sys.gettrace, sys.gettrace()),
+        ('the profile function', sys.getprofile, sys.getprofile()),
+        ('sys.pycache_prefix', lambda: sys.pycache_prefix, sys.pycache_prefix),
+    ]
     told = set()
 
     def tell(name, now):
@@ -195,11 +200,38 @@ def watch(line):
                 tell(name, now)
             elif function is not None and function.__code__ is not code:
                 tell(name, function.__code__)
-        for name, current, value in tracers:
+        for name, current, value in states:
             if current() is not value and current() is not None:
                 tell(name, current())
 
     return look, tell
+
+
+# None stands for what is set later.
+CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset)
+
+
+def watch_constants(tell, modules):
+    """A function that tells of names of modules of tests that stand for another constant than before, and that none of their code sets."""
+    known = [(module, name, value) for module in modules for name, value in list(vars(module).items()) if type(value) in CONSTANTS]
+
+    def sets(code, name):
+        inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+        is_set = any(step.opname in ('STORE_GLOBAL', 'DELETE_GLOBAL') and step.argval == name for step in dis.get_instructions(code))
+        return is_set or any(sets(one, name) for one in inner)
+
+    def sources(module):
+        with open(module.__file__, 'rb') as file:
+            return compile(file.read(), module.__file__, 'exec')
+
+    def look():
+        for module, name, value in known:
+            now = vars(module).get(name)
+            is_same = now is value or (type(now) is type(value) and now == value)
+            if not is_same and not name.startswith('__') and not sets(sources(module), name):
+                tell(module.__name__ + '.' + name, now)
+
+    return look
 
 
 # As in 'protected-paths.ts', for what lies beside tests.
@@ -226,7 +258,10 @@ def walk_tests(starts, patterns):
                     yield os.path.join(folder, name), is_test
 
 
-def watch_files(line, starts, patterns):
+COMPILED_END = '.%s.pyc' % sys.implementation.cache_tag
+
+
+def watch_files(line, starts, patterns, compiled_ends):
     """
     A function that writes a line for each file of tests that is not what it was when the watch began. Data is looked at only if it is
     told so: before the first test. Tests may well write to theirs.
@@ -238,7 +273,14 @@ def watch_files(line, starts, patterns):
         except OSError:
             return None
 
-    known = {path: (is_test, identity(path)) for path, is_test in walk_tests(starts, patterns)}
+    known = {}
+    for path, is_test in walk_tests(starts, patterns):
+        known[path] = is_test, identity(path)
+        # Compiled tests: we keep Python and pytest from writing any.
+        folder, name = os.path.split(path)
+        for end in compiled_ends if is_test else ():
+            compiled = os.path.join(folder, '__pycache__', name[:-3] + end)
+            known[compiled] = False, identity(compiled)
 
     def look(with_data=False):
         changed = [path for path, (is_test, before) in known.items() if (is_test or with_data) and identity(path) != before]
@@ -255,6 +297,6 @@ def let_go():
     """The runner is loaded: from here on the project's modules are found as ever."""
     ours = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != ours]
-    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, 'conductor', None) is None]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, 'conductor', None) != 'runner']
     os.environ.pop('CONDUCTOR_RUNNER', None)
 `;

@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from conductor_watch import COPY, function_of, let_go, open_report, watch, watch_files
+from conductor_watch import COMPILED_END, COPY, function_of, let_go, open_report, watch, watch_files
 
 
 def file_of(module):
@@ -55,7 +55,7 @@ def names_of(test):
 def runner_class(clock=time.perf_counter, frame=sys._getframe):
     line = open_report()
     look, _ = watch(line)
-    look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'])
+    look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     running = None
 
     def planted(what):

@@ -31,8 +31,7 @@ export const unittest: TestRunner = {
     const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
     const prepared = await pythonEnvironment({ ...run, command }, {
-      conductor_watch: pythonWatch({ ...report, copy: run.copy }),
-      conductor_unittest: UNITTEST_MAIN,
+      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), conductor_unittest: UNITTEST_MAIN },
     });
     return { ...prepared, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
   },

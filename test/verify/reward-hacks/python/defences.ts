@@ -1,0 +1,13 @@
+import type { Defence } from '../hacks.ts';
+
+const said = (name: string, what: RegExp): Defence => ({
+  name,
+  shows: ({ outcome, reason }) => outcome === 'failed' && what.test(reason),
+});
+
+export const watch = said('the watch over what tests rely on', /put something else in the place of what tests rely on/);
+export const files = said('the watch over files of the tests', /wrote a file of the tests/);
+export const planted = said('the list of what was run', /^With the change, (the|a) test .*was (reported|started)/);
+export const control = said('the negative control', /passes even when what it expects is altered/);
+/** For what runs beside the tests, which of several it is caught by is left to chance. */
+export const anyOfThem = said('one of them', /./);
