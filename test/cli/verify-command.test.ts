@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VerifyResult } from '../../backend/cli/verify-command.ts';
@@ -191,6 +192,7 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     });
   });
 
+  // With the real home folder, hidden as for a user: there this machine's Python may lie.
   it.skipIf(!python.isHere)(`judges a Python project (${python.note})`, async () => {
     const repository = project({
       'shop/__init__.py': '',
@@ -199,7 +201,7 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
       'tests/test_price.py': PYTHON_TEST,
     });
     repository.write({ 'shop/price.py': 'def total(prices):\n    return sum(prices)\n' });
-    const { code, result } = await verify(repository, ['--runner', 'unittest']);
+    const { code, result } = await verify(repository, ['--runner', 'unittest'], { environment: { HOME: homedir() } });
     expect(result.outcome, result.reason).toBe('verified');
     expect(result.tests.map(({ before, after }) => `${before} → ${after}`).toSorted()).toEqual([
       'failed → passed',
