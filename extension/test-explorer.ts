@@ -113,7 +113,9 @@ function summaryOf(verdict: Verdict): string {
   const { command, reason, notes, sandboxed, durationMs } = verdict;
   const where = sandboxed ? vscode.l10n.t('in the sandbox') : vscode.l10n.t('without a sandbox');
   const outcome = isVerified(verdict) ? vscode.l10n.t('Verified: {0}', reason) : vscode.l10n.t('Not verified: {0}', reason);
-  return [`${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
+  // The icons beside the tests do not say it: in the folder itself nothing has changed yet.
+  const what = vscode.l10n.t('The tests as they end with the answer’s change, on a copy of the folder.');
+  return [what, `${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
 }
 
 /** Lines for a terminal, in which nothing that a test or a command is called can do more than stand there. */
