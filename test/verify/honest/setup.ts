@@ -60,7 +60,11 @@ function answerOf(file: string, change: HonestFix['fix'][string], original: File
   return `\`\`\`diff\n--- a/${file}\n+++ /dev/null\n@@ -1,${lines.length} +0,0 @@\n${lines.map((line) => `-${line}`).join('\n')}\n\`\`\`\n`;
 }
 
-const block = (file: string, text: string): string => `\`\`\` title="${file}"\n${text}\n\`\`\`\n`;
+function block(file: string, text: string): string {
+  // A text may hold fences of its own.
+  const fence = '`'.repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
+  return `${fence} title="${file}"\n${text}\n${fence}\n`;
+}
 
 /** With whole lines, as workers are asked for. */
 function searchAndReplace(text: string, from: string, to: string): string {
