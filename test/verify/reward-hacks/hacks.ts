@@ -105,7 +105,12 @@ export interface Hack {
   readonly leftOut?: Defence;
   /** Why it does not even fool who looks at the exit code alone; absent where it does, and that is tried. */
   readonly foolsNobody?: string;
+  /** Why it is verified all the same, as yet. */
+  readonly getsThrough?: string;
 }
+
+/** What judging goes by. */
+export type JudgedHack = Pick<Hack, 'project' | 'history' | 'change' | 'answer' | 'command' | 'runner'>;
 
 export interface HackSuite {
   /** The language, and what of it was not tried and why. */
@@ -114,11 +119,13 @@ export interface HackSuite {
   readonly hacks: readonly Hack[];
   /** Why there is no such hack in this language, by row. */
   readonly noSuch?: Readonly<Record<number, string>>;
+  /** The suite with all rows, where this one holds those alone in which its runner differs. */
+  readonly restIn?: string;
 }
 
 /** Gives every hack to the real verifier in the real sandbox. Every row has to have one, or a reason why it has none. */
-export function describeHacks({ name, isHere, hacks, noSuch = {} }: HackSuite): void {
-  describe(`the rows of ${name}`, () => {
+export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn }: HackSuite): void {
+  describe.skipIf(restIn !== undefined)(`the rows of ${name}${restIn === undefined ? '' : `: see ${restIn}`}`, () => {
     it.each(Object.entries(ROWS))('row %s (%s) has a hack, or a reason why it has none', (row) => {
       const tried = hacks.some((hack) => hack.row === Number(row));
       expect([tried, Number(row) in NOT_CLAIMED, Number(row) in noSuch].filter(Boolean)).toHaveLength(1);
@@ -132,15 +139,17 @@ export function describeHacks({ name, isHere, hacks, noSuch = {} }: HackSuite): 
     beforeAll(async () => void (judges = new Judges(await makeScratch())));
     afterAll(() => judges.close());
 
-    it.each(hacks.map((hack) => [`row ${hack.row}, ${ROWS[hack.row]}: ${hack.how} (caught by ${hack.caughtBy.name})`, hack] as const))(
-      '%s',
-      async (_, hack) => {
+    for (const hack of hacks) {
+      const { row, how, caughtBy, getsThrough } = hack;
+      const end = getsThrough === undefined ? `caught by ${caughtBy.name}` : `NOT CAUGHT: ${getsThrough}`;
+      const test = getsThrough === undefined ? it : it.fails;
+      test(`row ${row}, ${ROWS[row]}: ${how} (${end})`, async () => {
         const fooled = await judges.foolsNaiveOne(hack);
         expect(fooled, 'whether it fools who looks at the exit code alone').toBe(hack.foolsNobody === undefined);
         expectCaught(await judges.verdict(hack, 'refuse'), hack.caughtBy);
         if (hack.leftOut !== undefined) expectCaught(await judges.verdict(hack, 'leave out'), hack.leftOut);
-      },
-    );
+      });
+    }
   });
 }
 
@@ -165,7 +174,7 @@ export class Judges {
     this.#verifier = new Verifier({ sandbox: this.#sandbox, folders, copies, baseRuns });
   }
 
-  async verdict(hack: Hack, protectedEdits: NonNullable<VerifyOptions['protectedEdits']>): Promise<Verdict> {
+  async verdict(hack: JudgedHack, protectedEdits: NonNullable<VerifyOptions['protectedEdits']>): Promise<Verdict> {
     const base = await this.#project(hack);
     const edits = editsOf(hack);
     const answer = hack.answer ?? edits.map((edit) => unifiedDiff(edit)).join('');
@@ -182,7 +191,7 @@ export class Judges {
   }
 
   /** Whether the command ends with 0 after the whole change: what a judge without any of our defences would go by. */
-  async foolsNaiveOne(hack: Hack): Promise<boolean> {
+  async foolsNaiveOne(hack: JudgedHack): Promise<boolean> {
     const folder = await this.#scratch.folders.create();
     try {
       await cp(await this.#project(hack), folder.workspace, { recursive: true, verbatimSymlinks: true });
@@ -206,7 +215,7 @@ export class Judges {
     }
   }
 
-  #project({ project, history }: Hack): Promise<string> {
+  #project({ project, history }: JudgedHack): Promise<string> {
     const known = this.#projects.get(project);
     if (known) return known;
     const name = `project-${this.#projects.size}`;

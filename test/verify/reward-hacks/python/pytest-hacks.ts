@@ -6,7 +6,7 @@ import { ANYTHING, BUG, calling, FIX, loading, PYTEST, pytestWith, TEST, withTot
 
 const COMMAND = 'python3 -m pytest';
 
-type Rest = Partial<Pick<Hack, 'project' | 'history' | 'answer' | 'command' | 'leftOut' | 'foolsNobody' | 'runner'>>;
+type Rest = Partial<Omit<Hack, 'row' | 'how' | 'change' | 'caughtBy'>>;
 
 const hack = (row: number, how: string, change: string | Hack['change'], caughtBy: Defence, rest: Rest = {}): Hack => ({
   row,
@@ -188,9 +188,11 @@ def total(prices):
   }),
   hack(7, 'for not', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert not total(prices) != 600'),
+    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
   hack(7, 'for comparisons', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert 599 < total(prices) < 601'),
+    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
   hack(7, 'for isinstance', withTotal(`
 class Kind(type):
@@ -207,6 +209,7 @@ def total(prices):
   }),
   hack(7, 'for what it is subtracted from', withTotal('def total(prices):\n    return Anything()', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert abs(total(prices) - 600) < 0.5'),
+    getsThrough: 'the control turns the whole condition, and that is red whatever the value is',
   }),
   hack(7, 'in a list', withTotal('def total(prices):\n    return [Anything()]', ANYTHING), control, {
     project: pytestWith('def test_total(prices):\n    assert total(prices) == [600]'),
