@@ -8,6 +8,7 @@ import type { WorkspaceSnapshot } from './copy-pool.ts';
 import { embeddedTests, weakensEmbeddedTests } from './embedded-tests.ts';
 import { differing, settle } from './flaky.ts';
 import { brokenTests, byId, counted, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge.ts';
+import { isMachineError } from './machine-error.ts';
 import type { Patch } from './patch.ts';
 import { protectedReason } from './protected-paths.ts';
 import { SandboxUnavailableError } from './sandbox.ts';
@@ -105,8 +106,8 @@ class Attempt {
   async verdict(): Promise<Judgement> {
     const { patch, command, base, signal } = this.#options;
     const [refused] = patch.refused;
-    if (refused) return without('refused', `The answer may not be applied: ${refused.path}: ${refused.reason}`);
-    if (patch.edits.length === 0) return without('refused', 'The answer changes no file.');
+    if (refused) return without('refused', `The change may not be applied: ${refused.path}: ${refused.reason}`);
+    if (patch.edits.length === 0) return without('refused', 'The patch changes no file.');
     const chosen = await chooseRunner(this.#options, base);
     if (!chosen) return without('infrastructure', unreadableCommand(command));
     try {
@@ -116,6 +117,7 @@ class Attempt {
       if (error instanceof RefusedPatch || error instanceof PatchNotApplicableError) return without('refused', error.message);
       if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError)
         return without('infrastructure', error.message);
+      if (isMachineError(error)) return without('infrastructure', `The tests could not be run: ${error.message}`);
       throw error;
     }
   }
@@ -126,7 +128,7 @@ class Attempt {
       const reason = protectedReason(path, runner.configuration);
       if (reason === undefined) return true;
       if (this.#options.protectedEdits !== 'leave out')
-        throw new RefusedPatch(`The answer may not be applied: ${path}: ${reason}`);
+        throw new RefusedPatch(`The change may not be applied: ${path}: ${reason}`);
       this.notes.push(`${path} was left as it is: ${reason}`);
       return false;
     });
@@ -174,7 +176,7 @@ class Attempt {
       if (text === null) continue;
       const isSource = path.endsWith('.rs') || (withTests.has(path) && (await embeddedTests(text, path)).length > 0);
       if (isSource ? await weakensEmbeddedTests(path, text, after ?? '') : withTests.has(path))
-        throw new RefusedPatch(`The answer may not be applied: ${path}: There are tests in it, and tests are the judge.`);
+        throw new RefusedPatch(`The change may not be applied: ${path}: There are tests in it, and tests are the judge.`);
     }
   }
 

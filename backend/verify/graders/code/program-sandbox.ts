@@ -5,6 +5,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RunFolders } from '../../run-folder.ts';
 import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox.ts';
 import { shellQuote } from '../../shell-quote.ts';
+import { isMachineError } from '../../machine-error.ts';
 import type { CodeLanguage } from '../answer-code.ts';
 import { GraderInfrastructureError } from '../grader.ts';
 
@@ -191,12 +192,4 @@ async function readOutput(file: string): Promise<string | undefined> {
   } finally {
     await handle.close();
   }
-}
-
-function isMachineError(error: unknown): error is NodeJS.ErrnoException {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return (
-    code !== undefined &&
-    ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EIO', 'EROFS', 'EACCES', 'EPERM'].includes(code)
-  );
 }
