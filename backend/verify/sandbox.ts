@@ -71,9 +71,15 @@ export class SandboxUnavailableError extends Error {
 
 /**
  * Where other programs keep what is no business of a test: sockets, secrets of containers, pipes, which may be written however they are
- * mounted. The temporary ones are file systems in memory for the command, in which it may write.
+ * mounted. The folders are file systems in memory for the command, in which it may write.
  */
-const HIDDEN_FOLDERS = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
+const HIDDEN = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
+
+/** What the file system hides from other users, but not from root. */
+const HIDDEN_FROM_ROOT = [
+  ...['/root', '/home', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/ssh', '/etc/ssl/private'],
+  ...['/var/lib/docker', '/var/lib/containerd', '/var/lib/kubelet', '/var/spool/cron'],
+];
 
 /** NixOS and its like have programs and drivers there. */
 const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
@@ -91,6 +97,7 @@ export class Sandbox {
   readonly #groups: ControlGroups | undefined;
   readonly #searchPath: string;
   readonly #inherited = inheritedDescriptors();
+  readonly #hiddenAlways = process.getuid?.() === 0 ? [...HIDDEN, ...HIDDEN_FROM_ROOT] : HIDDEN;
   #availability: Promise<SandboxAvailability> | undefined;
   #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
 
@@ -155,12 +162,12 @@ export class Sandbox {
 
   #hidden({ hidden = [] }: SandboxedCommand, { denied }: ReadableToolchains): string[] {
     const { homeFolder, hiddenFolders = [], folders } = this.#options;
-    return [...HIDDEN_FOLDERS, homeFolder, folders.root, ...hiddenFolders, ...hidden, ...denied];
+    return [...this.#hiddenAlways, homeFolder, folders.root, ...hiddenFolders, ...hidden, ...denied];
   }
 
   async #readableToolchains(): Promise<ReadableToolchains> {
     if (!this.#toolchains || this.#toolchains.until < performance.now()) {
-      const found = readableToolchains(this.#searchPath, this.#options.homeFolder, HIDDEN_FOLDERS);
+      const found = readableToolchains(this.#searchPath, this.#options.homeFolder, this.#hiddenAlways);
       this.#toolchains = { found, until: performance.now() + TOOLCHAINS_KEPT_MS };
     }
     return await this.#toolchains.found;

@@ -50,8 +50,8 @@ const FOLDER_VARIABLES: Readonly<Record<string, string>> = {
 /** What lies inside those but is a secret. */
 const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml'];
 
-/** Folders with a `bin` beside which people keep other things than the toolchain. */
-const NO_PREFIX = new Set(['', '.local']);
+/** Folders with a `bin` beside which people keep other things than the toolchain; the first is home. */
+const NO_PREFIX = new Set(['.', '.local']);
 
 export interface ReadableToolchains {
   /** PATH as the command should have it: without links, which may lead through folders that are hidden. */
@@ -80,10 +80,11 @@ export async function readableToolchains(
     const found = await realpath(entry).catch(() => undefined);
     entries.add(found ?? entry);
     for (const folder of [entry, found]) {
-      if (folder === undefined) continue;
-      const inHome = relativeInside(home, folder);
-      if (inHome !== undefined) allowed.add(path.join(home, toolchainOf(inHome)));
-      else if (hiddenFolders.some((hidden) => relativeInside(hidden, folder) !== undefined)) allowed.add(folder);
+      const place = folder && [home, ...hiddenFolders].find((hidden) => isInside(hidden, folder));
+      if (!folder || !place) continue;
+      // Of all homes together, it is the one that counts.
+      const base = place === '/home' ? path.join(place, path.relative(place, folder).split(path.sep)[0] ?? '') : place;
+      allowed.add(isInside(base, folder) ? path.join(base, toolchainOf(path.relative(base, folder))) : folder);
     }
   }
   for (const folder of DEPENDENCY_FOLDERS) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));
@@ -98,16 +99,14 @@ export async function readableToolchains(
   };
 }
 
-/** The folder of the toolchain, relative to home, whose programs lie in `relative`. */
-function toolchainOf(relative: string): string {
-  const known = TOOLCHAIN_FOLDERS.find((toolchain) => relative === toolchain || relative.startsWith(`${toolchain}/`));
-  if (known !== undefined) return known;
-  const prefix = path.dirname(relative) === '.' ? '' : path.dirname(relative);
-  return path.basename(relative) === 'bin' && !NO_PREFIX.has(prefix) ? prefix : relative;
+/** The folder of the toolchain whose programs lie in `folder`; both relative to what is hidden, such as home. */
+function toolchainOf(folder: string): string {
+  const known = TOOLCHAIN_FOLDERS.find((toolchain) => folder === toolchain || folder.startsWith(`${toolchain}/`));
+  const prefix = path.dirname(folder);
+  return known ?? (path.basename(folder) === 'bin' && !NO_PREFIX.has(prefix) ? prefix : folder);
 }
 
-/** The path from `folder` to what lies inside it, or undefined for anything else and for the folder itself. */
-function relativeInside(folder: string, entry: string): string | undefined {
+function isInside(folder: string, entry: string): boolean {
   const relative = path.relative(folder, entry);
-  return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? undefined : relative;
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }
