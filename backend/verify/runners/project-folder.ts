@@ -4,11 +4,14 @@ import path from 'node:path';
 import { z } from 'zod';
 import { MAX_FILE_BYTES } from '../text-file.ts';
 
-/** Folders that hold what others wrote or what a build left. */
-const FOREIGN_FOLDERS = new Set(['node_modules', 'vendor', 'target', 'build', 'dist', 'out', 'venv', 'env', '__pycache__', 'third_party']);
+/** Folders that hold what others wrote, what a build left, or projects that are no more than data of tests. */
+const FOREIGN_FOLDERS = new Set([
+  ...['node_modules', 'vendor', 'target', 'build', 'dist', 'out', 'venv', 'env', '__pycache__', 'third_party', 'coverage'],
+  ...['fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'],
+]);
 
 /** How far and how wide test files are looked for: enough to see what a project uses, and little in a huge tree. */
-const MAX_DEPTH = 4;
+const MAX_DEPTH = 6;
 const MAX_FOLDERS = 500;
 
 const packageSchema = z.object({

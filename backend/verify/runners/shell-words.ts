@@ -7,23 +7,27 @@ export interface Word {
 
 /** One program with its arguments: what stands between `&&`, `;`, `|` and their like. */
 export interface SimpleCommand {
-  /** `NAME=value` before the program. */
+  /** `NAME=value` before the program, also where `env` or its like is told so. */
   readonly assignments: readonly Word[];
   readonly words: readonly Word[];
 }
 
+const isAssignment = ({ text }: Word): boolean => /^[A-Za-z_]\w*=/.test(text);
+
+/** Programs that set variables for another one. */
+const ENVIRONMENT_PROGRAMS = new Set(['env', 'cross-env', 'cross-env-shell']);
+
 /**
  * The programs that a line for a POSIX shell starts, as far as they can be seen without running it: enough to tell which test
- * runner a command is and to add options to it. Redirections are left out; variables and substitutions stay as they are written.
+ * runner a command is and to add options to it. Redirections and comments are left out; variables and substitutions are parts of words
+ * and stay as they are written.
  */
 export function simpleCommands(line: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
   let words: Word[] = [];
   let isTarget = false;
   const endCommand = (): void => {
-    const first = words.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text));
-    const split = first < 0 ? words.length : first;
-    if (words.length > 0) commands.push({ assignments: words.slice(0, split), words: words.slice(split) });
+    if (words.length > 0) commands.push(commandOf(words));
     words = [];
     isTarget = false;
   };
@@ -38,6 +42,12 @@ export function simpleCommands(line: string): readonly SimpleCommand[] {
       }
     } else if (/\s/.test(character)) {
       at += 1;
+    } else if (line.startsWith('\\\n', at)) {
+      at += 2;
+    } else if (character === '#') {
+      // Words hold the signs that stand inside them.
+      const end = line.indexOf('\n', at);
+      at = end < 0 ? line.length : end;
     } else if (character === '<' || character === '>') {
       const last = words.at(-1);
       if (last && last.end === at && /^\d+$/.test(last.text)) words.pop();
@@ -54,32 +64,74 @@ export function simpleCommands(line: string): readonly SimpleCommand[] {
   return commands;
 }
 
+function commandOf(words: readonly Word[]): SimpleCommand {
+  const from = (start: number): number => {
+    const end = words.findIndex((word, index) => index >= start && !isAssignment(word));
+    return end < 0 ? words.length : end;
+  };
+  const split = from(0);
+  const program = ENVIRONMENT_PROGRAMS.has(words[split]?.text ?? '') ? from(split + 1) : split;
+  // `env` with options of its own, or alone, is a program as any other.
+  if (program === split || program === words.length || words[program]?.text.startsWith('-'))
+    return { assignments: words.slice(0, split), words: words.slice(split) };
+  return { assignments: words.slice(0, program).filter(isAssignment), words: words.slice(program) };
+}
+
 function wordAt(line: string, start: number): Word {
   let text = '';
   let at = start;
+  const take = (end: number): void => {
+    text += line.slice(at, end);
+    at = end;
+  };
   while (at < line.length) {
     const character = line[at] ?? '';
     if (/[\s;&|()<>]/.test(character)) break;
-    if (character === "'") {
-      const end = line.indexOf("'", at + 1);
-      text += line.slice(at + 1, end < 0 ? line.length : end);
-      at = end < 0 ? line.length : end + 1;
+    const end = substitutionEnd(line, at);
+    if (end !== undefined) {
+      take(end);
+    } else if (character === "'") {
+      const close = line.indexOf("'", at + 1);
+      text += line.slice(at + 1, close < 0 ? line.length : close);
+      at = close < 0 ? line.length : close + 1;
     } else if (character === '"') {
-      at += 1;
-      for (; at < line.length && line[at] !== '"'; at += 1) {
-        if (line[at] === '\\' && '"\\$`\n'.includes(line[at + 1] ?? ' ')) at += 1;
-        text += line[at] ?? '';
+      for (at += 1; at < line.length && line[at] !== '"'; ) {
+        if (line[at] === '\\' && '"\\$`\n'.includes(line[at + 1] ?? ' ')) {
+          text += line[at + 1] === '\n' ? '' : (line[at + 1] ?? '');
+          at += 2;
+        } else take(substitutionEnd(line, at) ?? at + 1);
       }
       at += 1;
     } else if (character === '\\') {
-      text += line[at + 1] ?? '';
+      text += line[at + 1] === '\n' ? '' : (line[at + 1] ?? '');
       at += 2;
     } else {
-      text += character;
-      at += 1;
+      take(at + 1);
     }
   }
   return { text, start, end: Math.min(at, line.length) };
+}
+
+/** Behind the substitution (`$(…)`, `${…}` or in backquotes) that begins here; undefined where none does. */
+function substitutionEnd(line: string, start: number): number | undefined {
+  if (line[start] === '`') {
+    for (let at = start + 1; at < line.length; at += line[at] === '\\' ? 2 : 1) if (line[at] === '`') return at + 1;
+    return line.length;
+  }
+  if (line[start] !== '$' || !'({'.includes(line[start + 1] ?? ' ')) return undefined;
+  const [open, close] = line[start + 1] === '(' ? '()' : '{}';
+  let depth = 0;
+  let quote = '';
+  for (let at = start + 1; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    if (quote !== "'" && character === '\\') at += 1;
+    else if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === "'" || character === '"') quote = character;
+    else if (character === open) depth += 1;
+    else if (character === close) depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return line.length;
 }
 
 /** A text instead of what stands between two places; `start === end` adds. */

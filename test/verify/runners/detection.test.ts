@@ -65,6 +65,21 @@ describe('the ways to run the tests of a project', () => {
         'pytest: cd services/api && python3 -m pytest',
       ],
     ],
+    [
+      'not those of projects that are data of tests',
+      {
+        'package.json': scripts({ test: 'vitest' }),
+        'test/fixtures/app/package.json': scripts({ test: 'jest' }),
+        'testdata/go.mod': 'module a\n',
+        'testdata/a_test.go': 'package a\n',
+      },
+      ['vitest: vitest'],
+    ],
+    [
+      'those of tests deep in the sources',
+      { 'src/main/shop/cart/tests/unit/test_cart.py': 'def test_cart():\n    pass\n' },
+      ['pytest: python3 -m pytest'],
+    ],
     ['nothing where there is nothing', { 'README.md': 'pytest' }, []],
   ])('are %s', async (_, files, expected) => {
     await using scratch = await makeScratch();
@@ -100,6 +115,11 @@ describe('the runner of a command', () => {
     ['go vet ./...', 'nothing'],
     ['npm run circle', 'nothing'],
     ['make test', 'nothing'],
+    ['env CI=1 npm test', 'pytest'],
+    ['cross-env NODE_ENV=test mocha', 'mocha'],
+    ['go test $(go list ./... | grep -v /e2e)', 'go'],
+    ['echo `pytest --version`', 'nothing'],
+    ['cargo build # and then cargo test', 'nothing'],
     ['', 'nothing'],
   ])('"%s" is %s', async (command, runner) => {
     await using scratch = await makeScratch();
@@ -130,8 +150,20 @@ describe('the programs of a command line', () => {
     ['a >out 2>&1 <in b 2> err', [['a', 'b']]],
     ['(cd x && a)', [['cd', 'x'], ['a']]],
     [`a 'unended`, [['a', 'unended']]],
+    [`a $(b "c )" | d) e"$(f "g h") i"\`j k\` l`, [['a', '$(b "c )" | d)', 'e$(f "g h") i`j k`', 'l']]],
+    ['a ${B:-c d} $((1 + 2)) $E; f $(unended', [['a', '${B:-c d}', '$((1 + 2))', '$E'], ['f', '$(unended']]],
+    ['a \\\n  b\\\nc "d\\\ne"', [['a', 'bc', 'de']]],
+    ['a b#c # d; e\nf # g', [['a', 'b#c'], ['f']]],
+    ['A=1 env B=2 C=3 d -e', [['d', '-e']]],
+    ['env -i A=1 b && env', [['env', '-i', 'A=1', 'b'], ['env']]],
     ['', []],
   ])('of %j', (line, expected) => {
     expect(simpleCommands(line).map(({ words }) => words.map(({ text }) => text))).toEqual(expected);
+  });
+
+  it('are told from the variables that are set for them', () => {
+    const [command] = simpleCommands('A=1 env B="2 3" c D=4');
+    expect(command?.assignments.map(({ text }) => text)).toEqual(['A=1', 'B=2 3']);
+    expect(command?.words.map(({ text }) => text)).toEqual(['c', 'D=4']);
   });
 });
