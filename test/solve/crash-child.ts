@@ -53,7 +53,8 @@ const journal = new Proxy(real, {
 const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
 await folders.sweep();
 const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: process.env.HOME ?? '/', folders });
-const verifier = new Verifier({ sandbox, folders, copies: new CopyPool({ folders }), baseRuns: new MemoryBaseRunCache() });
+const copies = new CopyPool({ folders });
+const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
 const context = new ContextGatherer({ ripgrepPath: rgPath });
 const prices = await loadPrices();
 
@@ -104,4 +105,5 @@ const alive = setInterval(() => {}, 60_000);
 await done.promise;
 clearInterval(alive);
 await runs.close();
+await copies.close();
 real.close();

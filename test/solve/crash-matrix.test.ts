@@ -41,7 +41,7 @@ beforeAll(async () => {
     platform: 'node',
     format: 'esm',
     external: ['@anthropic-ai/sandbox-runtime', '@vscode/ripgrep'],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-crash-'));
   // A seed whose run takes several steps in two rounds, so that there is something to lose at every point.
