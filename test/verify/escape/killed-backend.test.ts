@@ -1,0 +1,65 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
+import { RunFolders } from '../../../backend/verify/run-folder.ts';
+import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
+import { isRoot, makeSurroundings, uniqueSleep, type Surroundings } from './setup.ts';
+
+const { available, note } = await trySandbox();
+
+/** A backend that runs commands in the sandbox until it is killed. Resolves when it says that it has begun. */
+async function startBackend(around: Surroundings, seconds: string): Promise<{ pid: number; kill(): Promise<void> }> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'killed-child.ts'), around.folder, seconds], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return {
+    pid: child.pid ?? 0,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+const groupsOf = async (pid: number): Promise<string> =>
+  (await promisify(execFile)('find', ['/sys/fs/cgroup', '-name', `conductor-${pid}-*`])).stdout;
+
+describe.skipIf(!available)(`when the backend is killed in the middle of a command (${note})`, { timeout: 60_000 }, () => {
+  it('every process of the command dies with it, and the next start clears away the rest', async () => {
+    await using around = await makeSurroundings();
+    const seconds = uniqueSleep();
+    const backend = await startBackend(around, seconds);
+    // The one in front, the one in a session of its own, and the one that no signal ends.
+    await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(3);
+    await backend.kill();
+    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
+    await expect.poll(() => processesWith(around.folder), PATIENTLY).toEqual([]);
+
+    const folders = new RunFolders(path.join(around.folder, 'runs-of-child'), isProcessAlive);
+    expect(await readdir(folders.root)).not.toEqual([]);
+    await folders.sweep();
+    expect(await readdir(folders.root)).toEqual([]);
+    if (isRoot && existsSync('/sys/fs/cgroup/pids/cgroup.procs')) expect(await groupsOf(backend.pid)).not.toBe('');
+    await around.run('true');
+    await expect.poll(() => groupsOf(backend.pid), PATIENTLY).toBe('');
+  });
+
+  it('no command begins that would not die with it, at whatever moment that was', async () => {
+    await using around = await makeSurroundings();
+    const seconds = uniqueSleep();
+    // The walls take some ten milliseconds to stand; the child says it has begun before the first of them does.
+    for (let moment = 0; moment < 8; moment += 1) {
+      const backend = await startBackend(around, seconds);
+      await new Promise((resolve) => setTimeout(resolve, moment * 3));
+      await backend.kill();
+    }
+    await expect.poll(() => processesWith(around.folder), PATIENTLY).toEqual([]);
+    expect(await processesWith(seconds)).toEqual([]);
+  });
+});
