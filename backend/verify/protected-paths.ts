@@ -32,7 +32,11 @@ const ROWS: readonly ProtectedRow[] = [
   },
   {
     reason: 'It is data that tests read.',
-    patterns: [folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__')],
+    patterns: [
+      folders('fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'),
+      folders('golden', 'goldens', '__golden__', 'golden-files'),
+      /\.(golden|approved)(\.[^/]+)?$/,
+    ],
   },
   { reason: 'It is a snapshot that tests compare with.', patterns: [folders('__snapshots__'), /\.(snap|snapshot)$/] },
   {
@@ -44,6 +48,7 @@ const ROWS: readonly ProtectedRow[] = [
     patterns: [
       /(^|\/)(vite|vitest|jest|karma|ava|babel|playwright|cypress)[^/]*\.(config|workspace|setup|conf)\.[^/]+$/,
       /(^|\/)\.(mocha|nyc|c8|babel|swc|tap)rc[^/]*$/,
+      /(^|\/)setup[-_.]?(tests?|vitest|jest|mocha)\.[cm]?[jt]sx?$/,
       files('pytest.ini', 'tox.ini', 'conftest.py', 'noxfile.py', '.coveragerc'),
       files('bunfig.toml', 'deno.json', 'deno.jsonc', 'node.config.json'),
     ],
