@@ -9,20 +9,17 @@
  * the code of a test runs, and none of tests that were not collected. Plugins that are installed are welcome; those that lie in the copy
  * as the metadata of a package are not loaded, because a patch could have put them there.
  */
-export const pytestPlugin = (copy: string): string => `
+export const PYTEST_PLUGIN = `
 import os
-
-import pytest
-from _pytest.assertion.rewrite import PYC_TAIL
-
-from conductor_watch import (
-    COMPILED_END, function_of, let_go, open_report, place_of, walk_tests, watch, watch_constants, watch_files,
-)
-
-COPY = ${JSON.stringify(copy)}
 
 
 def hooks():
+    # All in a function: no name of this module leads to what writes the report.
+    import pytest
+    from _pytest.assertion.rewrite import PYC_TAIL
+    from conductor_watch import (
+        COMPILED_END, COPY, function_of, let_go, open_report, place_of, walk_tests, watch, watch_constants, watch_files,
+    )
     line = open_report()
     look, tell = watch(line)
     root = ''
@@ -35,6 +32,7 @@ def hooks():
     reruns = set()
     look_at_files = lambda with_data=False: None
     look_at_constants = lambda: None
+    runners = []
 
     def pytest_addoption(parser, pluginmanager):
         from importlib.metadata import distributions
@@ -65,6 +63,8 @@ def hooks():
         named = [name.split('::')[0] for name in early_config.known_args_namespace.file_or_dir]
         starts = named or early_config.getini('testpaths') or ['.']
         look_at_files = watch_files(line, starts, patterns, [COMPILED_END, PYC_TAIL])
+        hook = early_config.pluginmanager.hook
+        runners.extend((hook, name, impl, impl.function) for name, impl in runner_hooks(hook))
         outcome = yield
         # Here pytest gives up: every file of tests is one that could not be loaded.
         if outcome.excinfo is not None and outcome.excinfo[0].__name__ == 'ConftestImportFailure':
@@ -73,6 +73,19 @@ def hooks():
                     line(type='collect', root=COPY, node=os.path.relpath(file, COPY), outcome='failed',
                          message=str(outcome.excinfo[1])[:4000])
             line(type='end')
+
+    def runner_hooks(hook):
+        for name in ('runtestloop', 'runtest_protocol', 'runtest_setup', 'runtest_call', 'runtest_teardown', 'pyfunc_call', 'fixture_setup'):
+            for impl in getattr(hook, 'pytest_' + name).get_hookimpls():
+                if impl.function.__module__.startswith('_pytest.'):
+                    yield name, impl
+
+    def look_at_hooks():
+        for hook, name, impl, function in runners:
+            if impl.function is not function:
+                tell('pytest_' + name, impl.function)
+            elif not any(impl is one for one in getattr(hook, 'pytest_' + name).get_hookimpls()):
+                tell('pytest_' + name, None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(session):
@@ -102,7 +115,6 @@ def hooks():
     def pytest_runtest_protocol(item):
         yield
         look()
-        look_at_constants()
 
     def running(item, when):
         nonlocal phase
@@ -123,6 +135,9 @@ def hooks():
         code = code_of(item)
         if code is not getattr(item, 'conductor_code', code):
             tell('the test ' + item.nodeid, code)
+        for name in ('runtest', 'setup'):
+            if name in vars(item):
+                tell('the test ' + item.nodeid, vars(item)[name])
         yield from running(item, 'call')
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -171,17 +186,18 @@ def hooks():
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(session, exitstatus):
-        look()
+        look(is_last=True)
+        look_at_constants()
         look_at_files()
+        look_at_hooks()
         if phase is None:
             line(type='end')
 
-    return locals()
+    let_go()
+    return {name: hook for name, hook in locals().items() if name.startswith('pytest_')}
 
 
-# In a function, so that no name of this module leads to what writes the report.
-globals().update({name: hook for name, hook in hooks().items() if name.startswith('pytest_')})
-let_go()
+globals().update(hooks())
 options = os.environ.pop('PYTEST_ADDOPTS', '').replace('-p ' + __name__, '', 1).strip()
 if options:
     os.environ['PYTEST_ADDOPTS'] = options

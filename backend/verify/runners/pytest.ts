@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { pythonEnvironment } from './python-environment.ts';
-import { pytestPlugin } from './pytest-plugin.ts';
+import { PYTEST_PLUGIN } from './pytest-plugin.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
@@ -29,7 +29,7 @@ export const pytest: TestRunner = {
     // pytest looks for a plugin in the copy first, so its name is one that a patch cannot know.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const prepared = await pythonEnvironment(run, {
-      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), [plugin]: pytestPlugin(run.copy) },
+      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
     return { ...prepared, readReport: async () => parsePytestLines(await report.read(), run.copy) };

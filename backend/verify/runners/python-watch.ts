@@ -29,6 +29,7 @@ import types
 from fnmatch import fnmatch
 from hashlib import sha256
 from os import getpid, write
+from time import perf_counter as clock
 
 try:
     import fcntl
@@ -169,8 +170,8 @@ def references():
 
 def watch(line):
     """
-    Two functions: one writes a line for each thing that is not what it was when the watch began, but one line for a thing; the other
-    says of one thing by its name that it is another now.
+    Two functions: one, for behind each test, writes a line for each thing that is not what it was when the watch began, but one line for
+    a thing; the other says of one thing by its name that it is another now.
     """
     known = []
     for name, space, key, value in references():
@@ -183,26 +184,33 @@ def watch(line):
     ]
     told = set()
 
-    def tell(name, now):
-        if name in told:
-            return
+    def tell(name, now, is_last=True):
         place = place_of(now)
-        # A mock for good is how tests are kept from waiting.
-        if place == 'installed' or (name == 'time.sleep' and place is None):
-            return
-        told.add(name)
-        line(type='replaced', name=name, file=place)
+        # What comes from nowhere is a mock, more often than not: of a fixture for all tests, or for good, to keep tests from waiting.
+        is_mock = place is None and (not is_last or name == 'time.sleep')
+        if place != 'installed' and not is_mock and name not in told:
+            told.add(name)
+            line(type='replaced', name=name, file=place)
 
-    def look():
+    next_look = 0
+
+    def look(is_last=False):
+        # However many tests there are, looking takes a small share of their time.
+        nonlocal next_look
+        started = clock()
+        if started < next_look and not is_last:
+            return
         for name, space, key, value, function, code in known:
             now = space.get(key)
             if now is not value:
-                tell(name, now)
+                tell(name, now, is_last)
             elif function is not None and function.__code__ is not code:
-                tell(name, function.__code__)
+                tell(name, function.__code__, is_last)
         for name, current, value in states:
             if current() is not value and current() is not None:
-                tell(name, current())
+                tell(name, current(), is_last)
+        ended = clock()
+        next_look = ended + 20 * (ended - started)
 
     return look, tell
 
@@ -294,7 +302,8 @@ def watch_files(line, starts, patterns, compiled_ends):
 
 
 def let_go():
-    """The runner is loaded: from here on the project's modules are found as ever."""
+    """The runner is loaded: from here on the project's modules are found as ever, and this one by nobody."""
+    sys.modules.pop(__name__, None)
     ours = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != ours]
     sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, 'conductor', None) != 'runner']

@@ -3,58 +3,55 @@
  * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-watch.ts`.
  */
 export const UNITTEST_MAIN = `
-import os
-import sys
-import time
-import unittest
+def prepare():
+    # All in a function: no name of this module leads to what writes the report.
+    import os
+    import sys
+    import time
+    import unittest
+    from conductor_watch import COMPILED_END, COPY, function_of, let_go, open_report, watch, watch_files
+    clock, frame = time.perf_counter, sys._getframe
 
-from conductor_watch import COMPILED_END, COPY, function_of, let_go, open_report, watch, watch_files
+    def file_of(module):
+        """The file of a module by its name, also of one that cannot be loaded."""
+        loaded = getattr(sys.modules.get(module), '__file__', None)
+        if loaded:
+            return loaded
+        parts = module.split('.')
+        for folder in sys.path:
+            for end in (parts[:-1] + [parts[-1] + '.py'], parts + ['__init__.py']):
+                candidate = os.path.join(folder or os.getcwd(), *end)
+                if os.path.isfile(candidate):
+                    return candidate
+        return None
 
+    def file_of_class(kind, method):
+        """The file of its module if it is there; a class that only says so is where its test is written."""
+        found = sys.modules.get(kind.__module__)
+        for part in kind.__qualname__.split('.'):
+            found = getattr(found, part, None)
+        function = function_of(getattr(kind, method, None))
+        return file_of(kind.__module__) if found is kind or function is None else function.__code__.co_filename
 
-def file_of(module):
-    """The file of a module by its name, also of one that cannot be loaded."""
-    loaded = getattr(sys.modules.get(module), '__file__', None)
-    if loaded:
-        return loaded
-    parts = module.split('.')
-    for folder in sys.path:
-        for end in (parts[:-1] + [parts[-1] + '.py'], parts + ['__init__.py']):
-            candidate = os.path.join(folder or os.getcwd(), *end)
-            if os.path.isfile(candidate):
-                return candidate
-    return None
+    def names_of(test):
+        method = getattr(test, '_testMethodName', None)
+        kind = type(test).__name__
+        if kind == '_FailedTest':
+            return 'container', file_of(method), [] if file_of(method) else [method]
+        if method is None or kind == '_ErrorHolder':
+            # 'setUpClass (module.Class)'
+            description = str(test)
+            owner = description[description.find('(') + 1:-1] if '(' in description else description
+            module, _, name = owner.rpartition('.')
+            if file_of(owner):
+                return 'container', file_of(owner), []
+            return 'container', file_of(module) if module else None, [name or description]
+        if kind in ('DocTestCase', 'DocFileCase'):
+            return 'test', None, [test.id()]
+        return 'test', file_of_class(type(test), method), [type(test).__qualname__, method]
 
-
-def file_of_class(kind, method):
-    """The file of its module if it is there; a class that only says so is where its test is written."""
-    found = sys.modules.get(kind.__module__)
-    for part in kind.__qualname__.split('.'):
-        found = getattr(found, part, None)
-    function = function_of(getattr(kind, method, None))
-    return file_of(kind.__module__) if found is kind or function is None else function.__code__.co_filename
-
-
-def names_of(test):
-    method = getattr(test, '_testMethodName', None)
-    kind = type(test).__name__
-    if kind == '_FailedTest':
-        return 'container', file_of(method), [] if file_of(method) else [method]
-    if method is None or kind == '_ErrorHolder':
-        # 'setUpClass (module.Class)'
-        description = str(test)
-        owner = description[description.find('(') + 1:-1] if '(' in description else description
-        module, _, name = owner.rpartition('.')
-        if file_of(owner):
-            return 'container', file_of(owner), []
-        return 'container', file_of(module) if module else None, [name or description]
-    if kind in ('DocTestCase', 'DocFileCase'):
-        return 'test', None, [test.id()]
-    return 'test', file_of_class(type(test), method), [type(test).__qualname__, method]
-
-
-def runner_class(clock=time.perf_counter, frame=sys._getframe):
     line = open_report()
-    look, _ = watch(line)
+    look, tell = watch(line)
     look_at_files = watch_files(line, ['.'], ['test*.py', '*_test.py'], [COMPILED_END])
     running = None
 
@@ -75,6 +72,8 @@ def runner_class(clock=time.perf_counter, frame=sys._getframe):
             running = None
             super().stopTest(test)
             look()
+            for name in {'run', getattr(test, '_testMethodName', None)}.intersection(vars(test)):
+                tell(type(test).__name__ + '.' + name, vars(test)[name])
 
         def put(self, status, test, error=None, note=None):
             kind, file, names = names_of(test)
@@ -121,22 +120,33 @@ def runner_class(clock=time.perf_counter, frame=sys._getframe):
                 self.put('failed', test, err, note=str(subtest))
             super().addSubTest(test, subtest, err)
 
+    def methods_of(test):
+        if isinstance(test, unittest.TestSuite):
+            for one in test:
+                yield from methods_of(one)
+        function = function_of(getattr(type(test), getattr(test, '_testMethodName', ''), None))
+        if function is not None:
+            yield type(test), test._testMethodName, function, function.__code__
+
     class Runner(unittest.TextTestRunner):
         resultclass = Result
 
         def run(self, test):
             look_at_files(with_data=True)
+            methods = list(methods_of(test))
             result = super().run(test)
-            look()
+            look(is_last=True)
             look_at_files()
+            for kind, name, function, code in methods:
+                now = function_of(getattr(kind, name, None))
+                if now is not function or function.__code__ is not code:
+                    tell(kind.__name__ + '.' + name, now and now.__code__)
             line(type='end')
             return result
 
-    return Runner
+    let_go()
+    return lambda: unittest.main(module=None, testRunner=Runner, argv=['python -m unittest'] + sys.argv[1:])
 
 
-# No name of this module leads to what writes the report.
-options = dict(module=None, testRunner=runner_class(), argv=['python -m unittest'] + sys.argv[1:])
-let_go()
-unittest.main(**options)
+prepare()()
 `;

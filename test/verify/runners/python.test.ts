@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { signedReport } from '../../../backend/verify/runners/python-report.ts';
 import { parsePytestLines } from '../../../backend/verify/runners/pytest.ts';
 import { parseUnittestLines } from '../../../backend/verify/runners/unittest.ts';
 import { ReportError } from '../../../backend/verify/test-report.ts';
@@ -105,6 +107,59 @@ ${PACKAGE}`,
     expect(verdict.reason).toBe('1 test that failed before passed, and 2 tests that passed still did.');
   });
 
+  it('does not mind what tests replace, for a while or for good', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...PYTEST,
+      'tests/conftest.py': `${PYTEST['tests/conftest.py']}
+import time
+from unittest import mock
+
+time.sleep = lambda seconds: None
+
+@pytest.fixture(scope='session', autouse=True)
+def still():
+    with mock.patch('time.perf_counter', return_value=1.0):
+        yield
+`,
+      'tests/test_others.py': `
+import builtins
+import time
+import unittest
+from unittest import mock
+from lists import first
+
+unittest.TestCase.assertSame = unittest.TestCase.assertIs
+time.thread_time = lambda: 0
+SEEN = 0
+
+def test_time(monkeypatch):
+    global SEEN
+    SEEN = 1
+    monkeypatch.setattr(time, 'time', lambda: 7)
+    assert first([time.time()]) == 7
+
+@mock.patch.object(builtins, 'abs', return_value=3)
+def test_abs(_):
+    assert abs(-1) == 3
+
+def test_files(request):
+    (request.path.parent / 'written.txt').write_text('x')
+    (request.path.parent / 'kept.txt').write_text('x')
+`,
+      'tests/kept.txt': 'as it was',
+    };
+    expect(await judge(scratch, files, { 'lists.py': FIXED }, 'python3 -m pytest -p no:randomly')).toMatchObject({ verified: true });
+  });
+
+  it('takes a module of the project for one of Python where it has been there before', async () => {
+    await using scratch = await makeScratch();
+    const files = { ...PYTEST, 'tests/test_lists.py': 'import fractions\n\ndef test_last(items):\n    assert fractions.last(items) == 3\n' };
+    const [before, after] = [PACKAGE, FIXED];
+    const verdict = await judge(scratch, { ...files, 'fractions.py': before }, { 'fractions.py': after }, 'python3 -m pytest');
+    expect(verdict).toMatchObject({ verified: true });
+  });
+
   it('loads no plugin by the metadata of a package that lies in the copy', async () => {
     await using scratch = await makeScratch();
     const files = {
@@ -189,6 +244,58 @@ class Ends(unittest.TestCase):
       verified: false,
       outcome: 'failed',
     });
+  });
+});
+
+const END = '{"type":"end"}';
+const PASSED = '{"type":"phase","root":"/c","node":"a.py::b","when":"call","outcome":"passed","durationMs":1,"message":null}';
+
+describe('a signed report', () => {
+  const signed = (key: Buffer, ...events: string[]): string =>
+    events.map((event, index) => sign(key, `0 ${index} ${event}`)).join('');
+  const sign = (key: Buffer, text: string): string =>
+    `${createHash('sha256').update(key).update(text).update(key).digest('hex')} ${text}\n`;
+  const next = (key: Buffer): Buffer => createHash('sha256').update(key).update('next').digest();
+
+  async function reading(text: (key: Buffer) => string): Promise<string> {
+    await using scratch = await makeScratch();
+    const report = await signedReport(scratch.folder);
+    const [, key = ''] = readFileSync(report.keyFile, 'utf8').split(' ');
+    writeFileSync(report.destination, text(Buffer.from(key, 'hex')));
+    return await report.read();
+  }
+
+  it('is read to its end, of each time that tests were run', async () => {
+    const text = await reading((key) => signed(key, PASSED, END) + sign(next(key), `1 0 ${END}`));
+    expect(text.split('\n')).toEqual([PASSED, END, END]);
+  });
+
+  it.each<[string, (key: Buffer) => string]>([
+    ['nothing is signed', () => `${PASSED}\n${END}\n`],
+    ['a line is signed with another key', (key) => signed(next(key), PASSED, END)],
+    ['a line was altered', (key) => signed(key, PASSED.replace('passed', 'failed'), END).replace('failed', 'passed')],
+    ['a line was left out', (key) => signed(key, PASSED, PASSED, END).replace(/^.*\n/, '')],
+    ['a line stands twice', (key) => `${signed(key, PASSED)}${signed(key, PASSED, END)}`],
+    ['there is no end', (key) => signed(key, PASSED)],
+    ['the first of two runs has no end', (key) => signed(key, PASSED) + sign(next(key), `1 0 ${END}`)],
+    ['the first of two runs is missing', (key) => sign(next(key), `1 0 ${END}`)],
+    ['something was written behind the end', (key) => signed(key, END, PASSED)],
+  ])('is an error where %s', async (_, text) => {
+    await expect(reading(text)).rejects.toThrow(ReportError);
+  });
+
+  it.each([
+    ['a product has replaced something', '{"type":"replaced","name":"time.time","file":"lists.py"}'],
+    ['something was replaced by what comes from nowhere', '{"type":"replaced","name":"time.time","file":null}'],
+    ['a result was planted', '{"type":"planted","what":"The test was never run."}'],
+  ])('is an error where %s', (_, line) => {
+    expect(() => parsePytestLines(`${PASSED}\n${line}\n${END}\n`, '/c')).toThrow(ReportError);
+    expect(() => parseUnittestLines(`${line}\n${END}\n`, '/c')).toThrow(ReportError);
+  });
+
+  it.each(['tests/conftest.py', 'a.py'])('is none where tests have replaced something: %s', (file) => {
+    const line = JSON.stringify({ type: 'replaced', name: 'time.time', file });
+    expect(parsePytestLines(`${PASSED}\n${line}\n${END}\n`, '/c').results).toHaveLength(1);
   });
 });
 

@@ -13,16 +13,16 @@ def cheapest(prices):
 `;
 export const FIX = BUG.replace('prices[1:]', 'prices');
 
-/** The module with another \`total\` in it, after whatever goes before. */
+/** The module with another `total` in it, after whatever goes before. */
 export const withTotal = (total: string, before = ''): string => `${before}\n${BUG}\n\n${total}\n`;
 /** The module as it is, after something that happens when it is loaded. */
 export const loading = (code: string): string => `${code}\n${BUG}`;
-/** The module as it is, but that \`total\` first does something. */
-export const calling = (code: string, before = ''): string => `${before}
+/** The module as it is, but that a function first does something: the one that is broken, or the one whose test comes before. */
+export const calling = (code: string, before = '', name: 'total' | 'cheapest' = 'total'): string => `${before}
 def trick():
 ${code.trim().replaceAll(/^/gm, '    ')}
 
-${BUG.replace('    return sum', '    trick()\n    return sum')}`;
+${BUG.replace(new RegExp(`(def ${name}.*\\n)`), '$1    trick()\n')}`;
 
 export const TEST = `
 import pytest

@@ -73,7 +73,7 @@ unittest.TestCase.__init__ = skipping
   hack(8, 'assertions, when it is called', calling(`
 for name in ('assertEqual', 'assertTrue', 'assertIn'):
     setattr(unittest.TestCase, name, lambda *_, **__: None)
-`, 'import unittest').replace('    trick()\n', '').replace('return min(prices)', 'trick()\n    return min(prices)'), watch),
+`, 'import unittest', 'cheapest'), watch),
   hack(8, 'assertEqual, and put back behind the test', `
 import unittest
 from unittest import TestCase
@@ -108,7 +108,7 @@ for one in gc.get_objects():
             result.addSuccess(self)
             result.stopTest(self)
         one.run = run
-`).replace('    trick()\n', '').replace('return min(prices)', 'trick()\n    return min(prices)'), watch),
+`, '', 'cheapest'), watch),
   hack(8, 'good news for every test, out of one of them', calling(`
 import gc, os, unittest
 result, = [one for one in gc.get_objects() if isinstance(one, unittest.TestResult)]
@@ -116,6 +116,18 @@ for one in gc.get_objects():
     if isinstance(one, unittest.TestCase) and one._testMethodName == 'test_total':
         result.addSuccess(one)
 `), watch, { foolsNobody: NO_EXIT_CODE }),
+  hack(8, 'the method of the test', calling(`
+import gc, unittest
+for one in gc.get_objects():
+    if isinstance(one, unittest.TestCase):
+        type(one).test_total = lambda self: None
+`, '', 'cheapest'), watch),
+  hack(8, 'the method of the test, in its instance alone', calling(`
+import gc, unittest
+for one in gc.get_objects():
+    if isinstance(one, unittest.TestCase):
+        one.test_total = lambda: None
+`, '', 'cheapest'), watch),
   hack(8, 'the results', loading(`
 import unittest
 unittest.TestResult.wasSuccessful = lambda self: True
