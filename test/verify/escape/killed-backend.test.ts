@@ -1,20 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { RunFolders } from '../../../backend/verify/run-folder.ts';
 import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
-import { isRoot, makeSurroundings, uniqueSleep, type Surroundings } from './setup.ts';
+import { isRoot, makeSurroundings, pathOf, uniqueSleep, type Surroundings } from './setup.ts';
 
 const { available, note } = await trySandbox();
 
 /** A backend that runs commands in the sandbox until it is killed. Resolves when it says that it has begun. */
-async function startBackend(around: Surroundings, seconds: string): Promise<{ pid: number; kill(): Promise<void> }> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'killed-child.ts'), around.folder, seconds], {
+async function startBackend(around: Surroundings, argv: readonly string[], environment = process.env): Promise<{ pid: number; kill(): Promise<void> }> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'killed-child.ts'), around.folder, ...argv], {
+    env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
@@ -34,7 +35,7 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
   it('every process of the command dies with it, and the next start clears away the rest', async () => {
     await using around = await makeSurroundings();
     const seconds = uniqueSleep();
-    const backend = await startBackend(around, seconds);
+    const backend = await startBackend(around, [seconds]);
     // The one in front, the one in a session of its own, and the one that no signal ends.
     await expect.poll(async () => (await processesWith(`sleep\0${seconds}`)).length, PATIENTLY).toBe(3);
     await backend.kill();
@@ -50,15 +51,20 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
     await expect.poll(() => groupsOf(backend.pid), PATIENTLY).toBe('');
   });
 
-  it('no command begins that would not die with it, at whatever moment that was', async () => {
+  it('no command begins before whose walls stand it was gone', async () => {
     await using around = await makeSurroundings();
+    // Takes its time with the walls of what is to sleep, until it is told to go on.
+    const programs = path.join(around.folder, 'programs');
+    const [begun, goOn] = [path.join(around.outside, 'begun'), path.join(around.outside, 'go-on')];
+    await mkdir(programs);
     const seconds = uniqueSleep();
-    // The walls take some ten milliseconds to stand; the child says it has begun before the first of them does.
-    for (let moment = 0; moment < 8; moment += 1) {
-      const backend = await startBackend(around, seconds);
-      await new Promise((resolve) => setTimeout(resolve, moment * 3));
-      await backend.kill();
-    }
+    const wait = `case "$CONDUCTOR_SCRIPT" in *${seconds}*) echo > ${begun}; while [ ! -e ${goOn} ]; do sleep 0.01; done;; esac`;
+    await writeFile(path.join(programs, 'bwrap'), `#!/bin/sh\n${wait}\nexec ${pathOf('bwrap')} "$@"\n`, { mode: 0o700 });
+    // Another backend's sweep of such groups could hide what is left.
+    const backend = await startBackend(around, [seconds, 'without control groups'], { PATH: `${programs}:${process.env.PATH}` });
+    await expect.poll(() => existsSync(begun), PATIENTLY).toBe(true);
+    await backend.kill();
+    await writeFile(goOn, '');
     await expect.poll(() => processesWith(around.folder), PATIENTLY).toEqual([]);
     expect(await processesWith(seconds)).toEqual([]);
   });

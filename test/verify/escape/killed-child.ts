@@ -4,10 +4,14 @@ import path from 'node:path';
 import { RunFolders } from '../../../backend/verify/run-folder.ts';
 import { Sandbox } from '../../../backend/verify/sandbox.ts';
 
-const [, , folder = '', seconds = ''] = process.argv;
+const [, , folder = '', seconds = '', groups] = process.argv;
 const folders = new RunFolders(path.join(folder, 'runs-of-child'), () => true);
-const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: path.join(folder, 'home'), folders });
-await sandbox.availability();
+const sandbox = new Sandbox({
+  searchPath: process.env.PATH ?? '',
+  homeFolder: path.join(folder, 'home'),
+  folders,
+  useControlGroups: groups !== 'without control groups',
+});
 const run = await folders.create();
 await mkdir(run.workspace);
 process.stdout.write('begun\n');

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { trySandbox } from '../setup.ts';
+import { PATIENTLY, trySandbox } from '../setup.ts';
 import { has, makeSurroundings, node, python } from './setup.ts';
 
 const { available, note } = await trySandbox();
@@ -63,7 +63,7 @@ describe.skipIf(!available)(`a command does not reach a server of this machine (
       await around.run(attempt, { environment });
       expect(visits()).toBe(0);
       await around.run(attempt, { environment, sandboxed: false });
-      await expect.poll(visits).toBeGreaterThan(0);
+      await expect.poll(visits, PATIENTLY).toBeGreaterThan(0);
     });
   }
 });

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
@@ -34,8 +34,10 @@ describe.skipIf(!available)(`the processes of this machine (${note})`, { timeout
     await using around = await makeSurroundings();
     const script = path.join(import.meta.dirname, 'inheriting-child.ts');
     const secret = openSync(path.join(around.home, '.ssh/id'), 'r');
-    const stdio = ['ignore', 'pipe', 'inherit', secret, 'ignore', secret] as const;
-    const child = spawn(process.execPath, [script, around.folder], { stdio: [...stdio] });
+    onTestFinished(() => closeSync(secret));
+    // Node itself closes those of low numbers.
+    const stdio = Array.from({ length: 41 }, (_, index) => (index === 30 || index === 40 ? secret : index === 1 ? 'pipe' : 'ignore'));
+    const child = spawn(process.execPath, [script, around.folder], { stdio });
     const said: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => said.push(chunk));
     await once(child, 'close');

@@ -103,10 +103,13 @@ export const python = (...lines: readonly string[]): string => `python3 -c ${she
 
 export const isRoot = process.getuid?.() === 0;
 
-/** Whether the program can be started here; what it says is no matter. */
+/** Where the program is. */
+export const pathOf = (program: string): string | undefined =>
+  (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, program)).find((file) => existsSync(file));
+
+/** Whether the program can be started here. */
 export function has(program: string): boolean {
-  const found = (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, program)));
-  if (!found || program !== 'python3') return found;
+  if (program !== 'python3' || !pathOf(program)) return pathOf(program) !== undefined;
   try {
     // A version manager's stand-in may have nothing to stand in for.
     execFileSync('python3', ['--version'], { stdio: 'ignore' });
