@@ -11,7 +11,8 @@ import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './t
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
 import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
-import { Walls, type WalledLine } from './walls/walls.ts';
+import type { WalledLine } from './walls/walled-line.ts';
+import { Walls } from './walls/walls.ts';
 
 export { shellQuote };
 

@@ -4,7 +4,7 @@ import {
 } from '@anthropic-ai/sandbox-runtime/dist/sandbox/linux-sandbox-utils.js';
 import { RUN_SCRIPT } from './script.ts';
 import { systemCallFilter } from './system-call-filter.ts';
-import type { WalledLine, WallsAround } from './walls.ts';
+import type { WalledLine, WallsAround } from './walled-line.ts';
 
 /** The library writes its lines in another way than we know, or this is a processor that we know too little about. */
 export class SandboxLineError extends Error {

@@ -1,6 +1,6 @@
 import { getDefaultWritePaths, SandboxManager } from '@anthropic-ai/sandbox-runtime';
 import { RUN_SCRIPT } from './script.ts';
-import type { WalledLine, WallsAround } from './walls.ts';
+import type { WalledLine, WallsAround } from './walled-line.ts';
 
 /** The line for macOS, as the library has it. Untried. */
 export async function macLine({ hidden, readable, writable }: WallsAround, signal: AbortSignal): Promise<WalledLine> {

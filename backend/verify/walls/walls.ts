@@ -2,23 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { linuxLine } from './linux-line.ts';
 import { macLine } from './mac-line.ts';
-
-/** All paths are absolute. What is not there is left out. */
-export interface WallsAround {
-  readonly hidden: readonly string[];
-  /** Shown although they lie in hidden folders. */
-  readonly readable: readonly string[];
-  readonly writable: readonly string[];
-}
-
-/** For the shell: runs the script in the environment variable `SCRIPT` behind walls. */
-export interface WalledLine {
-  readonly line: string;
-  /** What the line reads from file descriptor 3. */
-  readonly input?: Uint8Array;
-  /** To be called once it has ended. */
-  release(): void;
-}
+import type { WalledLine, WallsAround } from './walled-line.ts';
 
 /** The line depends on what else there is in the file system, so it is not kept for long. */
 const KEPT_MS = 30_000;
