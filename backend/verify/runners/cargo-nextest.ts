@@ -13,7 +13,7 @@ export const cargoNextest: TestRunner = {
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.text('.config/nextest.toml')) === undefined ? [] : ['cargo nextest run']),
   understands: (command) => runUses(command).length > 0,
-  configuration: [...cargoTest.configuration, /(^|\/)\.config\/nextest\.toml$/],
+  configuration: [...cargoTest.configuration, /(^|\/)\.config\/nextest[^/]*\.toml$/],
 
   async prepare({ command, copy, tools }) {
     const uses = runUses(command);

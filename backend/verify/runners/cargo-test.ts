@@ -21,7 +21,7 @@ export const cargoTest: TestRunner = {
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.has('Cargo.toml')) ? ['cargo test'] : []),
   understands: (command) => testUses(command).length > 0,
-  configuration: [/(^|\/)(cargo\.(toml|lock)|build\.rs|rust-toolchain(\.toml)?|\.cargo\/config(\.toml)?|clippy\.toml)$/],
+  configuration: [/(^|\/)(cargo\.(toml|lock)|build\.rs|rust-toolchain(\.toml)?)$/, /(^|\/)(\.cargo|vendor)\//],
 
   async prepare(run) {
     const uses = testUses(run.command);

@@ -23,7 +23,7 @@ export const ctest: TestRunner = {
   },
 
   understands: (command) => programUses(command, ['ctest']).length > 0,
-  configuration: [/(^|\/)(cmakelists\.txt|cmakepresets\.json|ctest[^/]*\.cmake)$/],
+  configuration: [/(^|\/)(cmakelists\.txt|cmake(user)?presets\.json|conanfile\.(txt|py)|vcpkg(-configuration)?\.json)$/, /\.cmake(\.in)?$/],
 
   async prepare({ command, copy, report }) {
     const uses = programUses(command, ['ctest']);

@@ -18,7 +18,7 @@ export const gradle: TestRunner = {
   },
 
   understands: (command) => programUses(command, PROGRAMS).length > 0,
-  configuration: [/(^|\/)([^/]+\.gradle(\.kts)?|gradle\.properties|gradlew(\.bat)?|gradle\.lockfile)$/, /(^|\/)(gradle|buildsrc)\//],
+  configuration: [/(^|\/)([^/]+\.gradle(\.kts|\.dcl)?|(gradle|local)\.properties|gradlew(\.bat)?|[^/]*\.lockfile)$/, /(^|\/)(gradle|buildsrc|build-logic)\//],
 
   async prepare({ command, copy, tools }) {
     const wrapper = path.join(tools, 'gradlew');

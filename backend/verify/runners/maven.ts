@@ -10,7 +10,7 @@ export const maven: TestRunner = {
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.has('pom.xml')) ? [(await folder.has('mvnw')) ? './mvnw test' : 'mvn test'] : []),
   understands: (command) => programUses(command, PROGRAMS).length > 0,
-  configuration: [/(^|\/)(pom\.xml|mvnw(\.cmd)?)$/, /(^|\/)\.mvn\//],
+  configuration: [/(^|\/)(pom\.xml|mvnw(\.cmd)?|testng[^/]*\.xml|toolchains\.xml)$/, /(^|\/)\.mvn\//],
 
   async prepare({ command, copy }) {
     const edits = programUses(command, PROGRAMS).map(({ program }) => ({
