@@ -77,20 +77,36 @@ describe('hooked', () => { before(() => { throw new Error('hook'); }); it('x', (
 
 describe('a report that cannot be believed', () => {
   const end = '{"type":"end"}';
-  const pass = JSON.stringify({ type: 'test:pass', file: '/copy/a.js', name: 'x', nesting: 0, suite: false, skipped: false });
+  const event = (type: string, changes: object = {}): string =>
+    JSON.stringify({ type: `test:${type}`, file: '/copy/a.js', name: 'x', nesting: 0, suite: false, skipped: false, hasFailed: false, ...changes });
+  const [start, pass] = [event('start'), event('pass')];
   it.each([
     ['empty', ''],
-    ['cut off', `${pass}\n`],
-    ['cut off in a line', `${pass}\n{"type":"te`],
+    ['cut off', `${start}\n${pass}\n`],
+    ['cut off in a line', `${start}\n${pass}\n{"type":"te`],
     ['not ours', `TAP version 13\n${end}`],
     ['of another shape', `{"type":"test:pass"}\n${end}`],
-    ['absurdly nested', `${pass.replace('"nesting":0', '"nesting":1e9')}\n${end}`],
+    ['absurdly nested', `${event('start', { nesting: 1e9 })}\n${end}`],
+    ['of a test that was never started', `${pass}\n${end}`],
+    ['of a test that was started below nothing', `${event('start', { nesting: 1 })}\n${end}`],
+    ['of a test that passed twice', `${start}\n${pass}\n${pass}\n${end}`],
+    ['of a test that passed with an error', `${start}\n${event('pass', { hasFailed: true })}\n${end}`],
+    ['of a test that passed and completed otherwise', `${event('complete', { hasFailed: true })}\n${start}\n${pass}\n${end}`],
+    ['of more tests than the suite had', [
+      event('start', { name: 's' }),
+      event('start', { nesting: 1 }),
+      event('pass', { nesting: 1 }),
+      event('plan', { nesting: 1, count: 0 }),
+      end,
+    ].join('\n')],
+    ['of more tests than the file had', `${start}\n${pass}\n${event('summary', { count: 0 })}\n${end}`],
+    ['of a test behind the end of its file', `${event('summary', { count: 1 })}\n${start}\n${pass}\n${end}`],
   ])('because it is %s is an error', (_, text) => {
     expect(() => parseEvents(text, '/copy')).toThrow(ReportError);
   });
 
   it('never makes the parser throw anything else', () => {
-    const line = fc.oneof(fc.string(), fc.constantFrom(end, pass, '{}', 'null'), fc.json());
+    const line = fc.oneof(fc.string(), fc.constantFrom(end, start, pass, event('plan'), event('summary'), event('complete'), '{}', 'null'), fc.json());
     fc.assert(
       fc.property(fc.array(line), (lines) => {
         try {

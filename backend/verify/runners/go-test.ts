@@ -6,6 +6,7 @@ import { ReportError, type TestReport } from '../test-report.ts';
 import { GO_BUILD_CACHE } from '../toolchains.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
 import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
+import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /** What would change what `go test` writes, or end it early. */
@@ -19,13 +20,14 @@ export const goTest: TestRunner = {
   name: 'go',
   detect: async (folder) => ((await folder.has('go.mod', 'go.work')) && (await folder.hasFile(/_test\.go$/, {})) ? ['go test ./...'] : []),
   understands: (command) => testUses(command).length > 0,
-  configuration: [/(^|\/)go\.(mod|sum|work|work\.sum)$/],
+  configuration: [/(^|\/)go\.(mod|sum|work|work\.sum)$/, /(^|\/)vendor\//],
 
   async prepare(run) {
     const destination = path.join(run.report, `${randomUUID()}.jsonl`);
     const uses = testUses(run.command);
     if (uses.length === 0)
       throw new ReportError(`"${run.command}" cannot be told to write a report: name the "go test" command that it runs.`);
+    const checkTestFiles = await watchTestFiles(run.copy);
     const edits: Edit[] = [];
     for (const { arguments: [verb, ...words], command } of uses) {
       if (!verb) continue;
@@ -39,7 +41,10 @@ export const goTest: TestRunner = {
     return {
       command: `${USE_BUILD_CACHE}\n${withEdits(run.command, edits)}`,
       environment: { GOPROXY: 'off', GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local', GOTELEMETRY: 'off' },
-      readReport: async () => parseGoEvents(await readReportFile(destination), run.copy),
+      readReport: async () => {
+        await checkTestFiles();
+        return parseGoEvents(await readReportFile(destination), run.copy);
+      },
     };
   },
 };

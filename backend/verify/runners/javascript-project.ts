@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { expandScripts, testScripts } from './package-scripts.ts';
 import type { ProjectFolder } from './project-folder.ts';
@@ -65,8 +66,11 @@ export function withOptions(
   return withEdits(command, edits);
 }
 
-/** Where the programs of installed packages lie, for the folder in which the command runs and for those above it. */
-export function binFolders({ command, copy }: Pick<RunToPrepare, 'command' | 'copy'>): readonly string[] {
+/**
+ * Where the programs of installed packages lie, for the folder in which the command runs and for those above it. The folders themselves
+ * and not the copy's links to them: those the tests could replace. What is not there yet is left out for the same reason.
+ */
+export async function binFolders({ command, copy }: Pick<RunToPrepare, 'command' | 'copy'>): Promise<readonly string[]> {
   const folders: string[] = [];
   let current = copy;
   for (const { words } of simpleCommands(command)) {
@@ -74,7 +78,8 @@ export function binFolders({ command, copy }: Pick<RunToPrepare, 'command' | 'co
   }
   if (path.relative(copy, current).startsWith('..')) current = copy;
   for (; ; current = path.dirname(current)) {
-    folders.push(path.join(current, 'node_modules', '.bin'));
+    const folder = await realpath(path.join(current, 'node_modules', '.bin')).catch(() => undefined);
+    if (folder !== undefined) folders.push(folder);
     if (current === copy || current === path.dirname(current)) return folders;
   }
 }

@@ -4,6 +4,7 @@ import { shellQuote } from '../sandbox.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
 import { readReportFile } from './report-file.ts';
+import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /** `react-scripts test` hands its options on to jest. */
@@ -14,10 +15,11 @@ export const jest: TestRunner = {
   name: 'jest',
   detect: (folder) => scriptCommands(folder, JEST),
   understands: (command) => understandsProgram(command, JEST),
-  configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)\.(babel|swc)rc[^/]*$/, /(^|\/)setuptests\.[^/]+$/],
+  configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)jest[^/]*\.json$/, /(^|\/)\.(babel|swc)rc[^/]*$/],
 
   async prepare(run) {
     const destination = path.join(run.report, `${randomUUID()}.json`);
+    const checkTestFiles = await watchTestFiles(run.copy);
     return {
       command: withOptions(run.command, JEST.programs, {
         remove: ['--outputFile'],
@@ -26,8 +28,11 @@ export const jest: TestRunner = {
         add: `--json --outputFile=${shellQuote(destination)} --ci --no-watchman`,
       }),
       environment: { CI: 'true' },
-      programFolders: binFolders(run),
-      readReport: async () => parseJestReport(await readReportFile(destination), run.copy),
+      programFolders: await binFolders(run),
+      readReport: async () => {
+        await checkTestFiles();
+        return parseJestReport(await readReportFile(destination), run.copy);
+      },
     };
   },
 };

@@ -1,42 +1,116 @@
 /**
- * A reporter for mocha 3 and later, in JavaScript because the project's own Node loads it. One JSON line per test, and a last line
- * that says that the run was not cut off.
+ * A reporter for mocha 3 and later, in JavaScript because the project's own Node loads it. One signed line per test, and a last line
+ * that says that the run was not cut off; `watch` is the module of `javascript-watch.ts`.
  *
  * Why not the built-in `json`: it joins the names of suites and test by spaces, so that they cannot be told apart, and writes a
  * file only since 9.2. mocha calls the tests in the reporter's own process (but for `--parallel`), so what the reporter needs is
- * taken before any test file is loaded. That is no wall: code that looks for the report can forge it.
+ * taken before any test file is loaded, and mocha's own methods are watched.
+ *
+ * Where a test file cannot be loaded mocha runs none, and starts no reporter: then every file is told of as failing.
  */
-export const mochaReporter = (destination: string): string => `
+export const mochaReporter = (watch: string): string => `
 'use strict';
-const { openSync, writeSync } = require('fs');
-const { stringify } = JSON;
-const target = openSync(${JSON.stringify(destination)}, 'wx');
-const write = (line) => void writeSync(target, stringify(line) + '\\n');
+const { EventEmitter } = require('events');
+const { member, openReport, watch } = require(${JSON.stringify(watch)});
+const { setPrototypeOf } = Object;
+const line = openReport();
+line({ __proto__: null, type: 'start' });
+
+const mocha = Object.keys(require.cache).find((file) => /[\\\\/]mocha[\\\\/]lib[\\\\/]mocha\\.c?js$/.test(file));
+const Mocha = mocha && require(mocha);
+const classes = Mocha ? ['Runner', 'Runnable', 'Suite', 'Test', 'Hook'].filter((name) => Mocha[name]) : [];
+const replaced = watch([
+  member('EventEmitter.prototype', EventEmitter.prototype, 'emit'),
+  ...classes.flatMap((name) => Object.getOwnPropertyNames(Mocha[name].prototype)
+    .filter((key) => typeof Object.getOwnPropertyDescriptor(Mocha[name].prototype, key).value === 'function')
+    .map((key) => member(name + '.prototype', Mocha[name].prototype, key))),
+]);
 
 const pathOf = (runnable) => {
-  const names = [];
-  for (let at = runnable; at && !at.root; at = at.parent) names.unshift(String(at.title));
+  const names = setPrototypeOf([], null);
+  for (let at = runnable; at && !at.root; at = at.parent) {
+    for (let index = names.length; index > 0; index -= 1) names[index] = names[index - 1];
+    names[0] = String(at.title);
+  }
   return names;
 };
 const fileOf = (runnable) => {
   for (let at = runnable; at; at = at.parent) if (at.file) return at.file;
   return undefined;
 };
-const line = (type, runnable, error) => ({
+const tell = (type, runnable, error) => line({
+  __proto__: null,
   type,
   file: fileOf(runnable),
-  path: runnable.parent ? pathOf(runnable) : runnable.titlePath ? runnable.titlePath() : [String(runnable.title)],
+  path: pathOf(runnable),
   durationMs: runnable.duration,
   message: error && String(error.message || error).slice(0, 4000),
 });
 
+for (const name of ['loadFiles', 'loadFilesAsync']) {
+  const load = Mocha?.prototype[name];
+  if (!load) continue;
+  const fail = (files, error) => {
+    const message = String(error?.message || error).slice(0, 4000);
+    for (const file of files) line({ __proto__: null, type: 'file', file, path: setPrototypeOf([], null), message });
+    line({ __proto__: null, type: 'end' });
+    throw error;
+  };
+  Mocha.prototype[name] = function (...given) {
+    try {
+      const loading = load.apply(this, given);
+      return loading?.then ? loading.then(undefined, (error) => fail(this.files, error)) : loading;
+    } catch (error) {
+      return fail(this.files, error);
+    }
+  };
+}
+
+/** What a test's function does when it is called, whoever calls it: mocha takes some errors for no failure. */
+const failures = new WeakMap();
+const watchRun = (test) => {
+  const { fn } = test;
+  if (typeof fn !== 'function') return;
+  const fail = (error) => {
+    failures.set(test, error);
+    throw error;
+  };
+  const watched = function (...given) {
+    try {
+      const result = fn.apply(this, given);
+      return typeof result?.then === 'function' ? result.then((value) => value, fail) : result;
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  Object.defineProperty(watched, 'length', { value: fn.length });
+  test.fn = watched;
+};
+const planted = (what) => line({ __proto__: null, type: 'planted', what });
+
 module.exports = class Reporter {
   constructor(runner) {
-    runner.on('pass', (test) => write(line('pass', test)));
-    runner.on('pending', (test) => write(line('pending', test)));
+    runner.on('test', watchRun);
+    let listeners;
+    runner.on('test', () => {
+      listeners ??= process.listeners('uncaughtException');
+    });
+    runner.on('pass', (test) => {
+      if (failures.has(test)) planted('A test was reported as passed that threw: ' + test.title);
+    });
+    runner.on('suite end', () => {
+      const now = process.listeners('uncaughtException');
+      if (listeners?.some((listener) => !now.includes(listener))) planted('The code under test took from mocha what it hears of errors by.');
+    });
+    const on = (event, type) => runner.on(event, (test, error) => tell(type(test), test, error));
+    on('pass', () => 'pass');
+    on('pending', () => 'pending');
     // A hook that fails is told of by the same event.
-    runner.on('fail', (test, error) => write(line(test.type === 'hook' ? 'hook' : 'fail', test, error)));
-    runner.on('end', () => write({ type: 'end' }));
+    on('fail', (test) => (test.type === 'hook' ? 'hook' : 'fail'));
+    runner.on('end', () => {
+      for (const found of replaced()) line(found);
+      line({ __proto__: null, type: 'end' });
+    });
   }
 };
 `;

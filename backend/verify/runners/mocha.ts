@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { shellQuote } from '../sandbox.ts';
 import type { TestReport } from '../test-report.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { javascriptWatch } from './javascript-watch.ts';
 import { mochaReporter } from './mocha-reporter.ts';
-import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
+import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha'], packages: ['mocha'], fallback: 'mocha' };
@@ -18,9 +20,11 @@ export const mocha: TestRunner = {
   configuration: [/(^|\/)\.mocharc[^/]*$/, /(^|\/)mocha\.opts$/],
 
   async prepare(run) {
-    const reporter = path.join(run.tools, 'reporter.cjs');
-    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
-    await writeFile(reporter, mochaReporter(destination));
+    const signed = await signedReport(run.report);
+    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.cjs')];
+    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+    await writeFile(reporter, mochaReporter(watch));
+    const checkTestFiles = await watchTestFiles(run.copy);
     return {
       command: withOptions(run.command, MOCHA.programs, {
         remove: ['--reporter', '-R', '--reporter-option', '--reporter-options', '-O'],
@@ -28,16 +32,20 @@ export const mocha: TestRunner = {
         add: `--reporter ${shellQuote(reporter)}`,
       }),
       environment: { CI: 'true' },
-      programFolders: binFolders(run),
-      readReport: async () => parseMochaLines(await readReportFile(destination), run.copy),
+      programFolders: await binFolders(run),
+      readReport: async () => {
+        await checkTestFiles();
+        return parseMochaLines(await signed.read(), run.copy);
+      },
     };
   },
 };
 
 const lineSchema = z.discriminatedUnion('type', [
+  ...watchEvents,
   z.object({ type: z.literal('end') }),
   z.object({
-    type: z.enum(['pass', 'fail', 'pending', 'hook']),
+    type: z.enum(['pass', 'fail', 'pending', 'hook', 'file']),
     file: z.string().optional(),
     path: z.array(z.string()).max(1_000),
     durationMs: z.number().optional(),
@@ -45,17 +53,25 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Throws `ReportError`. */
+/** A hook that fails and a file that cannot be loaded are containers. Throws `ReportError`. */
 export function parseMochaLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
-  for (const { type, file, path: names, durationMs, message } of reporterEvents(text, lineSchema)) {
+  const events: WatchEvent[] = [];
+  for (const event of reporterEvents(text, lineSchema)) {
+    if (!('path' in event)) {
+      events.push(event);
+      continue;
+    }
+    const { type, file, path: names, durationMs, message } = event;
     collector.add({
-      kind: type === 'hook' ? 'container' : 'test',
+      kind: type === 'hook' || type === 'file' ? 'container' : 'test',
       status: type === 'pass' ? 'passed' : type === 'pending' ? 'skipped' : 'failed',
       path: [file === undefined ? undefined : relativeFile(file, copy), ...names],
       durationMs,
       message,
     });
   }
-  return { results: collector.results };
+  const report = { results: collector.results };
+  checkWatch(events, report);
+  return report;
 }

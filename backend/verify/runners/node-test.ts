@@ -1,13 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { TestReport } from '../test-report.ts';
+import { ReportError, type TestReport } from '../test-report.ts';
+import { guardOfTests, nodeOption } from './javascript-guard.ts';
 import { binFolders } from './javascript-project.ts';
-import { NODE_TEST_REPORTER } from './node-test-reporter.ts';
+import { javascriptWatch } from './javascript-watch.ts';
+import { nodeTestReporter } from './node-test-reporter.ts';
 import { expandScripts, testScripts } from './package-scripts.ts';
-import { readReportFile, relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
+import { checkWatch, signedReport } from './python-report.ts';
+import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
 import { programUses, simpleCommands } from './shell-words.ts';
+import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const TEST_FILE = /(?:(?:^|\/)test[-_.][^/]*|(?:^|\/)test|[-_.]test)\.[cm]?[jt]s$|(?:^|\/)test\/[^/]*\.[cm]?[jt]s$/;
@@ -35,17 +38,23 @@ export const nodeTest: TestRunner = {
   configuration: [/(^|\/)node\.config\.json$/],
 
   async prepare(run) {
-    const reporter = path.join(run.tools, 'reporter.mjs');
-    const destination = path.join(run.report, `${randomUUID()}.jsonl`);
-    await writeFile(reporter, NODE_TEST_REPORTER);
+    const signed = await signedReport(run.report);
+    const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.mjs')];
+    await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
+    const guard = await guardOfTests(run, watch);
+    await writeFile(reporter, nodeTestReporter({ watch, guardOption: guard.option }));
+    const checkTestFiles = await watchTestFiles(run.copy);
     return {
       // Node wants a destination for every reporter; the project's own would be one too many.
       command: run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''),
-      environment: {
-        NODE_OPTIONS: `--test-reporter=${nodeOption(reporter)} --test-reporter-destination=${nodeOption(destination)}`,
+      environment: { NODE_OPTIONS: `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout` },
+      programFolders: await binFolders(run),
+      readReport: async () => {
+        await checkTestFiles();
+        const report = parseEvents(await signed.read(), run.copy);
+        checkWatch(await guard.read(), report);
+        return report;
       },
-      programFolders: binFolders(run),
-      readReport: async () => parseEvents(await readReportFile(destination), run.copy),
     };
   },
 };
@@ -53,41 +62,42 @@ export const nodeTest: TestRunner = {
 const isNodeTest = (command: string): boolean =>
   programUses(command, ['node']).some((use) => use.arguments.some(({ text }) => text === '--test'));
 
-/** NODE_OPTIONS is split at spaces outside double quotes. */
-function nodeOption(file: string): string {
-  return `"${file.replaceAll(/["\\]/g, '\\$&')}"`;
-}
-
 const eventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start') }),
   z.object({ type: z.literal('end') }),
   z.object({
-    type: z.enum(['test:start', 'test:pass', 'test:fail']),
+    type: z.enum(['test:start', 'test:complete', 'test:pass', 'test:fail', 'test:plan', 'test:summary']),
     file: z.string().optional(),
+    /** The file that the process was started with, where Node tells it. */
+    entryFile: z.string().optional(),
     name: z.string(),
     nesting: z.number().int().nonnegative().max(1_000),
     suite: z.boolean(),
     skipped: z.boolean(),
-    failureType: z.string().optional(),
+    hasFailed: z.boolean(),
+    /** Of a plan, the results inside; of a summary, those of tests. */
+    count: z.number().optional(),
     message: z.string().optional(),
     durationMs: z.number().nonnegative().optional(),
   }),
 ]);
 
+type RunnerEvent = Extract<z.infer<typeof eventSchema>, { readonly nesting: number }>;
+
 /**
- * Reads the lines of the reporter. The events of a file come in the order of its tests, a start before the starts of what is
- * inside, so that the open names of a file are the path of a test. Of two tests with one path the later gets a number.
+ * Reads the lines of the reporter. Events come in the order of the tests, file after file, a start before the starts of what is inside,
+ * so that the open names are the path of a test. Of two tests with one path the later gets a number. Throws `ReportError`.
  */
 export function parseEvents(lines: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
-  const openNames = new Map<string, string[]>();
+  let order = new EventOrder();
   for (const event of reporterEvents(lines, eventSchema)) {
+    // A command may run tests again.
+    if (event.type === 'start') order = new EventOrder();
+    if (event.type === 'start') continue;
+    const names = order.add(event);
+    if (names === undefined) continue;
     const file = event.file ?? '';
-    const names = openNames.get(file) ?? [];
-    openNames.set(file, names);
-    names.length = Math.min(names.length, event.nesting);
-    names[event.nesting] = event.name;
-    if (event.type === 'test:start') continue;
-
     const relative = file === '' ? undefined : relativeFile(file, copy);
     // The runner reports a file of its own where it has no test, or has failed outside of them.
     const isFile = event.nesting === 0 && path.resolve(copy, event.name) === file;
@@ -102,3 +112,63 @@ export function parseEvents(lines: string, copy: string): TestReport {
   }
   return { results: collector.results };
 }
+
+/**
+ * Code under test can send the runner events as Node's own, on the stdout of its process. So they have to be as Node sends them: a
+ * result once, of a test that was started and has completed in the same way, no more of them than planned, and none once all is over.
+ */
+class EventOrder {
+  /** What is open, with how many results inside. */
+  readonly #open: { name: string; results: number }[] = [];
+  readonly #completed = new Map<string, boolean[]>();
+  readonly #tests = new Map<string, number>();
+  readonly #ended = new Set<string>();
+
+  /** The names above a result, and its own; undefined for an event that is none. Throws `ReportError`. */
+  add(event: RunnerEvent): readonly string[] | undefined {
+    const { type, nesting, name } = event;
+    const entry = event.entryFile ?? event.file ?? '';
+    const key = `${entry}\0${nesting}\0${name}`;
+    switch (type) {
+      case 'test:start':
+        if (nesting > this.#open.length) throw planted();
+        this.#open.splice(nesting, Infinity, { name, results: 0 });
+        return undefined;
+      case 'test:complete':
+        this.#completed.set(key, [...(this.#completed.get(key) ?? []), !event.hasFailed]);
+        return undefined;
+      case 'test:plan':
+        if (nesting > 0 && (this.#open[nesting - 1]?.results ?? 0) > (event.count ?? 0)) throw planted();
+        return undefined;
+      case 'test:summary':
+        if (event.file === undefined) return undefined;
+        if ((this.#tests.get(entry) ?? 0) > (event.count ?? 0)) throw planted();
+        this.#ended.add(entry);
+        return undefined;
+      default:
+        return this.#addResult(event, entry, key);
+    }
+  }
+
+  #addResult({ type, nesting, name, suite, hasFailed }: RunnerEvent, entry: string, key: string): readonly string[] {
+    const hasPassed = type === 'test:pass';
+    if (this.#open.length <= nesting || this.#open[nesting]?.name !== name || hasPassed === hasFailed) throw planted();
+    const names = this.#open.slice(0, nesting + 1).map((open) => open.name);
+    this.#open.splice(nesting);
+    const above = this.#open.at(-1);
+    if (above) above.results += 1;
+    const completed = this.#completed.get(key);
+    // Before 20.10 Node does not tell what is complete.
+    if (this.#completed.size > 0 && completed?.includes(hasPassed) !== true) throw planted();
+    completed?.splice(completed.indexOf(hasPassed), 1);
+    if (nesting === 0 && isSameFile(name, entry)) return names;
+    if (this.#ended.has(entry)) throw planted();
+    if (!suite) this.#tests.set(entry, (this.#tests.get(entry) ?? 0) + 1);
+    return names;
+  }
+}
+
+/** The runner tells of a file by its path, relative or not. */
+const isSameFile = (name: string, entry: string): boolean => entry === name || entry.endsWith(`${path.sep}${name}`);
+
+const planted = (): ReportError => new ReportError('The report has results that Node did not write.');

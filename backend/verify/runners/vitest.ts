@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { guardOfTests } from './javascript-guard.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
+import { javascriptWatch } from './javascript-watch.ts';
 import { parseJestReport } from './jest-report.ts';
+import { checkWatch } from './python-report.ts';
 import { readReportFile } from './report-file.ts';
 import { shellQuote } from '../sandbox.ts';
+import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const VITEST: JavaScriptRunner = { programs: ['vitest'], packages: ['vitest'], fallback: 'vitest run' };
@@ -20,6 +25,10 @@ export const vitest: TestRunner = {
 
   async prepare(run) {
     const destination = path.join(run.report, `${randomUUID()}.json`);
+    const watch = path.join(run.tools, 'conductor-watch.cjs');
+    await writeFile(watch, javascriptWatch({ copy: run.copy }));
+    const guard = await guardOfTests(run, watch);
+    const checkTestFiles = await watchTestFiles(run.copy);
     return {
       command: withOptions(run.command, VITEST.programs, {
         remove: ['--reporter', '--outputFile'],
@@ -27,9 +36,14 @@ export const vitest: TestRunner = {
         add: `--reporter=json --outputFile=${shellQuote(destination)}`,
       }),
       // With it, vitest neither watches nor writes the snapshots that a test lacks.
-      environment: { CI: 'true' },
-      programFolders: binFolders(run),
-      readReport: async () => parseJestReport(await readReportFile(destination), run.copy),
+      environment: { CI: 'true', NODE_OPTIONS: guard.option },
+      programFolders: await binFolders(run),
+      readReport: async () => {
+        await checkTestFiles();
+        const report = parseJestReport(await readReportFile(destination), run.copy);
+        checkWatch(await guard.read(), report);
+        return report;
+      },
     };
   },
 };

@@ -80,6 +80,17 @@ describe.skipIf(!available)(`mocha (${note}, by the real mocha)`, { timeout: 240
     expect(verdict).toMatchObject({ verified: false, outcome: 'failed' });
   });
 
+  it('verifies a fix of what kept a test file from being loaded', async () => {
+    await using scratch = await makeScratch();
+    const files = {
+      ...MOCHA,
+      'src/list.js': LIST.replace('export const last', 'const last'),
+      'test/list.test.js': tests('').replace(/^.*skip.*$/m, ''),
+    };
+    const verdict = await judge(scratch, files, { 'src/list.js': FIXED }, 'mocha');
+    expect(verdict.reason).toBe('2 tests that failed before passed, and 0 tests that passed still did.');
+  });
+
   it('has a hook that fails as a failing container', () => {
     const text = [
       '{"type":"hook","file":"/c/a.js","path":["s","\\"before all\\" hook"],"message":"no"}',
@@ -88,6 +99,38 @@ describe.skipIf(!available)(`mocha (${note}, by the real mocha)`, { timeout: 240
     ].join('\n');
     expect(summary(parseMochaLines(text, '/c'))).toEqual(['failed container a.js > s > "before all" hook', 'passed a.js > t > x']);
     expect(() => parseMochaLines(text.replace('{"type":"end"}', ''), '/c')).toThrow(ReportError);
+  });
+});
+
+describe.skipIf(!available)(`what tests rely on (${note})`, { timeout: 240_000 }, () => {
+  const head = { node: `import { describe, it } from 'node:test';`, mocha: '', vitest: `import { describe, it } from 'vitest';` };
+  const projectOf = (runner: keyof typeof head, more: string): Files => ({
+    ...installed('.bin', 'mocha', 'vitest', 'vite'),
+    'node_modules/clock/package.json': '{"name":"clock","type":"module","exports":"./clock.js"}',
+    'node_modules/clock/clock.js': 'export const stop = () => { Date.now = () => 0; globalThis.setTimeout = setTimeout.bind(null); };\n',
+    'package.json': '{"type":"module"}',
+    'src/list.js': LIST,
+    'test/list.test.js': `${tests(head[runner])}\n${more}`,
+  });
+  const COMMANDS = [['node', 'node --test'], ['mocha', 'mocha'], ['vitest', 'vitest run'], ['vitest', 'vitest run --pool=threads']] as const;
+
+  it.each(COMMANDS)('may be replaced for good by tests and what they import: %s, %s', async (runner, command) => {
+    await using scratch = await makeScratch();
+    const more = `import { stop } from 'clock';\nit('stops', () => { stop(); performance.now = () => 0; });`;
+    const verdict = await judge(scratch, projectOf(runner, more), { 'src/list.js': FIXED }, command);
+    expect(verdict.reason).toBe('1 test that failed before passed, and 2 tests that passed still did.');
+  });
+
+  it.each(COMMANDS)('may not be replaced for good by the code under test: %s, %s', async (runner, command) => {
+    await using scratch = await makeScratch();
+    const verdict = await judge(scratch, projectOf(runner, ''), { 'src/list.js': `${FIXED}Date.now = () => 0;\n` }, command);
+    expect(verdict).toMatchObject({ verified: false, outcome: 'failed', reason: expect.stringMatching(/left it there: Date\.now/) });
+  });
+
+  it.each(COMMANDS)('is what it was where the code under test puts it back: %s, %s', async (runner, command) => {
+    await using scratch = await makeScratch();
+    const source = `${FIXED.replace('(list) => list[0]', '(list) => { const { now } = Date; Date.now = () => 0; Date.now = now; return list[0]; }')}`;
+    expect((await judge(scratch, projectOf(runner, ''), { 'src/list.js': source }, command)).verified).toBe(true);
   });
 });
 
@@ -115,14 +158,16 @@ describe("jest's report", () => {
 });
 
 describe('the command that writes the report', () => {
-  const folders = { copy: '/c', workspace: '/w', tools: '/t', report: '/r' };
   it.each([
-    ['vitest', 'vitest --reporter verbose --outputFile.json=x -u', /^vitest {2,}--reporter=json --outputFile='\/r\/[^']+\.json'$/],
+    ['vitest', 'vitest --reporter verbose --outputFile.json=x -u', /^vitest {2,}--reporter=json --outputFile='[^']+\.json'$/],
     ['vitest', 'npx vitest run && eslint .', /^npx vitest run --reporter=json --outputFile='[^']+' && eslint \.$/],
     ['jest', 'jest --json --outputFile x src', /^jest {2,}src --json --outputFile='[^']+' --ci --no-watchman$/],
     ['jest', 'NODE_OPTIONS=--x yarn jest -- a.test.js', /^NODE_OPTIONS=--x yarn jest --json .* -- a\.test\.js$/],
   ])('of %s keeps what else "%s" says', async (runner, command, expected) => {
-    const prepared = await (runner === 'jest' ? jest : vitest).prepare({ command, ...folders });
+    await using scratch = await makeScratch();
+    const { folder } = scratch;
+    const run = { command, copy: folder, workspace: folder, tools: folder, report: folder };
+    const prepared = await (runner === 'jest' ? jest : vitest).prepare(run);
     expect(prepared.command).toMatch(expected);
   });
 });

@@ -1,0 +1,146 @@
+/**
+ * The module `conductor-watch.cjs`, on which our reporters for mocha and `node --test` and our guard of test processes stand; in
+ * JavaScript because the project's own Node loads it (18 or later).
+ *
+ * Lines of a report are signed with a key that lies nowhere any more once the reporter is loaded, and numbered, so that none can be
+ * left out or written by others. What tests rely on (the clock, the timers, `node:assert`) is compared with what it was at the start.
+ *
+ * What remains: code in the same process that digs for the key (the inspector, the process's memory), that puts things back before it
+ * is looked at, or has a mocking library of the tests' do its work. It would have to forge the negative control as well.
+ */
+export const javascriptWatch = ({ copy, signed }: WatchOptions): string => `
+'use strict';
+const assert = require('assert');
+const { createHash } = require('crypto');
+const { openSync, readFileSync, realpathSync, renameSync, writeFileSync, writeSync } = require('fs');
+const path = require('path');
+const { fileURLToPath } = require('url');
+const { apply } = Reflect;
+const { stringify } = JSON;
+const { from } = Buffer;
+const { update, digest } = Object.getPrototypeOf(createHash('sha256'));
+const hash = (...parts) => {
+  const state = createHash('sha256');
+  for (let index = 0; index < parts.length; index += 1) apply(update, state, [parts[index]]);
+  return apply(digest, state, ['hex']);
+};
+
+/** The number and the key of this report. What is left in the file is the key of the next one, if the command runs tests again. */
+const takeKey = (file) => {
+  const own = file + '.' + process.pid;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      renameSync(file, own);
+      break;
+    } catch (error) {
+      // Another process has just taken its own.
+      if (tries === 500) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+  const [number, key] = readFileSync(own, 'utf8').split(' ');
+  writeFileSync(own, Number(number) + 1 + ' ' + hash(from(key, 'hex'), 'next'));
+  renameSync(own, file);
+  return [Number(number), from(key, 'hex')];
+};
+
+/** What writes a line of the report. Objects in it must have no prototype: a product may have given that a toJSON. */
+exports.openReport = () => {
+  const [number, key] = takeKey(${JSON.stringify(signed?.keyFile)});
+  const target = openSync(${JSON.stringify(signed?.destination)}, 'a', 0o600);
+  let lines = 0;
+  return (event) => {
+    const text = number + ' ' + lines + ' ' + stringify(event);
+    lines += 1;
+    writeSync(target, hash(key, text, key) + ' ' + text + '\\n');
+  };
+};
+
+const COPY = ${JSON.stringify(copy)} + path.sep;
+const TEMPORARY = realpathSync(process.env.TMPDIR || '/tmp') + path.sep;
+
+/** The file whose code a function is, relative to the copy; 'installed' for one that no patch could write; null: from anywhere. */
+const placeOf = (value) => {
+  const url = urlOf(value);
+  if (url === undefined || url === '') return null;
+  if (url.startsWith('node:')) return 'installed';
+  const file = url.startsWith('file:') ? fileURLToPath(url) : url;
+  const relative = file.startsWith(COPY) ? file.slice(COPY.length).split(path.sep).join('/') : undefined;
+  if (relative === undefined) return path.isAbsolute(file) && !file.startsWith(TEMPORARY) ? 'installed' : null;
+  // What is installed lies outside the copy, which only links to it.
+  return relative.split('/').includes('node_modules') ? null : relative;
+};
+
+/** Where a function was defined is known to V8 alone; what binds another one is that other one. */
+const urlOf = (value) => {
+  const { Session } = require('inspector');
+  const session = new Session();
+  const urls = new Map();
+  const name = '__conductor' + Math.random();
+  let url;
+  try {
+    session.connect();
+    session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.hasSourceURL ? undefined : params.url));
+    session.post('Debugger.enable');
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+    let objectId;
+    session.post('Runtime.evaluate', { expression: 'globalThis[' + stringify(name) + ']' }, (_, answer) => {
+      objectId = answer?.result.objectId;
+    });
+    for (let depth = 0; depth < 9 && objectId !== undefined; depth += 1) {
+      const asked = objectId;
+      objectId = undefined;
+      session.post('Runtime.getProperties', { objectId: asked, ownProperties: true }, (_, answer) => {
+        for (const { name: property, value: found } of answer?.internalProperties ?? []) {
+          if (property === '[[FunctionLocation]]') url = urls.get(found.value.scriptId);
+          if (property === '[[TargetFunction]]') objectId = found.objectId;
+        }
+      });
+    }
+  } catch {
+    // A Node without an inspector.
+  } finally {
+    delete globalThis[name];
+    session.disconnect();
+  }
+  return url;
+};
+
+const member = (name, object, key) => [name + '.' + key, () => object[key]];
+
+const RELIED_ON = [
+  ...['Date', 'setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'].map((key) =>
+    member('globalThis', globalThis, key)),
+  member('Date', Date, 'now'),
+  member('performance', performance, 'now'),
+  member('process', process, 'hrtime'),
+  member('process.hrtime', process.hrtime, 'bigint'),
+  member('Object', Object, 'is'),
+  ...[['assert', assert], ['assert.strict', assert.strict]].flatMap(([name, object]) =>
+    Object.keys(object).filter((key) => typeof object[key] === 'function').map((key) => member(name, object, key))),
+];
+
+/** What tells what of this is not what it is now; \`more\` are further names, each with how to get the value. */
+exports.watch = (more = []) => {
+  const known = [...RELIED_ON, ...more].map(([name, current]) => [name, current, current()]);
+  return () => {
+    const replaced = [];
+    for (let index = 0; index < known.length; index += 1) {
+      const [name, current, value] = known[index];
+      const now = current();
+      if (now === value) continue;
+      const file = placeOf(now);
+      if (file !== 'installed') replaced.push({ __proto__: null, type: 'replaced', name, file });
+    }
+    return replaced;
+  };
+};
+exports.member = member;
+`;
+
+interface WatchOptions {
+  /** The folder in which the tests run, absolute. */
+  readonly copy: string;
+  /** Where a report with signed lines goes, if there is one. */
+  readonly signed?: { readonly destination: string; readonly keyFile: string };
+}
