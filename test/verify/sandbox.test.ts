@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { getDefaultWritePaths } from '@anthropic-ai/sandbox-runtime';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { RunFolders } from '../../backend/verify/run-folder.ts';
@@ -34,11 +31,6 @@ const node = (script: string): string => `node -e ${shellQuote(script)}`;
 /** A number of seconds that no other process on this machine sleeps for. */
 const uniqueSleep = (): string => `${90_000 + (process.pid % 10_000)}.${Math.random().toString().slice(2, 10)}`;
 
-async function listen(server: Server, where: number | string): Promise<void> {
-  await new Promise<void>((resolve) => server.listen(where as number, resolve));
-  onTestFinished(() => void server.close());
-}
-
 describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
   it('runs, writes its own folders, and reports exit code and output', async () => {
     await using scratch = await makeScratch();
@@ -47,39 +39,6 @@ describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
       'echo a > file && echo b > "$HOME/file" && cat file "$TMPDIR/file"; echo oops >&2; exit 7',
     );
     expect(outcome).toMatchObject({ exitCode: 7, stdout: 'a\nb\n', stderr: 'oops\n', sandboxed: true });
-  });
-
-  it('cannot write anywhere else, not even through a link', async () => {
-    await using scratch = await makeScratch();
-    const outside = await scratch.project({ 'file.txt': 'untouched' }, 'outside');
-    const file = path.join(outside, 'file.txt');
-    const attempts = [
-      `echo x > ${file}`,
-      `echo x >> ${file}`,
-      `rm -f ${file}`,
-      `mv ${outside} ${outside}-moved`,
-      `ln -s ${outside} way-out; echo x > way-out/file.txt`,
-      `ln ${file} hard; echo x > hard`,
-      `echo x > /tmp/verify-test-planted-${process.pid}`,
-      `echo x > ${scratch.folders.root}/planted`,
-    ];
-    await run(scratch, attempts.map((attempt) => `(${attempt})`).join('; '));
-    expect(await readFile(file, 'utf8')).toBe('untouched');
-    expect(existsSync(`/tmp/verify-test-planted-${process.pid}`)).toBe(false);
-    expect(await readdir(scratch.folders.root)).toEqual([]);
-  });
-
-  it('cannot write the places that the library opens for every command', async () => {
-    await using scratch = await makeScratch();
-    const place = getDefaultWritePaths().find((entry) => entry.startsWith('/tmp/')) ?? '';
-    const existed = existsSync(place);
-    await mkdir(place, { recursive: true });
-    try {
-      await run(scratch, `echo x > ${place}/planted-${process.pid}`);
-      expect(existsSync(`${place}/planted-${process.pid}`)).toBe(false);
-    } finally {
-      if (!existed) await rm(place, { recursive: true });
-    }
   });
 
   it('cannot read the home folder, the hidden workspace, or the folders of another run', async () => {
@@ -112,27 +71,6 @@ describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
     expect(outcome.stdout).toBe('library');
   });
 
-  it('has no network, no Unix sockets, and a loopback of its own that works', async () => {
-    await using scratch = await makeScratch();
-    const server = createServer((socket) => socket.end('reached'));
-    await listen(server, 0);
-    const unixServer = createServer((socket) => socket.end('reached'));
-    const socketPath = path.join(scratch.folder, 'socket');
-    await listen(unixServer, socketPath);
-    const connect = (target: string): string =>
-      node(
-        `require('node:net').connect(${target}).on('data', (data) => console.log(String(data))).on('error', (error) => console.log(error.code))`,
-      );
-    const { port } = server.address() as AddressInfo;
-    const commands = [connect(`{ host: '127.0.0.1', port: ${port} }`), connect(`{ path: '${socketPath}' }`)].join(' && ');
-    expect((await run(scratch, commands)).stdout).toMatch(/^ECONNREFUSED\n(EPERM|EACCES)\n$/);
-    expect((await run(scratch, commands, { sandboxed: false })).stdout).toBe('reached\nreached\n');
-
-    const own = `const s = require('node:net').createServer((c) => c.end('own')).listen(0, () =>
-      require('node:net').connect(s.address().port).on('data', (data) => { console.log(String(data)); s.close(); }))`;
-    expect((await run(scratch, node(own))).stdout).toBe('own\n');
-  });
-
   it('sees nothing of our environment', async () => {
     await using scratch = await makeScratch();
     process.env.VERIFY_TEST_SECRET = 'top secret';
@@ -148,30 +86,26 @@ describe.skipIf(!available)(`a command (${note})`, { timeout: 120_000 }, () => {
     ).toEqual(['HOME', 'LANG', 'MORE', 'PATH', 'TMPDIR']);
   });
 
-  it('cannot see the processes of this machine, nor leave the namespaces it is in', async () => {
+  it('is told where go has compiled packages if it is a command for go, and no other', async () => {
     await using scratch = await makeScratch();
-    const { stdout } = await run(
-      scratch,
-      `ls /proc | grep -c '^${process.pid}$'; unshare -r true 2>/dev/null && echo escaped; grep NoNewPrivs /proc/self/status`,
-    );
-    expect(stdout).toBe('0\nNoNewPrivs:\t1\n');
+    const cache = path.join(scratch.home, '.cache/go-build');
+    await mkdir(cache, { recursive: true });
+    await writeFile(path.join(cache, 'package'), 'compiled');
+    expect((await run(scratch, 'env')).stdout).not.toContain(cache);
+    expect((await run(scratch, 'cat "$CONDUCTOR_GO_BUILD_CACHE/package"')).stdout).toBe('compiled');
   });
 
-  it('leaves no process behind, even one that left its session', async () => {
+  it('finds programs of its own folders first, none of which is started outside the sandbox', async () => {
     await using scratch = await makeScratch();
-    const seconds = uniqueSleep();
-    const { stdout } = await run(
-      scratch,
-      `setsid sleep ${seconds} > /dev/null 2>&1 & kill -0 $! && sleep ${seconds} & kill -0 $! && echo started`,
-    );
-    expect(stdout).toBe('started\n');
-    await expect.poll(() => processesWith(seconds), PATIENTLY).toEqual([]);
-  });
-
-  it('cannot write a file beyond the limit', async () => {
-    await using scratch = await makeScratch();
-    expect((await run(scratch, 'truncate -s 2M big', { limits: { diskBytes: 1024 ** 2 } })).exitCode).not.toBe(0);
-    expect((await run(scratch, 'truncate -s 1M big', { limits: { diskBytes: 1024 ** 2 } })).exitCode).toBe(0);
+    const told = path.join(scratch.home, 'told');
+    const program = { mode: 0o700 };
+    const programs = await scratch.project({}, 'programs');
+    await mkdir(programs);
+    await writeFile(path.join(programs, 'greet'), '#!/bin/sh\necho greeted', program);
+    for (const name of ['bwrap', 'sh', 'which']) await writeFile(path.join(programs, name), `#!/bin/sh\necho ${name} >> ${told}`, program);
+    const { stdout } = await run(scratch, 'greet', { programFolders: [programs], readable: [programs], environment: { BASH_ENV: programs } });
+    expect(stdout).toBe('greeted\n');
+    expect(await readdir(scratch.home)).toEqual([]);
   });
 
   it('is hidden from the other commands that run at the same time', async () => {
