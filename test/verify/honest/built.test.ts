@@ -88,8 +88,8 @@ const child = (artifact: string, dependencies: string): string => `<project xmln
 
 const scratch = await makeScratch();
 afterAll(async () => await scratch[Symbol.asyncDispose]());
-/** Away from the user's: nothing is written there by a test. */
-const repository = path.join(scratch.folder, 'repository');
+/** Below a home folder of the test's own: nothing is written to the user's. */
+const repository = path.join(scratch.home, '.m2/repository');
 const MAVEN: HonestFix = {
   files: {
     'pom.xml': pom('all', `<packaging>pom</packaging><modules><module>core</module><module>app</module></modules><build><plugins>${plugins}</plugins></build>`),
@@ -170,13 +170,89 @@ class EndsTest {
     }
 }
 `,
+    'core/src/test/java/com/example/UnusualTest.java': `package com.example;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Tests of which an expectation, altered in a simple way, would hold all the same, or would never be come to. */
+class UnusualTest {
+    private static final Object ANYTHING = new Object() {
+        @Override
+        public boolean equals(Object other) {
+            return true;
+        }
+
+        @Override
+        public int hashCode() {
+            return 0;
+        }
+    };
+
+    private static void check(int found, int expected) {
+        assertEquals(expected, found, "not " + expected);
+    }
+
+    @Test
+    void byAHelper() {
+        check(Ends.last(List.of(1, 2)), 2);
+    }
+
+    @Test
+    void expectsAnAssertionToFail() {
+        assertThrows(AssertionError.class, () -> assertEquals(1, Ends.last(List.of(1, 2))));
+        assertThrows(AssertionError.class, () -> check(Ends.last(List.of(1, 2)), 5));
+    }
+
+    @Test
+    void catchesAnAssertion() {
+        try {
+            assertEquals(1, Ends.last(List.of(1, 2)));
+        } catch (AssertionError error) {
+            return;
+        }
+        fail("one is not the last");
+    }
+
+    @Test
+    void returnsEarly() {
+        for (int number = 1; ; number++) {
+            if (Ends.last(List.of(0, number)) == 3) return;
+            if (number > 5) fail("never");
+        }
+    }
+
+    @Test
+    void withTolerance() {
+        assertEquals(2.1, Ends.last(List.of(1.0, 2.0)), 0.5);
+    }
+
+    @Test
+    void equalsEverything() {
+        assertEquals(ANYTHING, Ends.last(List.of("a", "b")));
+        assertEquals("b", Ends.last(List.of("a", "b")));
+    }
+
+    @Test
+    void withoutAnAssertion() {
+        if (Ends.last(List.of(1, 2)) != 2) throw new IllegalStateException("not two");
+    }
+}
+`,
     'app/pom.xml': child('app', '<dependency><groupId>com.example</groupId><artifactId>core</artifactId><version>1</version></dependency>'),
     'app/src/main/java/com/example/App.java': 'package com.example;\n\nimport java.util.List;\n\npublic class App {\n    public String run(String... words) {\n        return "last is " + Ends.last(List.of(words));\n    }\n}\n',
     'app/src/test/java/com/example/AppTest.java': 'package com.example;\n\nimport static org.junit.jupiter.api.Assertions.assertTrue;\n\nimport org.junit.jupiter.api.Test;\n\nclass AppTest {\n    @Test\n    void runs() {\n        assertTrue(new App().run("a", "b").endsWith("b"));\n    }\n}\n',
   },
   fix: { 'core/src/main/java/com/example/Ends.java': ['items.get(0)', 'items.get(items.size() - 1)'] },
   command: `mvn -Dmaven.repo.local=${repository} test`,
-  mended: ['AppTest > runs', 'EndsTest > last', 'EndsTest > lastWord(String, String)[1]', 'EndsTest > made()[2]'].map((name) => `com.example.${name}`),
+  mended: [
+    ...['AppTest > runs', 'EndsTest > last', 'EndsTest > lastWord(String, String)[1]', 'EndsTest > made()[2]'],
+    ...['byAHelper', 'expectsAnAssertionToFail', 'catchesAnAssertion', 'returnsEarly', 'withTolerance', 'equalsEverything', 'withoutAnAssertion'].map(
+      (name) => `UnusualTest > ${name}`,
+    ),
+  ].map((name) => `com.example.${name}`),
 };
 const maven = await fetchForMaven();
 
@@ -196,6 +272,6 @@ async function fetchForMaven(): Promise<{ isHere: boolean; note: string }> {
 
 describe.skipIf(!available || !maven.isHere)(`an honest fix of a Java project is verified (${note}, ${maven.note})`, { timeout: TIMEOUT_MS }, () => {
   it('with two modules of Maven, tests from tables, nested, made by a method, skipped and assumed', async () => {
-    await expectHonest(MAVEN);
+    await expectHonest(MAVEN, { homeFolder: scratch.home });
   });
 });

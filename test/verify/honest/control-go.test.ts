@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { tryProgram } from '../runners/setup.ts';
-import { makeScratch, trySandbox } from '../setup.ts';
-import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
+import { trySandbox } from '../setup.ts';
+import { compileWithGo, expectHonest, TIMEOUT_MS, type HonestFix } from './setup.ts';
 
 const { available, note } = await trySandbox();
 const go = tryProgram('go', 'version');
@@ -262,19 +260,12 @@ const GO: HonestFix = {
   ].map((name) => `example.com/calc > ${name}`),
 };
 
-const warm = await makeScratch();
-afterAll(async () => await warm[Symbol.asyncDispose]());
-
 describe.skipIf(!available || !go.isHere)(
   `an honest fix passes the negative control, whatever its tests look like (${note}, ${go.note})`,
   { timeout: TIMEOUT_MS },
   () => {
     it('of go', async () => {
-      const before = (cwd: string): void => {
-        const GOCACHE = path.join(warm.home, '.cache/go-build');
-        execFileSync('go', ['test', '-run', '^$', './...'], { cwd, stdio: 'ignore', env: { PATH: process.env.PATH, HOME: warm.home, GOCACHE } });
-      };
-      expectVerified(await judgeFix(warm, GO, { homeFolder: warm.home, before }), GO.mended);
+      await expectHonest(GO, { before: compileWithGo });
     });
   },
 );

@@ -1,27 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findTestCommands } from '../../../backend/verify/find-tests.ts';
 import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
-import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
+import { compileWithGo, expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
 
 const { available, note } = await trySandbox();
 const go = tryProgram('go', 'version');
-
-// As on a machine where somebody works with go: without it each run compiles the standard library.
-const warm = await makeScratch();
-afterAll(async () => await warm[Symbol.asyncDispose]());
-if (available && go.isHere) {
-  const packages = ['embed', 'errors', 'fmt', 'io', 'math', 'net/http/httptest', 'os/exec', 'reflect', 'sort', 'strings', 'sync', 'testing', 'testing/quick'];
-  const files = {
-    'go.mod': 'module warm\n\ngo 1.21\n',
-    'warm_test.go': `package warm\nimport (\n${packages.map((name) => `_ "${name}"`).join('\n')}\n)\n`,
-  };
-  const cwd = await warm.project(files, 'warm');
-  const GOCACHE = path.join(warm.home, '.cache/go-build');
-  execFileSync('go', ['test', '-run', '^$', './...'], { cwd, stdio: 'ignore', env: { PATH: process.env.PATH, HOME: warm.home, GOCACHE } });
-}
 
 const WORDS = `package words
 
@@ -327,7 +312,7 @@ func TestFiles(t *testing.T) {
 describe.skipIf(!available || !go.isHere)(`an honest fix of a go project is verified, with (${note}, ${go.note})`, { timeout: TIMEOUT_MS }, () => {
   it.each(Object.entries(PROJECTS))('%s', async (_, honest) => {
     await using scratch = await makeScratch();
-    expectVerified(await judgeFix(scratch, honest, { homeFolder: warm.home }), honest.mended);
+    expectVerified(await judgeFix(scratch, honest, { before: compileWithGo }), honest.mended);
     if (honest.found === undefined) return;
     const found = await findTestCommands(path.join(scratch.folder, 'project'));
     expect(found.map(({ command }) => command)).toEqual(honest.found);

@@ -327,6 +327,19 @@ test('ready', () => expectEqual(process.env.READY, 'yes'));
     mended: ['test/sum.test.js > of none'],
   },
 
+  'tests that are a program, started without --test, and variables of the command': {
+    files: {
+      'package.json': '{"type":"module","scripts":{"test":"NODE_OPTIONS=--stack-trace-limit=50 DEEP=1 node test/index.js"}}',
+      'half.js': 'export const half = (number) => number / 3;\n',
+      'test/index.js': "import './half.js';\nimport './more.js';\n",
+      'test/half.js': "import assert from 'node:assert';\nimport { test } from 'node:test';\nimport { half } from '../half.js';\ntest('half', () => assert.equal(half(4), 2));\n",
+      'test/more.js': "import { test } from 'node:test';\ntest('more', () => { if (process.env.DEEP !== '1' || Error.stackTraceLimit !== 50) throw new Error('no'); });\n",
+    },
+    fix: { 'half.js': ['/ 3', '/ 2'] },
+    command: 'npm test',
+    mended: ['test/half.js > half'],
+  },
+
   'properties by fast-check, checks that live in helpers, and tests that assert nothing': {
     files: {
       ...installed('fast-check', 'pure-rand'),

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -94,11 +96,20 @@ export async function expectHonest(honest: HonestFix, machine?: Machine): Promis
   return verdict;
 }
 
-const NODE_MODULES = path.resolve(import.meta.dirname, '../../../node_modules');
+const NODE_MODULES = realpathSync(path.resolve(import.meta.dirname, '../../../node_modules'));
 
 /** Packages that are installed here, as packages of the project. */
 export const installed = (...names: string[]): Files =>
   Object.fromEntries(names.map((name) => [`node_modules/${name}`, { link: path.join(NODE_MODULES, name) }]));
+
+/** As on a machine where somebody works with go: what the tests of this folder need has been compiled before. */
+export function compileWithGo(cwd: string): void {
+  try {
+    execFileSync('go', ['test', '-run', '^$', './...'], { cwd, stdio: 'ignore' });
+  } catch {
+    // What is to be mended may keep it from being built.
+  }
+}
 
 /** Several runs of the tests, each of which may build them. */
 export const TIMEOUT_MS = 300_000;

@@ -1,7 +1,7 @@
 import { cp, mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, it } from 'vitest';
-import { TIMEOUT_MS } from '../honest/setup.ts';
+import { compileWithGo, TIMEOUT_MS } from '../honest/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { expectTurn, run, tryFetch } from './setup.ts';
 
@@ -39,12 +39,9 @@ const UUID = 'github.com/google/uuid@v1.6.0';
 const fetchingGo = tryFetch(available, 'go', async () => {
   const cache = path.join(scratch.folder, 'modules');
   await mkdir(path.join(scratch.folder, 'go'));
-  const env = { GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
-  const { Dir: folder } = JSON.parse(await run(scratch.folder, 'go', ['mod', 'download', '-json', UUID], env)) as { Dir: string };
+  const { Dir: folder } = JSON.parse(await run(scratch.folder, 'go', ['mod', 'download', '-json', UUID], { GOMODCACHE: cache, GOFLAGS: '-modcacherw' })) as { Dir: string };
   await cp(folder, path.join(scratch.folder, 'go'), { recursive: true });
-  // As on a machine where somebody works with go: without it each run compiles the standard library.
-  const GOCACHE = path.join(scratch.home, '.cache/go-build');
-  await run(path.join(scratch.folder, 'go'), 'go', ['test', '-run', '^$', './...'], { ...env, GOCACHE });
+  compileWithGo(path.join(scratch.folder, 'go'));
 });
 
 const HECK = 'heck@0.5.0';
@@ -96,7 +93,6 @@ describe.skipIf(!available || !go.isHere)(`a module of go, ${UUID} (${note}, ${g
     await expectTurn(scratch, {
       name: 'go',
       command: 'go test ./...',
-      homeFolder: scratch.home,
       file: 'uuid.go',
       published: 'case (uuid[8] & 0xe0) == 0xc0:',
       broken: 'case (uuid[8] & 0xc0) == 0xe0:',

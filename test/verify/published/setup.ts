@@ -34,7 +34,6 @@ export interface BrokenPackage {
   readonly name: string;
   /** What tests it, as it is found. */
   readonly command: string;
-  readonly homeFolder?: string;
   readonly file: string;
   /** A part of that file as it was published, what breaks it, and a change to the broken part that mends nothing. */
   readonly published: string;
@@ -46,7 +45,7 @@ export interface BrokenPackage {
 
 /** Detects the tests, breaks the package, and sees the verdict of a wrong patch and of the text as it was published. */
 export async function expectTurn(scratch: Scratch, found: BrokenPackage): Promise<void> {
-  const { name, command, homeFolder, file, published, broken, wrong, noticed } = found;
+  const { name, command, file, published, broken, wrong, noticed } = found;
   const workspace = path.join(scratch.folder, name);
   expect((await findTestCommands(workspace)).map((test) => test.command)).toContain(command);
   const target = path.join(workspace, file);
@@ -56,7 +55,7 @@ export async function expectTurn(scratch: Scratch, found: BrokenPackage): Promis
   await writeFile(target, withPart(broken));
 
   const judge = (answer: string) =>
-    judgeFix(scratch, { files: {}, fix: { [file]: answer }, command, mended: [] }, { name, ...(homeFolder !== undefined && { homeFolder }) });
+    judgeFix(scratch, { files: {}, fix: { [file]: answer }, command, mended: [] }, { name });
   const failed = await judge(withPart(wrong));
   expect(`${failed.outcome}: ${failed.reason}`).toMatch(/^failed: Of \d+ tests? that failed before, /);
 
