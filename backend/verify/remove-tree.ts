@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** As many as can be removed without anybody noticing that the thread is held. */
-const FEW = 500;
+const FEW = 100;
 const ATTEMPTS = 5;
 const BETWEEN_ATTEMPTS_MS = 20;
 
