@@ -53,11 +53,15 @@ export class TestRuns {
   async run<Changed>(change: (copy: string) => Promise<Changed>): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const copy = await this.#parts.copies.lease(snapshot, signal);
+    // Without walls, and for a moment after a kill, a process may still write to the copy.
+    let reusable = false;
     try {
       const changed = await change(copy.folder);
-      return { ...(await this.#runIn(copy.folder, copy.sharedFolders)), changed };
+      const run = await this.#runIn(copy.folder, copy.sharedFolders);
+      reusable = this.#setup.sandboxed;
+      return { ...run, changed };
     } finally {
-      await copy.release();
+      await copy.release({ reusable });
     }
   }
 

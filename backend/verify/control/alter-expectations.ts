@@ -12,17 +12,7 @@ import { locateTests } from './locate-tests.ts';
 import { testsIn } from './source-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 import { testsNamed } from './tests-named.ts';
-
-export interface TestsToAlter {
-  /** The copy in which the tests lie, absolute; it is changed in place. */
-  readonly folder: string;
-  /** The files of the copy as it was before any run or patch; relative, with forward slashes. No other file is changed. */
-  readonly paths: ReadonlySet<string>;
-  /** The runner that gave the tests their ids, by name. */
-  readonly runner: string;
-  /** Ids of the tests to alter. */
-  readonly ids: readonly string[];
-}
+import type { TestsToAlter } from './tests-to-alter.ts';
 
 /**
  * Alters what tests expect, so that each of them must fail with code that is honest. Returns the ids of the tests of which it is sure

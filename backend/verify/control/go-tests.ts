@@ -7,8 +7,6 @@ import type { SourceFile, SourceTest, Title } from './source-test.ts';
 /** Helpers that call helpers, and subtests of subtests. */
 const MAX_DEPTH = 10;
 
-const isFunction = ({ type }: Node): boolean => /^(?:func_literal|function_declaration|method_declaration)$/.test(type);
-
 /** The tests of `go test` in a file, with the subtests that they run, and the methods of testify's suites. */
 export function goTests(root: Node, source: SourceFile): readonly SourceTest[] {
   return new GoTests(root, source).found();
@@ -60,7 +58,7 @@ class GoTests {
       titles: depth === 0 ? [title] : [title, [...title, '#', undefined]],
       isSkipped: statementsOf(body).some((statement) => skipsHere(statement, test)),
       subtests,
-      alter: () => this.#alter(body, `${test}.Fatal("altered")`),
+      alter: () => this.#alter(body, `${test}.Error("altered")`),
     };
   }
 
@@ -71,7 +69,7 @@ class GoTests {
     return [{
       titles: [['Test', undefined, `/${name}`]],
       isSkipped: statementsOf(body).some((statement) => skipsHere(statement, `${receiver}.T()`)),
-      alter: () => this.#alter(body, `${receiver}.T().Fatal("altered")`),
+      alter: () => this.#alter(body, `${receiver}.T().Error("altered")`),
     }];
   }
 
@@ -80,14 +78,9 @@ class GoTests {
     const { held } = this.#source;
     const tried = this.#tried(body);
     if (tried.length === 0) return undefined;
-    const returns = [...nodesIn(body, isFunction)].filter(({ type }) => type === 'return_statement');
-    const check = `if ${held} == 0 { ${failure} }`;
-    return [
-      insertion(body.startIndex + 1, ` ${held} := 0;`),
-      ...tried,
-      ...returns.map((node) => insertion(node.startIndex, `${check}; `)),
-      insertion(body.endIndex - 1, `${/\n\s*}$/.test(body.text) ? '' : '; '}${check} `),
-    ];
+    // Whichever way the function is left: a test may end by a panic, and take it back.
+    const start = ` ${held} := 0; defer func() { if ${held} == 0 { ${failure} } }();`;
+    return [insertion(body.startIndex + 1, start), ...tried];
   }
 
   #tried(body: Node): readonly Edit[] {
@@ -129,7 +122,7 @@ class GoTests {
     const [own, body, test] = [helper.childForFieldName('name'), helper.childForFieldName('body'), testParameterOf(helper)];
     const isTooDeep = [...this.#copies.values()].filter((copy) => copy === null).length > MAX_DEPTH;
     if (!own || !body || test === undefined || isTooDeep || helper.childForFieldName('result') || this.#runsIn(body).length > 0) return undefined;
-    const edits = this.#alter(body, `${test}.Fatal("altered")`);
+    const edits = this.#alter(body, `${test}.Error("altered")`);
     const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
     const moved = edits?.filter(inside).concat(replacement(own, this.#nameOf(name)));
     const copy = moved && withEdits(helper.text, moved.map(({ start, end, text }) => ({ start: start - helper.startIndex, end: end - helper.startIndex, text })));

@@ -86,7 +86,8 @@ const some = at(0, ({ text }) => `[${text}]`);
 const throwing =
   (opposite: string): Alter =>
   ([called, expected], call) =>
-    expected ? change(expected, (node) => alteredText(node) ?? NEVER_MATCHES) : called && opposed(call, opposite);
+    // A text there is a message in `node:assert`.
+    expected && alteredText(expected) === undefined ? change(expected, () => NEVER_MATCHES) : called && opposed(call, opposite);
 
 function opposed(call: Node, opposite: string): readonly Edit[] | undefined {
   const name = call.childForFieldName('function')?.childForFieldName('property');
@@ -132,19 +133,19 @@ export interface AlteredAssertion {
   readonly edits: readonly Edit[];
   /** Whether its failure is that of a promise. */
   readonly isLater: boolean;
+  /** What is called with its failure instead. */
+  readonly callback?: Node;
 }
 
-/**
- * Edits of an expression (without its `await`) that asserts something; undefined where it is none or need not fail then. `imported`:
- * functions of an assertion library that the file calls by themselves, with their names in the library.
- */
-export function alteredAssertion(expression: Node, imported: ReadonlyMap<string, string>): AlteredAssertion | undefined {
+/** Edits of an expression (without its `await`) that asserts something; undefined where it is none or need not fail then. */
+export function alteredAssertion(expression: Node, asserts: Asserts): AlteredAssertion | undefined {
   const chain = chainOf(expression);
   if (!chain || expression.hasError) return undefined;
-  const imports = chain.root.type === 'call_expression' ? imported.get(chain.root.childForFieldName('function')?.text ?? '') : undefined;
-  const isLater = [imports, ...chain.links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
-  const edits = ofAssert(chain, imports) ?? ofExpect(chain);
-  return edits && { edits, isLater };
+  const { root, links } = chain;
+  const imported = root.type === 'call_expression' ? asserts.imported.get(root.childForFieldName('function')?.text ?? '') : undefined;
+  const isLater = [imported, ...links.map(({ name }) => name.text)].some((name) => name !== undefined && LATER.has(name));
+  const edits = (asserts.isAssertKnown ? ofAssert(chain, imported) : undefined) ?? ofExpect(chain);
+  return edits ? { edits, isLater } : ofRequest(chain);
 }
 
 function ofAssert({ root, links }: Chain, imported: string | undefined): readonly Edit[] | undefined {
@@ -161,14 +162,23 @@ function ofAssert({ root, links }: Chain, imported: string | undefined): readonl
   return ASSERTS.get(last.name.text)?.(given, call);
 }
 
-const IMPORT = /(?:import\s+(?:\w+\s*,\s*)?|(?:const|let|var)\s+)\{([^{}]{0,2000})\}\s*(?:from|=\s*require\()\s*['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]/g;
+const LIBRARY = String.raw`['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]`;
+const IMPORTS = new RegExp(String.raw`(?:import\s+(?:\w+\s*,\s*)?|(?:const|let|var)\s+)\{([^{}]{0,2000})\}\s*(?:from|=\s*require\()\s*${LIBRARY}`, 'g');
 
-/** The functions of an assertion library that a file imports by name: its own names for them, and theirs. */
-export function importedAsserts(text: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const [, names = ''] of text.matchAll(IMPORT))
-    for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) found.set(local, name);
-  return found;
+/** An `assert` that is none of a library known here; it may assert something of types, or nothing. */
+const OWN_ASSERT = /\bfunction\s+assert\b|(?:\bimport\s[^;'"]*\bassert\b[^;'"]*\bfrom|\bassert\b[^;=\n]*=\s*require\()\s*['"](?!(?:node:)?assert|chai|vitest|power-assert|uvu)/;
+
+export interface Asserts {
+  /** Functions of an assertion library that the file calls by themselves, with their names in the library. */
+  readonly imported: ReadonlyMap<string, string>;
+  readonly isAssertKnown: boolean;
+}
+
+export function assertsOf(text: string): Asserts {
+  const imported = new Map<string, string>();
+  for (const [, names = ''] of text.matchAll(IMPORTS))
+    for (const [, name = '', local = name] of names.matchAll(/(\w+)(?:\s*(?:\bas\b|:)\s*(\w+))?/g)) imported.set(local, name);
+  return { imported, isAssertKnown: !OWN_ASSERT.test(text) };
 }
 
 const isAssert = (owner: string): boolean => /^(?:(?:chai|t|test|ctx|context)\.)?assert(?:\.strict)?$/.test(owner);
@@ -199,6 +209,20 @@ function assertedLinks({ root, links }: Chain): readonly Link[] | undefined {
 function behindShould(links: readonly Link[]): readonly Link[] | undefined {
   const should = links.findIndex(({ name, call }) => name.text === 'should' && !call);
   return should < 0 ? undefined : links.slice(should + 1);
+}
+
+/** supertest's `request(app).get('/').expect(200, done)`. */
+function ofRequest({ root, links }: Chain): AlteredAssertion | undefined {
+  if (root.type !== 'call_expression' && links.length < 2) return undefined;
+  const given = links.map(({ name, call }) => (call ? { isExpect: name.text === 'expect', values: argumentsOf(call) ?? [] } : undefined));
+  const callback = given.at(-1)?.values.findLast(({ type }) => type === 'identifier');
+  for (const { isExpect, values: [first, second] } of given.filter((link) => link !== undefined)) {
+    const expected = first?.type === 'string' && second && second !== callback ? second : first;
+    if (!isExpect || !expected || !/^(?:number|string|template_string|regex|object)$/.test(expected.type)) continue;
+    const edits = [replacement(expected, alteredLiteral(expected) ?? NEVER_MATCHES)];
+    return { edits, isLater: true, ...(callback && { callback }) };
+  }
+  return undefined;
 }
 
 const MAX_LINKS = 200;

@@ -1,7 +1,7 @@
 import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { alteredAssertion, awaited, importedAsserts, type AlteredAssertion } from './javascript-assertions.ts';
+import { alteredAssertion, awaited, assertsOf, type AlteredAssertion, type Asserts } from './javascript-assertions.ts';
 import { argumentsOf } from './javascript-expressions.ts';
 import type { SourceFile } from './source-test.ts';
 
@@ -27,7 +27,7 @@ export interface JavaScriptFile extends SourceFile {
 export class JavaScriptBodies {
   readonly #file: JavaScriptFile;
   readonly #helpers: ReadonlyMap<string, Node>;
-  readonly #imported: ReadonlyMap<string, string>;
+  readonly #asserts: Asserts;
   /** By the name of the helper; null while one is being made, for helpers that call themselves. */
   readonly #copies = new Map<string, readonly Edit[] | null>();
   #depth = 0;
@@ -35,7 +35,7 @@ export class JavaScriptBodies {
   constructor(file: JavaScriptFile) {
     this.#file = file;
     this.#helpers = helpersIn(file.root);
-    this.#imported = importedAsserts(file.text);
+    this.#asserts = assertsOf(file.text);
   }
 
   /** Edits of a test's function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
@@ -104,8 +104,15 @@ export class JavaScriptBodies {
     if (!expression) return undefined;
     const { inner, isAwaited } = awaited(expression);
     const own = this.#assertionIn(inner);
+    if (own?.callback && !isAwaited) return this.#calledBack(own.edits, own.callback);
     const edits = own ? (own.isLater && !isAwaited ? undefined : own.edits) : this.#helperCall(inner, isAwaited);
     return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(statement.endIndex, this.#noted(statement))];
+  }
+
+  /** An assertion whose failure goes to what is called when the test is over. */
+  #calledBack(edits: readonly Edit[], callback: Node): readonly Edit[] | undefined {
+    if (!DONE.test(callback.text)) return undefined;
+    return [...edits, replacement(callback, `(error) => { if (!error) ${this.#file.held} += 1; ${callback.text}(error); }`)];
   }
 
   /** What a function in the test returns: `(value) => expect(value).toBe(1)`. */
@@ -122,7 +129,7 @@ export class JavaScriptBodies {
   }
 
   #assertionIn(expression: Node): AlteredAssertion | undefined {
-    return alteredAssertion(expression, this.#imported);
+    return alteredAssertion(expression, this.#asserts);
   }
 
   /** Returns of the function itself must not leave it before it has failed. */

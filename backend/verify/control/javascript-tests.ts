@@ -14,6 +14,9 @@ const ITERATIONS = new Set(['forEach', 'map', 'each', 'flatMap']);
 
 const MAX_DEPTH = 50;
 
+/** Characters of a title by which it is hardly that of another test. */
+const TELLING = 4;
+
 /** A call that declares a test or a suite: `describe.each([1])('of %i', () => {})`. */
 interface Declaration {
   readonly kind: 'suite' | 'test';
@@ -98,9 +101,14 @@ class JavaScriptTests {
     const body = callback?.childForFieldName('body');
     const inside = body ? this.#testsIn(body, below) : [];
     if (kind === 'suite') return inside;
-    const titles = path[0]?.[0] === undefined ? [joinedTitles(path), joinedTitles(path.slice(1))] : [joinedTitles(path)];
+    const titles = [
+      joinedTitles(path),
+      // A test that is declared by a function may be in no suite, and one whose title is not written out may be called as its suite.
+      ...(path[0]?.[0] === undefined ? [joinedTitles(path.slice(1))] : []),
+      ...(title.every((piece) => piece === undefined) ? [joinedTitles(place.path)] : []),
+    ];
     const mayHaveDone = /^(?:jest|mocha)$/.test(this.#source.runner) && !words.includes('each');
-    const isKnown = this.#isComplete || titles.every((found) => !found.includes(undefined));
+    const isKnown = this.#isComplete || title.some((piece) => piece !== undefined && piece.length >= TELLING);
     return [{
       titles,
       isSkipped: below.isSkipped || (body != null && partsOf(body).some(skipsHere)),

@@ -1,7 +1,9 @@
 import { replacement, insertion, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { alteredCondition, alteredLiteral, argumentsOf, equalsAFreshObject, type CallArguments } from './python-expressions.ts';
+import {
+  alteredLiteral, argumentsOf, equalsAFreshObject, isNumber, PLAIN_CONTAINERS, type CallArguments, type PythonExpressions,
+} from './python-expressions.ts';
 
 const FRESH_ERROR = 'type("Altered", (Exception,), {})';
 const FRESH_WARNING = 'type("Altered", (Warning,), {})';
@@ -14,7 +16,7 @@ const RAISES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** For each form of assertion edits of its arguments; undefined where it is not sure that it fails then. */
-type Alter = (call: Call) => readonly Edit[] | undefined;
+type Alter = (call: Call, expressions: PythonExpressions) => readonly Edit[] | undefined;
 
 interface Call extends CallArguments {
   readonly node: Node;
@@ -29,8 +31,8 @@ const changeTwo = (first: Node | undefined, second: Node | undefined, text: (fir
   first && second && [replacement({ startIndex: first.startIndex, endIndex: second.endIndex }, text(first, second))];
 
 /** A literal on either side is altered, or the expected side is something that equals nothing else. */
-const equal: Alter = ({ positional: [first, second] }) => {
-  if (!first || !second) return undefined;
+const equal: Alter = ({ positional: [first, second] }, expressions) => {
+  if (!first || !second || !expressions.areComparable(first, second)) return undefined;
   for (const side of [second, first]) {
     const altered = alteredLiteral(side);
     if (altered !== undefined) return [replacement(side, altered)];
@@ -39,30 +41,37 @@ const equal: Alter = ({ positional: [first, second] }) => {
 };
 
 /** As `equal`, where any values are compared: then of two that are no literals either could be the one that equals everything. */
-const equalValues: Alter = (call) => {
+const equalValues: Alter = (call, expressions) => {
   const [first, second] = call.positional;
-  if (!first || !second) return undefined;
-  if ([first, second].some((side) => alteredLiteral(side) !== undefined)) return equal(call);
+  if (!first || !second || !expressions.areComparable(first, second)) return undefined;
+  if ([first, second].some((side) => alteredLiteral(side) !== undefined)) return equal(call, expressions);
   return changeTwo(first, second, (a, b) => `bool(${equalsAFreshObject(a, b)}), True`);
 };
 
-const holds: Alter = ({ positional: [condition] }) => change(condition, alteredCondition);
+const holds: Alter = ({ positional: [condition] }, expressions) => change(condition, (node) => expressions.condition(node));
 const fails: Alter = ({ positional: [condition] }) => change(condition, ({ text }) => `not (${text})`);
 /** The last of two equal arguments of an assertion that they differ. */
 const same: Alter = ({ positional: [first, second] }) => changeTwo(first, second, (a, b) => `None, (${a.text}, ${b.text}, None)[2]`);
 
-/** Not a number is neither less nor greater than any. */
-const ordered = (operator: string): Alter => ({ node, owner, positional: [first, second] }) => {
+/** A number becomes one that no other comes before, or after. */
+const ordered = (operator: string, onLeft: string, onRight: string): Alter => ({ node, owner, positional: [first, second] }) => {
   if (!first || !second) return undefined;
-  for (const side of [second, first])
-    if (/^(?:integer|float)$/.test(side.type)) return [replacement(side, 'float("nan")')];
+  const isPlain = !/\binf/i.test(first.text + second.text);
+  if (isPlain && isNumber(second)) return [replacement(second, onRight)];
+  if (isPlain && isNumber(first)) return [replacement(first, onLeft)];
   return [replacement(node, `${owner}assertTrue(not ((${first.text}) ${operator} (${second.text})))`)];
 };
+const [LEAST, GREATEST] = ['-float("inf")', 'float("inf")'];
 
 const otherLiteral = (node: Node): string => alteredLiteral(node) ?? 'object()';
 
-const contained: Alter = ({ positional: [item] }) =>
-  change(item, (node) => (node.type === 'string' ? otherLiteral(node) : `(${node.text}, object())[1]`));
+/** See `PLAIN_CONTAINERS`; of others it is asserted that an empty one contains it. */
+const contained: Alter = ({ positional: [item, container] }, expressions) => {
+  if (!item || !container || !expressions.areComparable(item) || /\b(?:await|yield)\b/.test(item.text + container.text)) return undefined;
+  const other = item.type === 'string' ? otherLiteral(item) : 'object()';
+  const choice = `(lambda x, c: (${other}, c) if isinstance(c, ${PLAIN_CONTAINERS}) else (x, []))`;
+  return changeTwo(item, container, (a, b) => `*${choice}(${a.text}, ${b.text})`);
+};
 
 const calledWith: Alter = ({ node }) => {
   const list = node.childForFieldName('arguments');
@@ -88,10 +97,10 @@ const FORMS: readonly (readonly [names: string, alter: Alter])[] = [
   ['assertNotIn', ({ positional: [first, second] }) => changeTwo(first, second, (a, b) => `None, (${a.text}, ${b.text}, None)`)],
   ['assertIsInstance', ({ positional: [, kind] }) => change(kind, () => 'type("Altered", (), {})')],
   ['assertNotIsInstance', ({ positional: [, kind] }) => change(kind, () => 'object')],
-  ['assertGreater', ordered('>')],
-  ['assertGreaterEqual', ordered('>=')],
-  ['assertLess', ordered('<')],
-  ['assertLessEqual', ordered('<=')],
+  ['assertGreater', ordered('>', LEAST, GREATEST)],
+  ['assertGreaterEqual', ordered('>=', LEAST, GREATEST)],
+  ['assertLess', ordered('<', GREATEST, LEAST)],
+  ['assertLessEqual', ordered('<=', GREATEST, LEAST)],
   ['assertRegex assertRegexpMatches', ({ positional: [, pattern] }) => change(pattern, () => '"(?!)"')],
   ['assertNotRegex assertNotRegexpMatches', ({ positional: [, pattern] }) => change(pattern, () => '""')],
   ['assertContains', ({ positional: [, text] }) => (text?.type === 'string' ? change(text, otherLiteral) : undefined)],
@@ -103,15 +112,15 @@ const FORMS: readonly (readonly [names: string, alter: Alter])[] = [
 const BY_NAME: ReadonlyMap<string, Alter> = new Map(FORMS.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
 
 /** Edits of a statement that asserts something, or undefined where it is none or it is not sure that it fails then. */
-export function alteredAssertion(statement: Node): readonly Edit[] | undefined {
+export function alteredAssertion(statement: Node, expressions: PythonExpressions): readonly Edit[] | undefined {
   const [first] = partsOf(statement);
   if (!first || statement.hasError) return undefined;
   // Nothing was asserted of what is written out.
   if (statement.type === 'assert_statement')
-    return /^(?:true|false|none|integer|string|tuple)$/.test(first.type) ? undefined : [replacement(first, alteredCondition(first))];
+    return /^(?:true|false|none|integer|string|tuple)$/.test(first.type) ? undefined : [replacement(first, expressions.condition(first))];
   const node = statement.type === 'expression_statement' ? (first.type === 'await' ? partsOf(first)[0] : first) : undefined;
   const call = node && callOf(node);
-  return call && BY_NAME.get(call.name)?.(call);
+  return call && BY_NAME.get(call.name)?.(call, expressions);
 }
 
 /** Edits of the calls in a `with` statement that expect its body to raise, or undefined where there is none. */

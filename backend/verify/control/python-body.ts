@@ -2,7 +2,11 @@ import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts
 import { beforeInLine, lineEnd, nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredAssertion, alteredRaises, callOf, expectsErrors } from './python-assertions.ts';
+import { PythonExpressions } from './python-expressions.ts';
 import type { SourceFile } from './source-test.ts';
+
+/** Where a test reckons with assertions that fail, or compares with what equals anything, no altered one is sure to fail. */
+const EXPECTS_FAILURES = /\bsuppress\s*\(|\bAssertionError\b|\bfailureException\b|\bANY\b/;
 
 /** Helpers that call helpers. */
 const MAX_DEPTH = 10;
@@ -16,6 +20,7 @@ export type FindHelper = (name: string, owner: string, from: Node) => Node | und
 export class PythonBodies {
   readonly #source: SourceFile;
   readonly #findHelper: FindHelper;
+  readonly #expressions: PythonExpressions;
   /** By the index at which they start; null while one is being made, for helpers that call themselves. */
   readonly #copies = new Map<number, readonly Edit[] | null>();
   #depth = 0;
@@ -23,13 +28,14 @@ export class PythonBodies {
   constructor(source: SourceFile, findHelper: FindHelper) {
     this.#source = source;
     this.#findHelper = findHelper;
+    this.#expressions = new PythonExpressions(source.text);
   }
 
   /** Edits of a function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
   alter(definition: Node): readonly Edit[] | undefined {
     const body = definition.childForFieldName('body');
     const [first, second] = body ? partsOf(body) : [];
-    if (!body || !first || body.hasError || !this.#startsLine(first)) return undefined;
+    if (!body || !first || body.hasError || !this.#startsLine(first) || EXPECTS_FAILURES.test(body.text)) return undefined;
     const own = [...nodesIn(body, isScope)];
     if (own.some(({ type }) => type === 'yield')) return undefined;
 
@@ -43,10 +49,12 @@ export class PythonBodies {
     edits.push(...tried);
     for (const { type, startIndex } of own)
       if (type === 'return_statement') edits.push(insertion(startIndex, `assert ${held}, "altered"; `));
-    const block = lastBlock(body);
-    const last = partsOf(block).at(-1) ?? first;
-    const at = lineEnd(this.#source.text, last.endIndex);
-    edits.push(insertion(at, `\n${this.#indentOf(partsOf(block)[0] ?? first)}assert ${held}, "altered"`));
+    // What a `with` keeps to itself must include the failure: inside it that is noted as an assertion that held, and then fails.
+    for (const block of lastBlocks(body).reverse()) {
+      const failure = block === body ? `assert ${held}, "altered"` : `assert ${held} or ${held}.append(1), "altered"`;
+      const [firstIn, last] = [partsOf(block)[0] ?? first, partsOf(block).at(-1) ?? first];
+      edits.push(insertion(lineEnd(this.#source.text, last.endIndex), `\n${this.#indentOf(firstIn)}${failure}`));
+    }
     return edits;
   }
 
@@ -60,7 +68,7 @@ export class PythonBodies {
   /** A statement that tries an altered assertion, and notes it if that holds. */
   #tried(node: Node): readonly Edit[] | undefined {
     if (!this.#startsLine(node) || !this.#endsLine(node)) return undefined;
-    const altered = alteredAssertion(node) ?? this.#helperCall(node);
+    const altered = alteredAssertion(node, this.#expressions) ?? this.#helperCall(node);
     const isBlock = altered === undefined;
     const edits = altered ?? alteredRaises(node);
     if (!edits || (isBlock && !this.#canMoveIn(node))) return undefined;
@@ -159,13 +167,13 @@ export class PythonBodies {
   }
 }
 
-/** Where a function ends by a `with`, its body: what that keeps to itself must include the last failure. */
-function lastBlock(body: Node): Node {
-  let block = body;
-  for (;;) {
+/** The body of a function, and of the `with` that it ends by, if it does. */
+function lastBlocks(body: Node): Node[] {
+  const blocks = [body];
+  for (const block of blocks) {
     const last = partsOf(block).at(-1);
     const inner = last?.type === 'with_statement' && !expectsErrors(last) ? last.childForFieldName('body') : undefined;
-    if (!inner || inner.startPosition.row === last?.startPosition.row) return block;
-    block = inner;
+    if (inner && inner.startPosition.row !== last?.startPosition.row) blocks.push(inner);
   }
+  return blocks;
 }

@@ -5,65 +5,99 @@ import { partsOf } from '../syntax/nodes.ts';
 export const SUFFIX = '~altered';
 
 /** What compares as equal to anything by its own right, as `mock.ANY` does: its name. */
-const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Is[A-Z]\w*)(?:\(|$)/;
+const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Always\w*|Is[A-Z]\w*)(?:\(|$)/;
 
-/** Makes of what has to hold something that does not, where the code is honest. */
-export function alteredCondition(node: Node): string {
-  return byValue(node) ?? `not (${node.text})`;
-}
+/** A class of the tests' own whose objects equal anything. */
+const DEFINES_SUCH = /\b__eq__\s*=\s*lambda\b[^:]*:\s*True\b|\bdef __eq__\([^)]*\)[^:]*:\s*(?:("|')[^\n]*\1\s*)?return True\b/;
 
-/** An altered condition in which values are compared as before, but with others: what equals everything still holds. */
-function byValue(node: Node): string | undefined {
-  if (node.type === 'parenthesized_expression') {
-    const inner = partsOf(node)[0];
-    const altered = inner && byValue(inner);
-    return altered === undefined ? undefined : `(${altered})`;
+/** Alters conditions and values of one file. */
+export class PythonExpressions {
+  /** False where values of the file's own equal anything, and so an altered one, too. */
+  readonly #comparesHonestly: boolean;
+
+  constructor(text: string) {
+    this.#comparesHonestly = !DEFINES_SUCH.test(text);
   }
-  if (node.type === 'boolean_operator') return alteredJunction(node);
-  if (node.type === 'comparison_operator') return alteredComparison(node);
-  return undefined;
-}
 
-/** Of an `and` one side is enough, of an `or` both have to fail. */
-function alteredJunction(node: Node): string | undefined {
-  const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
-  if (!left || !right) return undefined;
-  if (node.childForFieldName('operator')?.type === 'or') return `(${alteredCondition(left)}) or (${alteredCondition(right)})`;
-  const onRight = byValue(right);
-  if (onRight !== undefined) return `(${left.text}) and (${onRight})`;
-  const onLeft = byValue(left);
-  return onLeft === undefined ? undefined : `(${onLeft}) and (${right.text})`;
-}
+  /** Makes of what has to hold something that does not, where the code is honest. */
+  condition(node: Node): string {
+    return this.#byValue(node) ?? `not (${node.text})`;
+  }
 
-function alteredComparison(node: Node): string | undefined {
-  const [left, right, ...more] = partsOf(node);
-  const operator = node.children.find((child) => child && !child.isNamed)?.text.replaceAll(/\s+/g, ' ');
-  if (!left || !right || more.length > 0) return undefined;
-  switch (operator) {
-    case '==': {
-      if ([left, right].some(({ text }) => EQUALS_ANYTHING.test(text))) return undefined;
-      const [onRight, onLeft] = [alteredLiteral(right), alteredLiteral(left)];
-      if (onRight !== undefined) return `${left.text} == ${onRight}`;
-      if (onLeft !== undefined) return `${onLeft} == ${right.text}`;
-      return equalsAFreshObject(left, right);
+  /** Whether two values may be compared with others than they are. */
+  areComparable(...sides: readonly Node[]): boolean {
+    return this.#comparesHonestly && !sides.some(({ text }) => EQUALS_ANYTHING.test(text));
+  }
+
+  /**
+   * An altered condition in which values are compared as before, but with others: what equals everything still holds. With honest
+   * values it does not hold, whether the original does or not.
+   */
+  #byValue(node: Node): string | undefined {
+    if (node.type === 'parenthesized_expression') {
+      const inner = partsOf(node)[0];
+      const altered = inner && this.#byValue(inner);
+      return altered === undefined ? undefined : `(${altered})`;
     }
-    case 'in':
-      if (left.type === 'string') return `${alteredLiteral(left) ?? left.text} in ${right.text}`;
-      // One of them could be the one that equals everything.
-      return `object() in (${right.text}) or (${left.text}) == object()`;
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      if (isNumber(right)) return `${left.text} ${operator} float("nan")`;
-      return isNumber(left) ? `float("nan") ${operator} ${right.text}` : undefined;
-    default:
-      return undefined;
+    if (node.type === 'boolean_operator') return this.#junction(node);
+    return node.type === 'comparison_operator' ? this.#comparison(node) : undefined;
+  }
+
+  /** Of an `and` one side is enough, of an `or` both have to fail. */
+  #junction(node: Node): string | undefined {
+    const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
+    if (!left || !right) return undefined;
+    const [onLeft, onRight] = [this.#byValue(left), this.#byValue(right)];
+    if (node.childForFieldName('operator')?.type === 'or')
+      return onLeft === undefined || onRight === undefined ? undefined : `(${onLeft}) or (${onRight})`;
+    if (onRight !== undefined) return `(${left.text}) and (${onRight})`;
+    return onLeft === undefined ? undefined : `(${onLeft}) and (${right.text})`;
+  }
+
+  #comparison(node: Node): string | undefined {
+    const [left, right, ...more] = partsOf(node);
+    const operator = node.children.find((child) => child && !child.isNamed)?.text.replaceAll(/\s+/g, ' ');
+    if (!left || !right || more.length > 0) return undefined;
+    switch (operator) {
+      case '==': {
+        if (!this.areComparable(left, right)) return undefined;
+        const [onRight, onLeft] = [alteredLiteral(right), alteredLiteral(left)];
+        if (onRight !== undefined) return `${left.text} == ${onRight}`;
+        return onLeft === undefined ? equalsAFreshObject(left, right) : `${onLeft} == ${right.text}`;
+      }
+      case 'in':
+        return this.areComparable(left) ? isInAnother(left, right) : undefined;
+      case '<':
+      case '<=':
+        return outOfOrder(left, operator, right, 'float("inf")', '-float("inf")');
+      case '>':
+      case '>=':
+        return outOfOrder(left, operator, right, '-float("inf")', 'float("inf")');
+      default:
+        return undefined;
+    }
   }
 }
 
 /** Whichever of two values equals everything, this is true; of honest ones it is not. */
 export const equalsAFreshObject = (left: Node, right: Node): string => `(${left.text}) == object() or object() == (${right.text})`;
+
+/** What may be asked for something that it does not contain. Containers of the project's own may contain everything by what they are for. */
+export const PLAIN_CONTAINERS = '(str, bytes, list, tuple, dict, set, frozenset)';
+
+function isInAnother(item: Node, container: Node): string | undefined {
+  // A lambda can neither wait nor yield.
+  if (/\b(?:await|yield)\b/.test(`${item.text} ${container.text}`)) return undefined;
+  const other = item.type === 'string' ? `${alteredLiteral(item) ?? 'object()'} in c` : 'object() in c or x == object()';
+  return `(lambda x, c: (${other}) if isinstance(c, ${PLAIN_CONTAINERS}) else x not in c)(${item.text}, ${container.text})`;
+}
+
+/** A number in an order becomes one that no other comes before, or after. */
+function outOfOrder(left: Node, operator: string, right: Node, onLeft: string, onRight: string): string | undefined {
+  if (/\binf/i.test(left.text + right.text)) return undefined;
+  if (isNumber(right)) return `${left.text} ${operator} ${onRight}`;
+  return isNumber(left) ? `${onLeft} ${operator} ${right.text}` : undefined;
+}
 
 /** Calls that have the value of their first argument. */
 const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list)$/;
@@ -113,7 +147,7 @@ export function alteredLiteral(node: Node): string | undefined {
   }
 }
 
-function isNumber(node: Node): boolean {
+export function isNumber(node: Node): boolean {
   if (node.type === 'integer' || node.type === 'float') return true;
   const argument = node.type === 'unary_operator' ? node.childForFieldName('argument') : null;
   return argument !== null && isNumber(argument);
