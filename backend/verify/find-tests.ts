@@ -23,9 +23,12 @@ const MANIFESTS = [
   'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'CMakeLists.txt',
 ];
 
+/** Folders of projects that show or measure another one. */
+const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench)(\/|$)/i;
+
 /**
  * Every way to run tests of `workspace` (absolute) that its files show, the likeliest first: those of the workspace itself, then
- * those of projects inside it. Looks at files only.
+ * those of projects inside it, and those of its examples last. Looks at files only.
  */
 export async function findTestCommands(workspace: string): Promise<readonly FoundTests[]> {
   const found: FoundTests[] = [];
@@ -54,7 +57,7 @@ export function isKnownTestCommand(command: string): boolean {
 
 const isBelow = (folder: string, outer: string): boolean => outer === '' || folder === outer || folder.startsWith(`${outer}/`);
 
-/** The workspace itself (empty) and the projects inside it, outer ones first; relative, with forward slashes. */
+/** The workspace itself (empty) and the projects inside it, outer ones first and examples last; relative, with forward slashes. */
 async function projectFolders(workspace: string): Promise<readonly string[]> {
   const folders = [''];
   for (const [index, relative] of folders.entries()) {
@@ -67,5 +70,6 @@ async function projectFolders(workspace: string): Promise<readonly string[]> {
   const isProject = await Promise.all(
     folders.map((relative) => relative === '' || new ProjectFolder(path.join(workspace, relative)).has(...MANIFESTS)),
   );
-  return folders.filter((_, index) => isProject[index]);
+  const projects = folders.filter((_, index) => isProject[index]);
+  return [...projects.filter((folder) => !ASIDE.test(folder)), ...projects.filter((folder) => ASIDE.test(folder))];
 }

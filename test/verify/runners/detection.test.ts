@@ -76,6 +76,16 @@ describe('the ways to run the tests of a project', () => {
       ['vitest: vitest'],
     ],
     [
+      'those of examples and of the documentation last',
+      {
+        'package.json': scripts({ test: 'turbo run test' }),
+        'apps/docs/package.json': scripts({ test: 'jest' }),
+        'examples/a/package.json': scripts({ test: 'jest' }),
+        'packages/core/package.json': scripts({ test: 'vitest run' }),
+      },
+      ['vitest: cd packages/core && vitest run', 'jest: cd apps/docs && jest', 'jest: cd examples/a && jest'],
+    ],
+    [
       'those of tests deep in the sources',
       { 'src/main/shop/cart/tests/unit/test_cart.py': 'def test_cart():\n    pass\n' },
       ['pytest: python3 -m pytest'],
