@@ -69,6 +69,13 @@ describe('hooked', () => { before(() => { throw new Error('hook'); }); it('x', (
     expect(summary(await reportOf({ 'a.test.js': source }))).toEqual(['passed test a.test.js > undefined']);
   });
 
+  it('is written where the command gives Node options of its own, which stay', async () => {
+    const options = { 'src/more.cjs': 'globalThis.more = 1;', 'a.test.js': `import test from 'node:test';
+test(globalThis.more + String(process.env.NODE_OPTIONS) + process.env.CONDUCTOR_NODE_OPTIONS, () => {});` };
+    const command = "NODE_OPTIONS='--require=./src/more.cjs' node --test";
+    expect(summary(await reportOf(options, command))).toEqual(['passed test a.test.js > 1--require=./src/more.cjsundefined']);
+  });
+
   it('is written where the command runs a test file without --test', async () => {
     const source = `import test from 'node:test'; test('x', () => {});`;
     expect(summary(await reportOf({ 'a.test.js': source }, 'node a.test.js'))).toEqual(['passed test a.test.js > x']);

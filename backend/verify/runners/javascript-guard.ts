@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { watchEvents, type WatchEvent } from './python-report.ts';
 import { jsonLines, readReportFile, unreadable } from './report-file.ts';
+import { simpleCommands, withEdits } from './shell-words.ts';
 import type { RunToPrepare } from './test-runner.ts';
 
 /**
@@ -11,14 +12,17 @@ import type { RunToPrepare } from './test-runner.ts';
  * vitest's workers, with each message to the runner, what has been replaced: a line with who says so, of whom the last one counts. No
  * line, nothing replaced.
  */
-const javascriptGuard = ({ watch, destination }: { readonly watch: string; readonly destination: string }): string => `
+const javascriptGuard = ({ watch, destination, option }: GuardFiles): string => `
 'use strict';
 const { isMainThread, parentPort, threadId } = require('worker_threads');
 const isNodeTest = isMainThread && String(process.env.NODE_TEST_CONTEXT).startsWith('child');
-const isVitest = /[\\\\/]vitest[\\\\/]/.test(process.argv[1] ?? '') && (process.send !== undefined || !isMainThread);
-if (isNodeTest || isVitest || (!isMainThread && process.env.VITEST)) {
+const isVitest = (process.env.VITEST || /[\\\\/](?:vitest|tinypool)[\\\\/]/.test(process.argv[1])) && (process.send || !isMainThread);
+if (isNodeTest || isVitest) {
   // The tests see no trace of it in their environment, and a Node that they start does without.
-  delete process.env.NODE_OPTIONS;
+  const { NODE_OPTIONS = '' } = process.env;
+  process.env.NODE_OPTIONS = NODE_OPTIONS.replace(${JSON.stringify(option)}, '').trim();
+  if (process.env.NODE_OPTIONS === '') delete process.env.NODE_OPTIONS;
+  delete process.env.${OWN_OPTIONS};
   const { appendFileSync } = require('fs');
   const { stringify } = JSON;
   const replaced = require(${JSON.stringify(watch)}).watch();
@@ -42,6 +46,12 @@ if (isNodeTest || isVitest || (!isMainThread && process.env.VITEST)) {
 }
 `;
 
+interface GuardFiles {
+  readonly watch: string;
+  readonly destination: string;
+  readonly option: string;
+}
+
 export interface GuardOfTests {
   /** For NODE_OPTIONS. */
   readonly option: string;
@@ -53,9 +63,10 @@ export interface GuardOfTests {
 export async function guardOfTests({ tools, report }: RunToPrepare, watch: string): Promise<GuardOfTests> {
   const guard = path.join(tools, 'conductor-guard.cjs');
   const destination = path.join(report, `${randomUUID()}.replaced`);
-  await writeFile(guard, javascriptGuard({ watch, destination }));
+  const option = `--require=${nodeOption(guard)}`;
+  await writeFile(guard, javascriptGuard({ watch, destination, option }));
   await writeFile(destination, '', { mode: 0o600 });
-  return { option: `--require=${nodeOption(guard)}`, read: async () => parseGuard(await readReportFile(destination)) };
+  return { option, read: async () => parseGuard(await readReportFile(destination)) };
 }
 
 const replacedSchema = z.array(z.discriminatedUnion('type', [...watchEvents]));
@@ -75,4 +86,20 @@ function parseGuard(text: string): readonly WatchEvent[] {
 /** NODE_OPTIONS is split at spaces outside double quotes. */
 export function nodeOption(file: string): string {
   return `"${file.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/** A variable with options that must not be lost where the command gives Node others. */
+const OWN_OPTIONS = 'CONDUCTOR_NODE_OPTIONS';
+
+/** The command, and the environment, with these options in NODE_OPTIONS, also where the command sets that itself. */
+export function withNodeOptions(command: string, options: string): { command: string; environment: Readonly<Record<string, string>> } {
+  const name = 'NODE_OPTIONS=';
+  const edits = simpleCommands(command)
+    .flatMap(({ assignments }) => assignments)
+    .filter(({ start }) => command.startsWith(name, start))
+    .map(({ start }) => ({ start: start + name.length, end: start + name.length, text: `"$${OWN_OPTIONS} "` }));
+  return {
+    command: withEdits(command, edits),
+    environment: { NODE_OPTIONS: options, ...(edits.length > 0 && { [OWN_OPTIONS]: options }) },
+  };
 }

@@ -10,12 +10,15 @@
  * tests on its stdout. That is no wall: code under test can write there, too. What it writes must fit what Node writes itself; see
  * `parseEvents`. A file that is run without `--test` is one process with its reporter, and could take the key before that is loaded.
  */
-export const nodeTestReporter = ({ watch, guardOption }: { readonly watch: string; readonly guardOption: string }): string => `
+export const nodeTestReporter = ({ watch, options, guardOption }: NodeTestReporter): string => `
 import { createRequire } from 'node:module';
 const line = createRequire(import.meta.url)(${JSON.stringify(watch)}).openReport();
 line({ __proto__: null, type: 'start' });
-if (process.execArgv.includes('--test')) process.env.NODE_OPTIONS = ${JSON.stringify(guardOption)};
-else delete process.env.NODE_OPTIONS;
+const { NODE_OPTIONS = '' } = process.env;
+const others = NODE_OPTIONS.replace(${JSON.stringify(options)}, process.execArgv.includes('--test') ? ${JSON.stringify(guardOption)} : '').trim();
+if (others === '') delete process.env.NODE_OPTIONS;
+else process.env.NODE_OPTIONS = others;
+delete process.env.CONDUCTOR_NODE_OPTIONS;
 
 const TYPES = new Set(['test:start', 'test:complete', 'test:pass', 'test:fail', 'test:plan', 'test:summary']);
 
@@ -42,3 +45,12 @@ export default async function* report(source) {
   line({ __proto__: null, type: 'end' });
 }
 `;
+
+interface NodeTestReporter {
+  /** The module of `javascript-watch.ts`. */
+  readonly watch: string;
+  /** What we have put into NODE_OPTIONS. */
+  readonly options: string;
+  /** Of that, what processes of tests are to have. */
+  readonly guardOption: string;
+}

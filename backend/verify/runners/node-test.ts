@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { ReportError, type TestReport } from '../test-report.ts';
-import { guardOfTests, nodeOption } from './javascript-guard.ts';
+import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { nodeTestReporter } from './node-test-reporter.ts';
@@ -42,12 +42,12 @@ export const nodeTest: TestRunner = {
     const [watch, reporter] = [path.join(run.tools, 'conductor-watch.cjs'), path.join(run.tools, 'reporter.mjs')];
     await writeFile(watch, javascriptWatch({ copy: run.copy, signed }));
     const guard = await guardOfTests(run, watch);
-    await writeFile(reporter, nodeTestReporter({ watch, guardOption: guard.option }));
+    const options = `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout`;
+    await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option }));
     const checkTestFiles = await watchTestFiles(run.copy);
     return {
       // Node wants a destination for every reporter; the project's own would be one too many.
-      command: run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''),
-      environment: { NODE_OPTIONS: `${guard.option} --test-reporter=${nodeOption(reporter)} --test-reporter-destination=stdout` },
+      ...withNodeOptions(run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''), options),
       programFolders: await binFolders(run),
       readReport: async () => {
         await checkTestFiles();

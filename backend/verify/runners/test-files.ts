@@ -5,7 +5,8 @@ import { ReportError } from '../test-report.ts';
 
 /** Sources, and what a runner writes only where it is asked to. Tests may well write to their data. */
 const WATCHED = /\.(?:[cm]?[jt]sx?|go|snap|snapshot)$/;
-const DATA = /(?:^|\/)(?:__)?(?:fixtures?|data|test-?data|output|out|tmp|temp)(?:__)?\//i;
+const EXPECTED = /\.(?:golden|approved)(?:\.[^/]+)?$/;
+const DATA = /(?:^|\/)(?:__|\.)?(?:fixtures?|data|test-?data|output|out|tmp|temp)(?:__)?\//i;
 
 /**
  * Remembers what files of tests there are in the copy (absolute), and what is installed there. The returned function throws
@@ -32,7 +33,7 @@ export async function watchTestFiles(copy: string): Promise<() => Promise<void>>
 }
 
 const isTestSource = (relative: string): boolean =>
-  WATCHED.test(relative) && !DATA.test(relative) && protectedReason(relative) !== undefined;
+  EXPECTED.test(relative) || (WATCHED.test(relative) && !DATA.test(relative) && protectedReason(relative) !== undefined);
 
 async function identityOf(copy: string, relative: string): Promise<string> {
   const found = await lstat(path.join(copy, relative), { bigint: true }).catch(() => undefined);

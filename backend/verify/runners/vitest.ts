@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { guardOfTests } from './javascript-guard.ts';
+import { guardOfTests, withNodeOptions } from './javascript-guard.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { parseJestReport } from './jest-report.ts';
@@ -29,14 +29,16 @@ export const vitest: TestRunner = {
     await writeFile(watch, javascriptWatch({ copy: run.copy }));
     const guard = await guardOfTests(run, watch);
     const checkTestFiles = await watchTestFiles(run.copy);
+    const command = withOptions(run.command, VITEST.programs, {
+      remove: ['--reporter', '--outputFile'],
+      flags: ['--watch', '-w', '--ui', '--update', '-u', '--passWithNoTests', '--coverage'],
+      add: `--reporter=json --outputFile=${shellQuote(destination)}`,
+    });
+    const prepared = withNodeOptions(command, guard.option);
     return {
-      command: withOptions(run.command, VITEST.programs, {
-        remove: ['--reporter', '--outputFile'],
-        flags: ['--watch', '-w', '--ui', '--update', '-u', '--passWithNoTests', '--coverage'],
-        add: `--reporter=json --outputFile=${shellQuote(destination)}`,
-      }),
+      command: prepared.command,
       // With it, vitest neither watches nor writes the snapshots that a test lacks.
-      environment: { CI: 'true', NODE_OPTIONS: guard.option },
+      environment: { ...prepared.environment, CI: 'true' },
       programFolders: await binFolders(run),
       readReport: async () => {
         await checkTestFiles();
