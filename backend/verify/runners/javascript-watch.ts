@@ -11,22 +11,14 @@
 export const javascriptWatch = ({ copy, signed }: WatchOptions): string => `
 'use strict';
 const assert = require('assert');
-const { createHash } = require('crypto');
 const { openSync, readFileSync, realpathSync, renameSync, writeFileSync, writeSync } = require('fs');
 const path = require('path');
 const { fileURLToPath } = require('url');
 const { apply } = Reflect;
 const { stringify } = JSON;
 const { from } = Buffer;
-const { update, digest } = Object.getPrototypeOf(createHash('sha256'));
-const hash = (...parts) => {
-  const state = createHash('sha256');
-  for (let index = 0; index < parts.length; index += 1) apply(update, state, [parts[index]]);
-  return apply(digest, state, ['hex']);
-};
-
 /** The number and the key of this report. What is left in the file is the key of the next one, if the command runs tests again. */
-const takeKey = (file) => {
+const takeKey = (file, hash) => {
   const own = file + '.' + process.pid;
   for (let tries = 0; ; tries += 1) {
     try {
@@ -46,7 +38,14 @@ const takeKey = (file) => {
 
 /** What writes a line of the report. Objects in it must have no prototype: a product may have given that a toJSON. */
 exports.openReport = () => {
-  const [number, key] = takeKey(${JSON.stringify(signed?.keyFile)});
+  const { createHash } = require('crypto');
+  const { update, digest } = Object.getPrototypeOf(createHash('sha256'));
+  const hash = (...parts) => {
+    const state = createHash('sha256');
+    for (let index = 0; index < parts.length; index += 1) apply(update, state, [parts[index]]);
+    return apply(digest, state, ['hex']);
+  };
+  const [number, key] = takeKey(${JSON.stringify(signed?.keyFile)}, hash);
   const target = openSync(${JSON.stringify(signed?.destination)}, 'a', 0o600);
   let lines = 0;
   return (event) => {

@@ -1,6 +1,7 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { protectedReason } from '../protected-paths.ts';
+import { Slices } from '../slices.ts';
 import { ReportError } from '../test-report.ts';
 
 /** Sources, and what a runner writes only where it is asked to. Tests may well write to their data. */
@@ -15,27 +16,30 @@ const DATA = /(?:^|\/)(?:__|\.)?(?:fixtures?|data|test-?data|output|out|tmp|temp
 export async function watchTestFiles(copy: string): Promise<() => Promise<void>> {
   const known = new Map<string, string>();
   const folders = [''];
-  for (const folder of folders) {
+  // Asynchronous calls would take several times as long.
+  const look = (folder: string): void => {
     const isInstalled = folder.split('/').includes('node_modules');
-    for (const entry of await readdir(path.join(copy, folder), { withFileTypes: true }).catch(() => [])) {
+    for (const entry of readdirSync(path.join(copy, folder), { withFileTypes: true })) {
       const relative = path.posix.join(folder, entry.name);
       if (entry.isDirectory()) {
         if (entry.name !== '.git' && (!isInstalled || entry.name.startsWith('@'))) folders.push(relative);
-      } else if (isInstalled ? entry.isSymbolicLink() : isTestSource(relative)) known.set(relative, await identityOf(copy, relative));
+      } else if (isInstalled ? entry.isSymbolicLink() : isTestSource(relative)) known.set(relative, identityOf(copy, relative));
     }
-  }
+  };
+  const slices = new Slices();
+  await slices.forEach(folders, look);
   return async () => {
-    for (const [relative, identity] of known) {
-      if ((await identityOf(copy, relative)) !== identity)
+    await slices.forEach(known, ([relative, identity]) => {
+      if (identityOf(copy, relative) !== identity)
         throw new ReportError(`The code under test wrote what belongs to the tests: ${relative}.`);
-    }
+    });
   };
 }
 
 const isTestSource = (relative: string): boolean =>
   EXPECTED.test(relative) || (WATCHED.test(relative) && !DATA.test(relative) && protectedReason(relative) !== undefined);
 
-async function identityOf(copy: string, relative: string): Promise<string> {
-  const found = await lstat(path.join(copy, relative), { bigint: true }).catch(() => undefined);
+function identityOf(copy: string, relative: string): string {
+  const found = lstatSync(path.join(copy, relative), { bigint: true, throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.mode}`;
 }
