@@ -6,6 +6,7 @@ import { withEdits, type Edit } from '../syntax/edits.ts';
 import { languageOf, type Language } from '../syntax/language.ts';
 import { nodesIn } from '../syntax/nodes.ts';
 import { withTree } from '../syntax/parse.ts';
+import { ID_SEPARATOR } from '../test-report.ts';
 import { readTextFile } from '../text-file.ts';
 import { refusalOnDisk } from '../workspace-path.ts';
 import { locateTests } from './locate-tests.ts';
@@ -43,7 +44,18 @@ async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<s
   if (!plan) return new Map();
   const text = await alteredText(source.text, language, plan);
   if (text !== undefined) await writeInPlace(path.join(tests.folder, file), text.altered);
-  return new Map([...plan.tests].map(([name, found]) => [name, found.every((test) => text?.tests.has(test) ?? false)]));
+  return certainties(plan, text?.tests ?? new Set());
+}
+
+/** A test without assertions of its own fails with those below it: where one is that ran under its name, and was altered. */
+function certainties({ tests }: Plan, altered: ReadonlySet<number>): ReadonlyMap<string, boolean> {
+  const certain = new Map<string, boolean>();
+  for (const [name, found] of [...tests].sort(([a], [b]) => b.length - a.length)) {
+    const isBelow = (other: string): boolean => other.startsWith(`${name}/`) || other.startsWith(name + ID_SEPARATOR);
+    const hasBelow = (): boolean => [...certain].some(([other, isCertain]) => isCertain && isBelow(other));
+    certain.set(name, found.every(({ number, hasSubtests }) => altered.has(number) || (hasSubtests && hasBelow())));
+  }
+  return certain;
 }
 
 export async function readSource({ folder, runner }: TestsToAlter, file: string): Promise<SourceFile | undefined> {
@@ -58,37 +70,33 @@ export async function readSource({ folder, runner }: TestsToAlter, file: string)
 const heldName = (hash: string): string => `held_${hash.slice(0, 8)}`;
 
 interface Plan {
-  /** The tests in the file of each name that it has; a number for each. */
-  readonly tests: ReadonlyMap<string, readonly number[]>;
+  /** The tests in the file of each name that it has. */
+  readonly tests: ReadonlyMap<string, readonly PlannedTest[]>;
   /** For each test that can be altered its edits. */
   readonly edits: ReadonlyMap<number, readonly Edit[]>;
   /** Places where the text as it is does not follow the grammar as it is known here. */
   readonly errors: number;
 }
 
+interface PlannedTest {
+  readonly number: number;
+  readonly hasSubtests: boolean;
+}
+
 function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, errors: number): Plan {
-  const numbers = new Map<SourceTest, number>();
+  const planned = new Map<SourceTest, PlannedTest>();
   const edits = new Map<number, readonly Edit[]>();
-  const tests = new Map<string, readonly number[]>();
-  const wanted = new Map([...names].map((name) => [name, testsNamed(all, name)]));
-  const isWanted = new Set([...wanted.values()].flat());
-  /** A test without assertions of its own fails with its subtests, of which at least one has to run. */
-  const editsOf = (test: SourceTest): readonly Edit[] | undefined => {
-    const own = test.alter();
-    const below = (test.subtests ?? []).filter((subtest) => isWanted.has(subtest)).map((subtest) => editsOf(subtest));
-    const found = [own, ...below].filter((part) => part !== undefined);
-    return found.length > 0 ? found.flat() : undefined;
-  };
-  for (const [name, found] of wanted) {
-    if (found.length === 0) continue;
+  const tests = new Map<string, readonly PlannedTest[]>();
+  for (const name of names) {
+    const found = testsNamed(all, name);
     for (const test of found) {
-      if (numbers.has(test)) continue;
-      const number = numbers.size;
-      numbers.set(test, number);
-      const made = editsOf(test);
+      if (planned.has(test)) continue;
+      const number = planned.size;
+      planned.set(test, { number, hasSubtests: (test.subtests ?? []).length > 0 });
+      const made = test.alter();
       if (made) edits.set(number, made);
     }
-    tests.set(name, found.map((test) => numbers.get(test) ?? -1));
+    if (found.length > 0) tests.set(name, found.flatMap((test) => planned.get(test) ?? []));
   }
   return { tests, edits, errors };
 }
@@ -99,22 +107,26 @@ async function alteredText(
   language: Language,
   { edits, errors }: Plan,
 ): Promise<{ altered: string; tests: ReadonlySet<number> } | undefined> {
+  let attempts = 0;
   const attempt = async (numbers: readonly number[]): Promise<string | undefined> => {
+    attempts += 1;
     const altered = withEdits(text, numbers.flatMap((number) => edits.get(number) ?? []));
     const left = altered === undefined ? undefined : await withTree(altered, language, countErrors);
     return left !== undefined && left <= errors ? altered : undefined;
   };
-  const all = [...edits.keys()];
-  if (all.length === 0) return undefined;
-  const whole = await attempt(all);
-  if (whole !== undefined) return { altered: whole, tests: new Set(all) };
-  const sound: number[] = [];
-  for (const number of all.slice(0, MAX_ATTEMPTS)) if ((await attempt([number])) !== undefined) sound.push(number);
-  const rest = sound.length > 0 ? await attempt(sound) : undefined;
-  return rest === undefined ? undefined : { altered: rest, tests: new Set(sound) };
+  const soundOf = async (numbers: readonly number[]): Promise<readonly number[]> => {
+    if (numbers.length === 0 || attempts >= MAX_ATTEMPTS) return [];
+    if ((await attempt(numbers)) !== undefined) return numbers;
+    if (numbers.length === 1) return [];
+    const half = Math.ceil(numbers.length / 2);
+    return [...(await soundOf(numbers.slice(0, half))), ...(await soundOf(numbers.slice(half)))];
+  };
+  const sound = await soundOf([...edits.keys()]);
+  const altered = sound.length > 0 ? await attempt(sound) : undefined;
+  return altered === undefined ? undefined : { altered, tests: new Set(sound) };
 }
 
-const MAX_ATTEMPTS = 50;
+const MAX_ATTEMPTS = 30;
 
 function countErrors(root: Parameters<typeof nodesIn>[0]): number {
   if (!root.hasError) return 0;

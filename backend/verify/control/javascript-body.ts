@@ -83,7 +83,7 @@ export class JavaScriptBodies {
     const tried = this.#triedIn(body);
     if (tried.length === 0) return undefined;
     const directive = directivesOf(body).at(-1);
-    const start = directive ? insertion(directive.endIndex, `; ${this.#declaration()}`) : insertion(body.startIndex + 1, ` ${this.#declaration()}`);
+    const start = directive ? insertion(endOf(directive), `; ${this.#declaration()}`) : insertion(body.startIndex + 1, ` ${this.#declaration()}`);
     return [start, ...tried];
   }
 
@@ -106,7 +106,7 @@ export class JavaScriptBodies {
     const own = this.#assertionIn(inner);
     if (own?.callback && !isAwaited) return this.#calledBack(own.edits, own.callback);
     const edits = own ? (own.isLater && !isAwaited ? undefined : own.edits) : this.#helperCall(inner, isAwaited);
-    return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(statement.endIndex, this.#noted(statement))];
+    return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(endOf(statement), this.#noted(statement))];
   }
 
   /** An assertion whose failure goes to what is called when the test is over. */
@@ -124,8 +124,8 @@ export class JavaScriptBodies {
     return [start, ...own.edits, insertion(value.endIndex, `${this.#noted(value)} return; }`)];
   }
 
-  #noted({ text }: Node): string {
-    return `${text.endsWith(';') ? '' : ';'} ${this.#file.held} += 1; } catch {}`;
+  #noted(node: Node): string {
+    return `${this.#file.text[endOf(node) - 1] === ';' ? '' : ';'} ${this.#file.held} += 1; } catch {}`;
   }
 
   #assertionIn(expression: Node): AlteredAssertion | undefined {
@@ -139,7 +139,7 @@ export class JavaScriptBodies {
       if (node.type !== 'return_statement') continue;
       const [value] = partsOf(node);
       if (!value) {
-        edits.push(insertion(node.startIndex, `{ ${this.#failure()} `), insertion(node.endIndex, ' }'));
+        edits.push(insertion(node.startIndex, `{ ${this.#failure()} `), insertion(endOf(node), ' }'));
         continue;
       }
       const own = this.#assertionIn(awaited(value).inner);
@@ -188,7 +188,7 @@ export class JavaScriptBodies {
     const copy = withEdits(helper.text, moved);
     if (copy === undefined) return undefined;
     const text = own ? copy : `const ${this.#nameOf(name)} = ${copy};`;
-    return [insertion(declaration.endIndex, `\n;${text}\n`), ...edits.filter((edit) => !inside(edit))];
+    return [insertion(endOf(declaration), `\n;${text}\n`), ...edits.filter((edit) => !inside(edit))];
   }
 
   #nameOf(helper: string): string {
@@ -218,6 +218,11 @@ function directivesOf(body: Node): readonly Node[] {
 }
 
 const isAsync = (definition: Node): boolean => definition.children.some((child) => child?.type === 'async');
+
+/** Where a statement without a semicolon ends, a comment behind it is part of it; its parts end where it does itself. */
+function endOf(statement: Node): number {
+  return statement.children.findLast((child) => child !== null && !child.isExtra && child.endIndex > child.startIndex)?.endIndex ?? statement.endIndex;
+}
 
 /** The names (or patterns) of a function's parameters. */
 function parametersOf(definition: Node): readonly Node[] {

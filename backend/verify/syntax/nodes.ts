@@ -29,3 +29,21 @@ export function lineEnd(text: string, index: number): number {
   const at = end < 0 ? text.length : end;
   return text[at - 1] === '\r' && at > index ? at - 1 : at;
 }
+
+/**
+ * The words and signs of a node in their order, without comments, and texts as they are written: the same for two nodes that differ in
+ * layout only.
+ */
+export function tokensOf(node: Node): readonly string[] {
+  const tokens: string[] = [];
+  const open = [node];
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (next.isExtra) continue;
+    if (next.childCount === 0) tokens.push(next.text);
+    for (let index = next.childCount - 1; index >= 0; index -= 1) {
+      const child = next.child(index);
+      if (child) open.push(child);
+    }
+  }
+  return tokens;
+}
