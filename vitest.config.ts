@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
     exclude: [
       ...['test/e2e/**', '**/node_modules/**', 'test/fixtures/**'],
-      // Written and not yet seen to pass: `vitest run --exclude '' test/verify/reward-hacks/go`.
+      // Written, and not yet seen to pass.
       ...['test/verify/reward-hacks/typescript/**', 'test/verify/reward-hacks/go/**'],
     ],
     testTimeout: 30_000,
