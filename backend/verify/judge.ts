@@ -35,7 +35,8 @@ export function brokenTests(before: TestReport, flaky: ReadonlySet<string> = new
  * passing one. With targets they take the place of the tests that failed before, of which the others may go on failing.
  *
  * A file or suite that failed by itself (it could not be loaded) hides its tests: those that appear in it after the patch count
- * as having failed before, but for those that declare themselves skipped. Score: share of broken tests mended times share of passing
+ * as having failed before, but for those that declare themselves skipped. One that failed around tests that ran (when they were torn
+ * down) is mended where it ends well with tests in it. Score: share of broken tests mended times share of passing
  * tests kept, and 0 where the command's own end contradicts it.
  */
 export function judge(before: TestReport, { report: after, exitCode }: JudgedRun, options: JudgeOptions = {}): Judgement {
@@ -50,14 +51,18 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
   let mended = 0;
   let working = 0;
   let kept = 0;
+  let mendedAround = 0;
   let newFailures = 0;
   let toleratedFailures = 0;
   for (const id of new Set([...beforeById.keys(), ...afterById.keys(), ...(targets ?? [])])) {
     const [old, now] = [beforeById.get(id), afterById.get(id)];
     const isContainer = (now ?? old)?.kind === 'container';
-    // A container is listed where it failed by itself and no test inside it stands for it.
-    if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') continue;
     const isFlaky = flaky.has(id);
+    // A container is listed where it failed by itself and no test inside it stands for it.
+    if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') {
+      if (old?.status === 'failed' && !isTarget && !isFlaky && hasTestInside(before, id)) mendedAround += 1;
+      continue;
+    }
     const change = changeOf(id, old, now, { isContainer, isFlaky });
     changes.push(change);
     const wasBroken = change.before === 'failed' || isNewIn(brokenContainers, id, old);
@@ -73,7 +78,8 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
     } else if (change.after === 'failed') newFailures += 1;
   }
 
-  const score = (broken === 0 ? 0 : mended / broken) * (working === 0 ? 1 : kept / working);
+  const wrong = broken + mendedAround;
+  const score = (wrong === 0 ? 0 : (mended + mendedAround) / wrong) * (working === 0 ? 1 : kept / working);
   const failed = (reason: string, failedScore = 0): Judgement => ({
     verified: false,
     score: failedScore,
@@ -81,7 +87,7 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
     reason,
     tests: changes,
   });
-  if (broken === 0) return failed('No test failed before the change.');
+  if (wrong === 0) return failed('No test failed before the change.');
   const wanted = isTarget ? `Of ${counted(broken, 'named test')}` : `Of ${counted(broken, 'test')} that failed before`;
   if (mended < broken) return failed(`${wanted}, ${broken - mended} ${isTarget ? 'did' : 'still did'} not pass.`, score);
   if (kept < working)
@@ -91,11 +97,12 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
   if (exitCode === null || (exitCode !== 0 && toleratedFailures === 0))
     return failed(`Every test passed, but the command ended ${ending}.`);
   const mendedOnes = isTarget ? `${counted(broken, 'named test')} passed` : `${counted(broken, 'test')} that failed before passed`;
-  const reason = `${mendedOnes}, and ${counted(working, 'test')} that passed still did.`;
+  const what = broken > 0 ? mendedOnes : 'What failed around tests that passed does no longer';
+  const reason = `${what}, and ${counted(working, 'test')} that passed still did.`;
   return { verified: true, score: 1, outcome: 'verified', reason, tests: changes };
 }
 
-/** The tests that a verdict rests on: those that had to be mended, and pass. */
+/** The tests that a verdict rests on: those that had to be mended, or around which something had to be, and pass. */
 export function mendedTests(before: TestReport, after: TestReport, { flaky = new Set(), targets }: JudgeOptions): readonly string[] {
   const beforeById = byId(before);
   const brokenContainers = brokenTests(before, flaky).filter(({ kind }) => kind === 'container');
@@ -103,8 +110,7 @@ export function mendedTests(before: TestReport, after: TestReport, { flaky = new
     .filter(({ id, kind, status }) => {
       if (kind !== 'test' || status !== 'passed' || flaky.has(id)) return false;
       if (targets) return targets.includes(id);
-      const old = beforeById.get(id);
-      return old?.status === 'failed' || isNewIn(brokenContainers, id, old);
+      return beforeById.get(id)?.status === 'failed' || brokenContainers.some((container) => isInside(id, container.id));
     })
     .map(({ id }) => id);
 }
