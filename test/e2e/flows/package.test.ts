@@ -30,6 +30,7 @@ describe('the VSIX, once installed', () => {
       /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
       /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
+      /^dist\/node_modules\/@vscode\/tree-sitter-wasm\/(LICENSE|package\.json|wasm\/tree-sitter(\.js|\.wasm|-\w+\.wasm))$/,
       /^dist\/node_modules\/onnxruntime-(node|common)\/package\.json$/,
       /^dist\/node_modules\/onnxruntime-(node\/dist|common\/dist\/cjs)\/([\w-]+\.js|package\.json)$/,
       /^dist\/node_modules\/onnxruntime-node\/bin\/napi-v6\/linux\/x64\/(onnxruntime_binding\.node|libonnxruntime\.so\.1)$/,
