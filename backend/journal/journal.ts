@@ -78,7 +78,9 @@ export class Journal {
            AND ($search IS NULL OR has_part(question, $search))
          ORDER BY accepted_at DESC, rowid DESC LIMIT $limit`,
       ),
-      unfinished: file.prepare(`SELECT run_id FROM runs WHERE state IN ('running', 'waiting') ORDER BY accepted_at, rowid`),
+      unfinished: file.prepare(
+        `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
+      ),
       lastSeq: file.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events WHERE run_id = ?'),
       insertEvent: file.prepare('INSERT INTO events (run_id, seq, type, at, body) VALUES (?, ?, ?, ?, ?)'),
       events: file.prepare('SELECT seq, at, body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq'),
@@ -180,9 +182,9 @@ export class Journal {
     return rows.map(summaryOf);
   }
 
-  /** Ids of the runs, of every kind, whose last event is not a final one; oldest first. */
-  unfinished(): string[] {
-    return this.#file.reading(() => this.#statements.unfinished.all()).map((row) => String(row.run_id));
+  /** Ids of the runs of a kind whose last event is not a final one; oldest first. */
+  unfinished(kind: RunKind = 'solve'): string[] {
+    return this.#file.reading(() => this.#statements.unfinished.all(kind)).map((row) => String(row.run_id));
   }
 
   /** The run's events as JSON Lines, one stored event a line, long texts in place. Empty for an unknown run. */

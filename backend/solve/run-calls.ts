@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AppendEffects } from '../journal/journal.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
@@ -10,7 +11,7 @@ export interface CallPlace {
   readonly round: number;
   readonly purpose: Purpose;
   /** The event that a reply becomes; it is committed together with what the reply cost. */
-  readonly onReply: (attempt: Attempt, reply: ModelReply, spent: AttemptSpent) => RunEvent;
+  readonly onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent;
 }
 
 /** The attempt log of one call of a run, written into the run's journal. Keeps nothing that the journal does not have. */
@@ -20,6 +21,10 @@ export class RunAttemptLog implements AttemptLog {
 
   constructor(place: CallPlace) {
     this.#place = place;
+  }
+
+  get purpose(): Purpose {
+    return this.#place.purpose;
   }
 
   started({ attemptId, worker, number, reserved, reservation }: Attempt): void {
@@ -42,6 +47,12 @@ export class RunAttemptLog implements AttemptLog {
       [{ type: 'attempt.failed', round, purpose, attemptId, failure, ...spent, ...(retryInMs !== undefined && { retryInMs }) }],
       settlementOf(attempt, spent),
     );
+  }
+
+  /** A reply that an earlier call paid for: on record with what it cost then, and paid for by nobody. */
+  remembered(reply: ModelReply, spent: AttemptSpent): void {
+    const { recorder, onReply } = this.#place;
+    recorder.record([onReply({ attemptId: randomUUID() }, reply, spent)]);
   }
 
   /** Streamed text belongs to the attempt that was started last. */

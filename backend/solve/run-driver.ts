@@ -45,13 +45,14 @@ export interface RunDriverOptions {
   readonly checker: Checker;
   /** What people are told of an error. */
   readonly failureOf: (error: unknown) => Failure;
+  /** So many texts that are no plan are paid for in one round before the run fails; whoever resumes it grants as many again. */
+  readonly planTries?: number;
   /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
-/** So many texts that are no plan are paid for in one round before the run fails; whoever resumes it grants as many again. */
-const MAX_PLAN_TRIES = 3;
+const PLAN_TRIES = 3;
 /** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that reason unasked. */
 const MAX_PLAN_TOKENS = 8_192;
 /**
@@ -138,14 +139,15 @@ export class RunDriver {
 
   async #plan(): Promise<void> {
     const policy = this.#policy();
+    const { planTries = PLAN_TRIES } = this.#options;
     while (!this.#view.plan && !this.#view.kept) {
       const { request, context, pool, policy: { kind, model, worker } } = this.#run;
       const { rejections, forgivenRejections = 0 } = this.#view;
       const rejection = rejections.at(-1);
-      if (rejection && rejections.length - forgivenRejections >= MAX_PLAN_TRIES) {
+      if (rejection && rejections.length - forgivenRejections >= planTries) {
         throw new RunError(
           'plan-rejected',
-          `The Conductor (${model}) wrote no valid plan in ${MAX_PLAN_TRIES} tries; the last one: ${rejection.message} ` +
+          `The Conductor (${model}) wrote no valid plan in ${planTries} ${planTries === 1 ? 'try' : 'tries'}; the last one: ${rejection.message} ` +
             'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
         );
       }
@@ -175,7 +177,7 @@ export class RunDriver {
   }
 
   /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
-  #planEvent({ attemptId }: Attempt, reply: ModelReply, spent: AttemptSpent): RunEvent {
+  #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const parsed: ParsedPlan = parsePlan(reply.text, {
       workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
     });
@@ -289,7 +291,7 @@ export class RunDriver {
   }
 
   #attempts(
-    round: number, purpose: Purpose, onReply: (attempt: Attempt, reply: ModelReply, spent: AttemptSpent) => RunEvent,
+    round: number, purpose: Purpose, onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent,
   ): RunAttemptLog {
     return new RunAttemptLog({ recorder: this.#options.recorder, round, purpose, onReply });
   }

@@ -8,6 +8,8 @@ export interface RunLedgerOptions {
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Of the training that the run is a rollout of. */
+  readonly training?: BudgetScope | undefined;
 }
 
 /** Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. */
@@ -21,15 +23,16 @@ export class RunLedger implements Ledger {
   reserve(amount: Reserved): Reservation {
     const { run, budget } = this.#options;
     const answer = budget.reserve({ runId: run.runId, scopes: this.#scopes(), usd: amount.usd, tokens: amount.tokens });
-    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer, run));
+    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer, this.#options));
     return { id: answer.reservationId };
   }
 
   #scopes(): BudgetScope[] {
-    const { run: { runId, budget: limits }, now } = this.#options;
+    const { run: { runId, budget: limits }, now, training } = this.#options;
     return [
       { name: `run:${runId}`, limitUsd: limits.runUsd, limitTokens: limits.runTokens },
       { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
+      ...(training ? [training] : []),
     ];
   }
 }
@@ -41,17 +44,17 @@ function localDay(at: number): string {
 }
 
 function refusal(
-  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { runId, request }: RunLedgerOptions['run'],
+  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>,
+  { run: { runId, request }, training }: RunLedgerOptions,
 ): string {
   const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
+  const over = `does not hold another call of up to ${amount(asked)}: ${amount(spent)} are spent and ${amount(reserved)} set aside.`;
+  if (scope === training?.name) return `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`;
   const whose = scope.startsWith('day:') ? 'the day' : 'this run';
   const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}` as const;
   // A limit that came with the question stands before the file's.
   const remedy = setting === 'runUsd' && request.budget?.runUsd !== undefined
     ? `Resume the run with more: conductor runs resume ${runId} --max-usd N`
     : `Raise "${setting}" in workers.json and resume the run.`;
-  return (
-    `The budget of ${whose} (${amount(limit)}) does not hold another call of up to ${amount(asked)}: ${amount(spent)} are spent and ` +
-    `${amount(reserved)} set aside. ${remedy}`
-  );
+  return `The budget of ${whose} (${amount(limit)}) ${over} ${remedy}`;
 }

@@ -21,11 +21,11 @@ export function shuffled<T>(list: readonly T[], seed: number, ...purpose: readon
   return result;
 }
 
-/** The questions of a step: every one once before any comes again, each round in an order of its own. */
-export function questionsOfStep<T>(questions: readonly T[], { seed, step, count }: { readonly seed: number; readonly step: number; readonly count: number }): T[] {
+/** The tasks of a step: every one once before any comes again, each round in an order of its own. */
+export function tasksOfStep<T>(tasks: readonly T[], { seed, step, count }: { readonly seed: number; readonly step: number; readonly count: number }): T[] {
   return Array.from({ length: count }, (_, place) => {
     const at = step * count + place;
-    const round = Math.floor(at / questions.length);
-    return shuffled(questions, seed, 'questions', round)[at % questions.length] as T;
+    const round = Math.floor(at / tasks.length);
+    return shuffled(tasks, seed, 'tasks', round)[at % tasks.length] as T;
   });
 }

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
-import { draw, questionsOfStep, shuffled } from '../../backend/train/draws.ts';
-import { type GrpoTrainerOptions, type RunRollouts, type TrainingQuestion, trainWithGrpo } from '../../backend/train/grpo-trainer.ts';
+import { draw, shuffled, tasksOfStep } from '../../backend/train/draws.ts';
+import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo-trainer.ts';
 import { LocalEngine } from '../../backend/train/local-engine.ts';
 import { OtherTrainingError, TrainingStore } from '../../backend/train/training-store.ts';
 import { modelFolder } from '../golden/golden.ts';
@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const OPTIONS: GrpoTrainerOptions = {
   steps: 4,
-  questionsPerStep: 2,
+  tasksPerStep: 2,
   groupSize: 6,
   maxTokens: 6,
   seed: 5,
@@ -31,16 +31,17 @@ const OPTIONS: GrpoTrainerOptions = {
   gradientClip: 1,
 };
 
-const QUESTIONS: readonly TrainingQuestion[] = ['Sort a list.', 'Add two numbers.', 'Parse a date.'].map((content) => ({
-  id: content, messages: [{ role: 'user', content }],
-}));
+const TASKS = ['Sort a list.', 'Add two numbers.', 'Parse a date.'];
 
-const lowTokens: RunRollouts<TrainingQuestion> = async (_, completions) => completions.map(({ tokens }) => ({
-  kind: 'judged', verified: false, score: tokens.filter((token) => token < 416).length / Math.max(1, tokens.length), costUsd: 0,
-}));
+const lowTokens: Gatherer<string> = {
+  prompt: (content) => ({ messages: [{ role: 'user', content }] }),
+  outcomes: async (_, completions) => completions.map(({ tokens }) => ({
+    kind: 'judged', verified: false, score: tokens.filter((token) => token < 416).length / Math.max(1, tokens.length), costUsd: 0,
+  })),
+};
 
 /** One process's life: opens the model, goes on from the checkpoint, and trains until it is told to stop. */
-async function live(name: string, runRollouts = lowTokens, options = OPTIONS) {
+async function live(name: string, gatherer = lowTokens, options = OPTIONS) {
   const model = await LocalModel.open({
     settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
     device: 'cpu',
@@ -58,7 +59,7 @@ async function live(name: string, runRollouts = lowTokens, options = OPTIONS) {
     const steps: number[] = [];
     const onStep = (step: number): void => void steps.push(step);
     const { signal } = new AbortController();
-    const metrics = await trainWithGrpo({ engine, store, questions: QUESTIONS, runRollouts, onStep }, options, { from, signal });
+    const metrics = await trainWithGrpo({ engine, store, tasks: TASKS, gatherer, onStep }, options, { from, signal });
     return { metrics, steps };
   } finally {
     await model.close();
@@ -72,10 +73,13 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
   it('that is interrupted in the middle of a step ends as one that was not, bit for bit', async () => {
     const whole = await live('whole');
     let asked = 0;
-    const interrupted: RunRollouts<TrainingQuestion> = async (...call) => {
-      asked += 1;
-      if (asked === 6) throw new Error('The machine was turned off.');
-      return await lowTokens(...call);
+    const interrupted: Gatherer<string> = {
+      ...lowTokens,
+      outcomes: async (...call) => {
+        asked += 1;
+        if (asked === 6) throw new Error('The machine was turned off.');
+        return await lowTokens.outcomes(...call);
+      },
     };
     await expect(live('interrupted', interrupted)).rejects.toThrow('The machine was turned off.');
     const resumed = await live('interrupted');
@@ -112,7 +116,7 @@ describe('what a training draws', () => {
   });
 
   it('asks every question once before any comes again, and leaves none out', () => {
-    const asked = Array.from({ length: 15 }, (_, step) => questionsOfStep(['a', 'b', 'c', 'd', 'e'], { seed: 3, step, count: 2 })).flat();
+    const asked = Array.from({ length: 15 }, (_, step) => tasksOfStep(['a', 'b', 'c', 'd', 'e'], { seed: 3, step, count: 2 })).flat();
     for (let round = 0; round < 6; round += 1) expect(asked.slice(5 * round, 5 * round + 5).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(asked.slice(0, 5)).not.toEqual(asked.slice(5, 10));
   });

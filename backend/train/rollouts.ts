@@ -1,0 +1,249 @@
+import type { BudgetScope } from '../journal/budget.ts';
+import type { AppendEffects, Journal } from '../journal/journal.ts';
+import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';
+import { runRequestSchema } from '../protocol/run-request.ts';
+import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
+import type { Checker } from '../solve/checker.ts';
+import { failureOf } from '../solve/failure.ts';
+import { lostAttempts } from '../solve/lost-attempts.ts';
+import { MeteredPolicy } from '../solve/metered-policy.ts';
+import { RunDriver, type RunCall, type RunDriverOptions } from '../solve/run-driver.ts';
+import { RunLedger } from '../solve/run-ledger.ts';
+import { profileOf } from '../solve/run-pool.ts';
+import { RunRecorder } from '../solve/run-recorder.ts';
+import { Slots } from '../verify/slots.ts';
+import type { AnswerCache } from '../workers/answer-cache.ts';
+import type { WorkerCaller } from '../workers/call-worker.ts';
+import type { ClientModel } from '../workers/client-model.ts';
+import type { KeySource } from '../workers/key-source.ts';
+import { costOf, type Prices } from '../workers/prices.ts';
+import type { SampledCompletion } from './engine.ts';
+import { GivenPlans } from './given-plans.ts';
+import type { GroupPlace } from './grpo-trainer.ts';
+import type { RolloutOutcome } from './reward.ts';
+import type { Task } from './task.ts';
+
+export interface RolloutsOptions {
+  readonly journal: Journal;
+  readonly caller: WorkerCaller;
+  readonly prices: Prices;
+  readonly keys: KeySource;
+  readonly clientModel?: ClientModel | undefined;
+  /** Of this training: what its workers have answered is not paid for again. */
+  readonly answers: AnswerCache;
+  /** Name of the training or evaluation: part of every run's id, and the scope of its answers and of its budget. */
+  readonly name: string;
+  readonly kind: Exclude<RunKind, 'solve'>;
+  /** `usd` and `tokens`: the most that all rollouts together may cost. */
+  readonly budget: Budget & { readonly usd?: number | undefined; readonly tokens?: number | undefined };
+  readonly planner: WorkerConfig;
+  /** Rollouts under way at once. */
+  readonly parallel: number;
+  /** Told why the training waits, and with undefined that it goes on. */
+  readonly onWaiting: (message: string | undefined) => void;
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** The budget of the training is spent, or the day's. What was begun can go on with a larger one. */
+export class TrainingBudgetError extends Error {
+  override readonly name = 'TrainingBudgetError';
+}
+
+/** How long a training waits before it asks a worker again that could not answer, the last as often as it takes. */
+const OUTAGE_WAITS_MS = [30_000, 60_000, 120_000, 300_000] as const;
+
+/** Failures of the one call that another call need not share. Any other (no network, no key, no credit) is an outage: the training waits. */
+const FAILURES_OF_ONE_CALL: ReadonlySet<string> = new Set(['invalid-request', 'context-overflow', 'too-large', 'invalid-response']);
+
+/**
+ * Runs sampled plans on Solve's own path: each is a run in the journal, with its plan given, its steps paid for and recorded, and its answer
+ * judged. A rollout that an ended process left under way goes on where it stands, and one that has ended is
+ * only read.
+ */
+export class Rollouts {
+  readonly #options: RolloutsOptions;
+  readonly #slots: Slots;
+  readonly #scope: BudgetScope;
+
+  constructor(options: RolloutsOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.parallel);
+    this.#scope = { name: `${options.kind}:${options.name}`, limitUsd: options.budget.usd, limitTokens: options.budget.tokens };
+  }
+
+  /** Of this training, in all its processes: dollars and tokens. */
+  get spent(): { readonly usd: number; readonly tokens: number } {
+    return this.#options.journal.budget.spent(this.#scope.name);
+  }
+
+  /**
+   * The outcomes of a group, in its order.
+   * @throws TrainingBudgetError; the signal's reason, once everything under way has ended; the journal's errors
+   */
+  async run(
+    task: Task, pool: readonly WorkerConfig[], completions: readonly SampledCompletion[], { step, place }: GroupPlace, signal: AbortSignal,
+  ): Promise<readonly RolloutOutcome[]> {
+    // Of rollouts that cannot go on the first ends the others.
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const outcomes = await Promise.allSettled(completions.map(async (completion, sample) => {
+      await this.#slots.take(either);
+      try {
+        const runId = `${this.#options.name}.${step}.${place}.${sample}`;
+        return await this.#rollout(runId, { task, pool, completion, sample, signal: either });
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      } finally {
+        this.#slots.giveBack();
+      }
+    }));
+    signal.throwIfAborted();
+    if (failed.signal.aborted) throw failed.signal.reason;
+    return outcomes.map((settled) => (settled as PromiseFulfilledResult<RolloutOutcome>).value);
+  }
+
+  async #rollout(runId: string, rollout: OneRollout): Promise<RolloutOutcome> {
+    let recorder = this.#begin(runId, rollout);
+    for (let waits = 0; ; waits += 1) {
+      if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout).drive();
+      const { state, failure, message = '' } = recorder.snapshot;
+      if (failure?.kind === 'internal') throw new Error(message);
+      if (state === 'stopped') throw new TrainingBudgetError(message);
+      if (state === 'completed' || failure === undefined || !isOutage(recorder.snapshot, failure)) break;
+      const { onWaiting, delay } = this.#options;
+      onWaiting(message);
+      await delay(OUTAGE_WAITS_MS[Math.min(waits, OUTAGE_WAITS_MS.length - 1)] as number, rollout.signal);
+      onWaiting(undefined);
+      recorder = this.#goOn(runId);
+    }
+    return await outcomeOf(recorder.snapshot, rollout);
+  }
+
+  #begin(runId: string, { task, pool, completion, sample }: OneRollout): RunRecorder {
+    const { journal, kind, planner, budget: { runUsd, runTokens, dayUsd, dayTokens } } = this.#options;
+    const events = journal.read(runId);
+    const told = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
+    if (told && 'text' in told && told.text !== completion.text) {
+      throw new Error(`The journal has another rollout "${runId}": give this training a name of its own.`);
+    }
+    if (events.length > 0) {
+      const snapshot = snapshotOf(events);
+      return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot) : this.#goOn(runId);
+    }
+    const policy: PolicySnapshot = { kind: 'local', worker: planner, model: planner.model, promptVersion: profileOf(planner).version };
+    const accepted = journal.accept(runId, {
+      type: 'run.accepted',
+      kind,
+      taskId: task.id,
+      parentId: this.#options.name,
+      seed: sample,
+      request: runRequestSchema.parse({
+        question: task.question,
+        rounds: 1,
+        ...('base' in task && { workspace: task.base, testCommand: task.testCommand, testRunner: task.testRunner }),
+      }),
+      pool: [...pool],
+      policy,
+      budget: { runUsd, runTokens, dayUsd, dayTokens },
+    });
+    return this.#recorder(snapshotOf([accepted]));
+  }
+
+  /** Goes on with a run that was left, or that failed for what may be over by now. */
+  #goOn(runId: string): RunRecorder {
+    const events = this.#options.journal.read(runId);
+    const recorder = this.#recorder(snapshotOf(events));
+    recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart' }], { closeAbandoned: true });
+    return recorder;
+  }
+
+  #recorder(run: RunSnapshot): RunRecorder {
+    const { journal } = this.#options;
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
+    return new RunRecorder(run, append, { onEvent: () => {}, onText: () => {} });
+  }
+
+  #driver(recorder: RunRecorder, { task, completion, sample, signal }: OneRollout): RunDriver {
+    const { journal, now, planner } = this.#options;
+    const profile = profileOf(planner);
+    const given = new GivenPlans({ model: planner.model, promptVersion: profile.version }, async () => completion);
+    return new RunDriver({
+      recorder,
+      ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
+      call: this.#call(sample),
+      policyFor: (_planner, call) => new MeteredPolicy({ policy: given, profile, call }),
+      gatherContext: async () => contextOf(task),
+      checker: 'base' in task ? { ...task.checker, findTestCommands: async () => [], runnerOf: async () => task.testRunner } : NO_CHECKER,
+      failureOf,
+      planTries: 1,
+      confirmUnsandboxed: async () => false,
+      signal,
+    });
+  }
+
+  /** Calls workers as Solve does, but never twice for the same: a sample's answer to the same messages is kept. */
+  #call(sampleIndex: number): RunCall {
+    const { caller, prices, keys, clientModel, answers, name: scope } = this.#options;
+    return async (worker, request, { ledger, attempts, signal, adapter }) => {
+      if (attempts.purpose.kind === 'plan') {
+        return (await caller.call(worker, request, { ledger, attempts, keys, signal, onText: attempts.onText, adapter })).reply;
+      }
+      const { messages, maxOutputTokens = worker.maxOutputTokens, ...parameters } = request;
+      const question = { worker, request: { messages, maxOutputTokens, ...parameters }, sampleIndex, scope };
+      const known = answers.get(question);
+      if (known) {
+        attempts.remembered(known, { usage: known.usage, cost: costOf(worker, known.usage, prices), durationMs: 0 });
+        return known;
+      }
+      const { reply } = await caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText });
+      answers.set(question, reply);
+      return reply;
+    };
+  }
+}
+
+interface OneRollout {
+  readonly task: Task;
+  readonly pool: readonly WorkerConfig[];
+  readonly completion: SampledCompletion;
+  /** Which of its group. */
+  readonly sample: number;
+  readonly signal: AbortSignal;
+}
+
+const NO_CHECKER: Checker = {
+  findTestCommands: async () => [],
+  runnerOf: async () => undefined,
+  sandboxAvailability: async () => ({ available: false }),
+  parsePatch: () => Promise.reject(new Error('A task without a project has no files to change.')),
+  verify: () => Promise.reject(new Error('A task without a project has no tests to run.')),
+};
+
+function contextOf(task: Task): Awaited<ReturnType<RunDriverOptions['gatherContext']>> {
+  const shown = 'base' in task ? task.shown : [];
+  const pieces = shown.map((path) => ({ path, startLine: 1, endLine: 0, reason: 'the task\'s', tokens: 0 }));
+  return { pieces, leftOut: [], tokens: 0, text: task.context };
+}
+
+/** The text was no plan, which no other try will change: it is given. */
+const isUnreadable = ({ rounds }: RunSnapshot): boolean => (rounds[0]?.rejections.length ?? 0) > 0;
+
+/** Whether a run failed of something that the plan is not to blame for and that may be over later. */
+function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
+  return !isUnreadable(run) && !FAILURES_OF_ONE_CALL.has(kind);
+}
+
+async function outcomeOf(run: RunSnapshot, { task, signal }: OneRollout): Promise<RolloutOutcome> {
+  if (isUnreadable(run)) return { kind: 'unparseable' };
+  const costUsd = run.rounds.flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
+  const answer = answerOf(run);
+  if (!answer) return { kind: 'infrastructure' };
+  // An answer that changes nothing, or only what it may not, was not tested: it solves nothing.
+  const untested = { verified: false, score: 0, outcome: 'failed' } as const;
+  const grade = 'grader' in task ? await task.grader.grade({ answer: answer.text, signal }) : (answer.round.verdict ?? untested);
+  if (grade.outcome === 'infrastructure') return { kind: 'infrastructure' };
+  return { kind: 'judged', verified: grade.verified, score: grade.score, costUsd };
+}
