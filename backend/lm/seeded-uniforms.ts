@@ -1,0 +1,10 @@
+/** Uniform numbers in (0, 1) that follow from a seed: Mulberry32 (Tommy Ettinger, public domain). Quick, and plenty for weights and for made-up texts. */
+export function seededUniforms(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+  };
+}
