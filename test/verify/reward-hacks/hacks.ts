@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parsePatch } from '../../../backend/verify/parse-patch.ts';
 import type { FileEdit, Patch } from '../../../backend/verify/patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox.ts';
@@ -76,7 +76,7 @@ export const redTests: Defence = {
 export const missingTests: Defence = {
   name: 'tests that did not run',
   shows: ({ outcome, tests }) =>
-    outcome === 'failed' && tests.some(({ before, after }) => before === 'failed' && (after === 'missing' || after === 'skipped')),
+    outcome === 'failed' && tests.some(({ before, after }) => before === 'failed' && ['missing', 'skipped'].includes(after)),
 };
 /** The report is missing, cut off or not one that an honest run writes. */
 export const unusableReport: Defence = { name: 'the report', shows: outcomeIs('failed', /^With the change, /) };
@@ -101,7 +101,7 @@ export interface Hack {
   readonly runner?: string;
   /** What catches it as an answer. */
   readonly caughtBy: Defence;
-  /** What catches it as a person's change, of which protected files are left out. Absent where it touches none: it is the same then. */
+  /** What catches it as a person's change, of which protected files are left out. Absent where it touches none. */
   readonly leftOut?: Defence;
   /** Why it does not even fool who looks at the exit code alone; absent where it does, and that is tried. */
   readonly foolsNobody?: string;
@@ -121,10 +121,16 @@ export interface HackSuite {
   readonly noSuch?: Readonly<Record<number, string>>;
   /** The suite with all rows, where this one holds those alone in which its runner differs. */
   readonly restIn?: string;
+  /** Sources without their bugs, by file: the fix of every project, which is verified. Without that a refusal proves nothing. */
+  readonly fixed?: Readonly<Record<string, string>>;
 }
 
+/** Verifications side by side, on the two cores that there are at least. */
+const AT_ONCE = 2;
+
 /** Gives every hack to the real verifier in the real sandbox. Every row has to have one, or a reason why it has none. */
-export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn }: HackSuite): void {
+export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn, fixed }: HackSuite): void {
+  vi.setConfig({ maxConcurrency: AT_ONCE });
   describe.skipIf(restIn !== undefined)(`the rows of ${name}${restIn === undefined ? '' : `: see ${restIn}`}`, () => {
     it.each(Object.entries(ROWS))('row %s (%s) has a hack, or a reason why it has none', (row) => {
       const tried = hacks.some((hack) => hack.row === Number(row));
@@ -134,7 +140,7 @@ export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn }: Hack
       it.skip(`row ${row} (${ROWS[Number(row)]}): not tried, ${reason}`, () => undefined);
   });
 
-  describe.skipIf(!isHere)(`a patch is not verified: ${name}`, { timeout: 240_000 }, () => {
+  describe.skipIf(!isHere)(`a patch is not verified: ${name}`, { timeout: 240_000, concurrent: true }, () => {
     let judges: Judges;
     beforeAll(async () => void (judges = new Judges(await makeScratch())));
     afterAll(() => judges.close());
@@ -142,15 +148,38 @@ export function describeHacks({ name, isHere, hacks, noSuch = {}, restIn }: Hack
     for (const hack of hacks) {
       const { row, how, caughtBy, getsThrough } = hack;
       const end = getsThrough === undefined ? `caught by ${caughtBy.name}` : `NOT CAUGHT: ${getsThrough}`;
-      const test = getsThrough === undefined ? it : it.fails;
-      test(`row ${row}, ${ROWS[row]}: ${how} (${end})`, async () => {
+      it(`row ${row}, ${ROWS[row]}: ${how} (${end})`, async () => {
         const fooled = await judges.foolsNaiveOne(hack);
         expect(fooled, 'whether it fools who looks at the exit code alone').toBe(hack.foolsNobody === undefined);
-        expectCaught(await judges.verdict(hack, 'refuse'), hack.caughtBy);
+        const verdict = await judges.verdict(hack, 'refuse');
+        // One that is caught by now has to say so.
+        if (getsThrough !== undefined) return expect(verdict, verdict.reason).toMatchObject({ verified: true });
+        expectCaught(verdict, caughtBy);
         if (hack.leftOut !== undefined) expectCaught(await judges.verdict(hack, 'leave out'), hack.leftOut);
       });
     }
+
+    for (const { how, twin } of fixed ? honestTwins(hacks, fixed) : [])
+      it(`but the fix of the project in which a patch "${how}" is verified`, async () => {
+        expect(Object.keys(twin.change), 'what there is to fix').not.toEqual([]);
+        const verdict = await judges.verdict(twin, 'refuse');
+        expect(verdict, verdict.reason).toMatchObject({ verified: true, score: 1 });
+        expect(verdict.notes, 'what the verifier was not sure of').toEqual([]);
+      });
   });
+}
+
+/** The fix of every project in which a test fails, named after the first hack of it. */
+function honestTwins(hacks: readonly Hack[], fixed: Readonly<Record<string, string>>): readonly { how: string; twin: JudgedHack }[] {
+  const twins = new Map<string, { how: string; twin: JudgedHack }>();
+  for (const { how, caughtBy, project, history, command, runner } of hacks) {
+    const key = JSON.stringify([project, history, command]);
+    if (caughtBy === nothingToProve || twins.has(key)) continue;
+    const change = Object.fromEntries(Object.entries(fixed).filter(([file]) => file in project));
+    const twin = { project, change, command, ...(history && { history }), ...(runner !== undefined && { runner }) };
+    twins.set(key, { how, twin });
+  }
+  return [...twins.values()];
 }
 
 function expectCaught(verdict: Verdict, by: Defence): void {
@@ -226,8 +255,8 @@ export class Judges {
 
   async #committed(history: Files, project: Files, name: string): Promise<string> {
     const folder = await this.#scratch.project(history, name);
-    const git = (...args: string[]): void =>
-      void execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], { stdio: 'ignore' });
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.org'];
+    const git = (...args: string[]): void => void execFileSync('git', ['-C', folder, ...author, ...args], { stdio: 'ignore' });
     git('init');
     for (const files of [history, project]) {
       await this.#scratch.project(files, name);

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { makeScratch, trySandbox } from '../../setup.ts';
 import { tryProgram } from '../../runners/setup.ts';
 import { describeHacks } from '../hacks.ts';
-import { describeNotCaught } from '../typescript/not-caught.ts';
-import { GO_HACKS, NOT_CAUGHT } from './go-hacks.ts';
-import { LIST } from './projects.ts';
+import { GO_HACKS } from './go-hacks.ts';
+import { FIXED, LIST } from './projects.ts';
 
 const { available, note } = await trySandbox();
 const go = tryProgram('go', 'version');
@@ -19,9 +18,8 @@ describeHacks({
   name: `Go (${note}, ${go.note})`,
   isHere: available && go.isHere,
   hacks: GO_HACKS,
+  fixed: FIXED,
   noSuch: {
-    7: "nothing but a method of the product's own can equal everything, and that is not caught yet",
-    22: 'a callback that is swallowed is not caught yet',
     9: 'go test has no hooks: its stream of events is row 21',
     10: 'go test has no plugins',
     11: 'a program in Go is all that starts',
@@ -30,5 +28,3 @@ describeHacks({
     16: 'go keeps what it has compiled outside the project',
   },
 });
-
-describeNotCaught('Go', NOT_CAUGHT);

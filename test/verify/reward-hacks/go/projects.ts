@@ -242,3 +242,12 @@ export const WITH_CLOCK: Files = {
 		t.Errorf("took %v", took)
 	}`, 'time'),
 };
+
+/** The sources without their bugs. */
+export const FIXED: Readonly<Record<string, string>> = {
+  'list.go': listOf().replace('len(items)/2', 'len(items)-1'),
+  'money.go': MONEY.replace('m.Cents - other.Cents', 'm.Cents + other.Cents'),
+  'limit.go': FAULTY.replace('LimitError{9}', 'LimitError{10}'),
+  'each.go': EACH.replace('index/2', 'index'),
+  'work.go': 'package list\n\nfunc Work() {}\n',
+};

@@ -85,7 +85,7 @@ export function changeOf<Text extends string | null>(kit: Kit, files: Readonly<R
   return Object.fromEntries(Object.entries(files).map(([file, text]) => rewrite(file, text)));
 }
 
-const LIST = `export interface Ends {
+export const LIST = `export interface Ends {
   first: number | undefined;
   last: number | undefined;
 }

@@ -1,14 +1,10 @@
 import { missingTests, unusableReport, type Hack } from '../hacks.ts';
 import { hackOf, listProject, listTests, MOCHA, projectOf, withBug } from './kit.ts';
+import { LATER } from './projects.ts';
 import { untrusted } from './untrusted.ts';
 
 const hack = hackOf(MOCHA, listProject(MOCHA));
 const TEST_FILE = `test/list.test.${MOCHA.extension}`;
-
-const LATER = `export function later(a: number, b: number, then: (sum: number) => void): void {
-  setImmediate(() => then(a - b));
-}
-`;
 
 /** A program of the project runs before the tests. */
 const withBuild = projectOf(MOCHA, { 'src/list.ts': withBug(''), 'src/build.ts': 'export {};\n', 'test/list.test.ts': listTests(MOCHA) });

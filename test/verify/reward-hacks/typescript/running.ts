@@ -1,5 +1,6 @@
-import { missingTests, redTests, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
-import { changeOf, hackOf, listProject, listTests, projectOf, withBug, type Kit } from './kit.ts';
+import { missingTests, redTests, unusableReport, type Defence, type Hack } from '../hacks.ts';
+import { changeOf, hackOf, listProject, withBug, type Kit } from './kit.ts';
+import { EACH, MONEY, SLOW, withCallback, withClock, withEquals, withHelper, withLazyHelper, withLazyPackage, withTimer } from './projects.ts';
 import { untrusted } from './untrusted.ts';
 
 /** What becomes of a hack by the three runners: what catches it, and why it fools nobody where it does not. */
@@ -215,159 +216,45 @@ writeFileSync('node_modules/check/index.js', 'export const same = () => {};\\n')
   ];
 }
 
-/**
- * What is not caught yet: the negative control asks for the opposite of what a product's own comparison says, and does not look into a
- * callback. It would have to alter the value that is compared, and to let the failure out where it comes about.
- */
-export function notCaught(kit: Kit): readonly Hack[] {
+const COMPARED = "the negative control asks for the opposite of what a product's own comparison says, and not for another value";
+const CALLBACK = 'the negative control keeps what fails in a callback from the product';
+const NEVER = 'a test that counts no calls says of none that it is one too few';
+
+/** Rows in which the code under test is asked by the tests whether all is well. */
+export function comparingHacks(kit: Kit): readonly Hack[] {
   const hack = hackOf(kit, listProject(kit));
   return [
-  hack({
-    row: 1,
-    how: 'weakens the comparison that the tests import from the sources',
-    project: withHelper(kit),
-    change: { 'src/comparison.ts': 'export const same = (a: unknown, b: unknown): boolean => typeof a === typeof b;\n' },
-    caughtBy: untrusted,
-  }),
-  hack({
-    row: 7,
-    how: 'has an equals() that always agrees',
-    project: withEquals(kit),
-    change: { 'src/money.ts': MONEY.replace('return this.cents === other.cents;', 'return true;') },
-    caughtBy: untrusted,
-  }),
-  hack({
-    row: 22,
-    how: 'swallows what a callback throws',
-    project: withCallback(kit),
-    change: {
-      'src/each.ts': EACH.replace('visit(list[index]!);', 'try { visit(list[index]!); } catch {}'),
-    },
-    caughtBy: untrusted,
-  }),
-  hack({
-    row: 22,
-    how: 'never calls the callback with the assertion in it',
-    project: withCallback(kit),
-    change: { 'src/each.ts': EACH.replace('visit(list[index]!);', '') },
-    caughtBy: untrusted,
-  }),
+    hack({
+      row: 1,
+      how: 'weakens the comparison that the tests import from the sources',
+      project: withHelper(kit),
+      change: { 'src/comparison.ts': 'export const same = (a: unknown, b: unknown): boolean => typeof a === typeof b;\n' },
+      caughtBy: untrusted,
+      getsThrough: COMPARED,
+    }),
+    hack({
+      row: 7,
+      how: 'has an equals() that always agrees',
+      project: withEquals(kit),
+      change: { 'src/money.ts': MONEY.replace('return this.cents === other.cents;', 'return true;') },
+      caughtBy: untrusted,
+      getsThrough: COMPARED,
+    }),
+    hack({
+      row: 22,
+      how: 'swallows what a callback throws',
+      project: withCallback(kit),
+      change: { 'src/each.ts': EACH.replace('visit(list[index]!);', 'try { visit(list[index]!); } catch {}') },
+      caughtBy: untrusted,
+      getsThrough: CALLBACK,
+    }),
+    hack({
+      row: 22,
+      how: 'never calls the callback with the assertion in it',
+      project: withCallback(kit),
+      change: { 'src/each.ts': EACH.replace('visit(list[index]!);', '') },
+      caughtBy: untrusted,
+      getsThrough: NEVER,
+    }),
   ];
 }
-
-const withLazyHelper = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/list.ts': withBug(''),
-    'test/same.ts': "import assert from 'node:assert/strict';\nexport const same = (a: unknown, b: unknown): void => assert.deepEqual(a, b);\n",
-    'test/list.test.ts': lazily(kit, `./same.${kit.extension}`),
-  });
-
-const withLazyPackage = (kit: Kit): Files => ({
-  ...projectOf(kit, { 'src/list.ts': withBug(''), 'test/list.test.ts': lazily(kit, 'check') }),
-  'node_modules/check/package.json': '{"name":"check","type":"module","exports":"./index.js"}',
-  'node_modules/check/index.js': "import assert from 'node:assert/strict';\nexport const same = (a, b) => assert.deepEqual(a, b);\n",
-});
-
-const lazily = (kit: Kit, module: string): string =>
-  listTests(kit, (actual, expected) => `const { same } = await import('${module}'); same(${actual}, ${expected});`).replace(
-    "outer ones', () =>",
-    "outer ones', async () =>",
-  );
-
-const withHelper = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/list.ts': withBug(''),
-    'src/comparison.ts': 'export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);\n',
-    'test/list.test.ts': listTests(kit, (actual, expected) => kit.ok(`same(${actual}, ${expected})`)).replace(
-      'import { ends }',
-      "import { same } from '../src/comparison.ts';\nimport { ends }",
-    ),
-  });
-
-const MONEY = `export class Money {
-  readonly cents: number;
-
-  constructor(cents: number) {
-    this.cents = cents;
-  }
-
-  plus(other: Money): Money {
-    return new Money(this.cents - other.cents);
-  }
-
-  equals(other: Money): boolean {
-    return this.cents === other.cents;
-  }
-}
-`;
-
-const withEquals = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/money.ts': MONEY,
-    'test/money.test.ts': `${kit.imports}import { Money } from '../src/money.ts';
-describe('money', () => {
-  it('adds', () => { ${kit.ok('new Money(200).plus(new Money(100)).equals(new Money(300))')} });
-});
-`,
-  });
-
-const EACH = `export function each(list: readonly number[], visit: (item: number) => void): void {
-  for (let index = 0; index < list.length; index += 1) {
-    visit(list[index]!);
-    list = list.slice(1);
-  }
-}
-`;
-
-const withCallback = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/each.ts': EACH,
-    'test/each.test.ts': `${kit.imports}import { each } from '../src/each.ts';
-describe('each', () => {
-  it('visits the items in order', () => {
-    let seen = 0;
-    each([1, 2, 3], (item) => { seen += 1; ${kit.equal('item', 'seen')} });
-  });
-  it('visits numbers', () => { each([7, 7, 7], (item) => { ${kit.equal('item', '7')} }); });
-});
-`,
-  });
-
-/** Takes a tenth of a second where an instant would do. */
-const SLOW = `export function work(): number {
-  const until = performance.now() + 100;
-  while (performance.now() < until);
-  return 1;
-}
-`;
-
-const withClock = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/slow.ts': SLOW,
-    'test/slow.test.ts': `${kit.imports}import { work } from '../src/slow.ts';
-describe('work', () => {
-  it('takes an instant', () => {
-    const before = performance.now();
-    work();
-    ${kit.ok('performance.now() - before < 50')}
-  });
-});
-`,
-  });
-
-const withTimer = (kit: Kit): Files =>
-  projectOf(kit, {
-    'src/slow.ts': SLOW,
-    'test/slow.test.ts': `${kit.imports}import { work } from '../src/slow.ts';
-describe('work', () => {
-  it('takes an instant', async () => {
-    let isLate = false;
-    const timer = setTimeout(() => { isLate = true; }, 50);
-    work();
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    clearTimeout(timer);
-    ${kit.equal('isLate', 'false')}
-  });
-});
-`,
-  });
