@@ -1,0 +1,206 @@
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { AnswerFile } from '../../backend/train/answer-file.ts';
+import type { SampledCompletion } from '../../backend/train/engine.ts';
+import { Rollouts, TrainingBudgetError, type RolloutsOptions } from '../../backend/train/rollouts.ts';
+import type { GradedTask, ProjectTask } from '../../backend/train/task.ts';
+import { wholeGrade, infrastructureGrade } from '../../backend/verify/graders/grader.ts';
+import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import type { Verdict } from '../../backend/verify/verdict.ts';
+import { AnswerCache } from '../../backend/workers/answer-cache.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+let folder: string;
+let server: ScriptedServer;
+let script: (request: ScriptedRequest) => ScriptedAnswer;
+/** Goes so fast that no cooldown is felt. */
+let clock = 0;
+let waits: (string | undefined)[];
+let delayed: () => void;
+const opened: { close(): void }[] = [];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  script = ({ model, text }) => `${model} says ${asksForPlan(text) ? 'plan' : `right ${server.requests.length}`}`;
+  server = await ScriptedServer.start((request) => script(request));
+  waits = [];
+  delayed = () => {};
+});
+afterEach(async () => {
+  for (const open of opened.splice(0).reverse()) open.close();
+  await server.close();
+});
+
+const asksForPlan = (text: string): boolean => /make a plan\.$/i.test(text);
+
+const NEVER = new AbortController().signal;
+const AT = { step: 3, place: 1 };
+
+const task: GradedTask = {
+  id: 'task',
+  question: 'What is right?',
+  context: 'So much is known.',
+  grader: { grade: async ({ answer }) => wholeGrade(answer.includes('right'), 'read') },
+};
+
+const plan = (...steps: readonly [worker: number, subtask: string][]): SampledCompletion => ({
+  text: [
+    `model_id = ${JSON.stringify(steps.map(([worker]) => worker))}`,
+    `subtasks = ${JSON.stringify(steps.map(([, subtask]) => subtask))}`,
+    `access_list = ${JSON.stringify(steps.map((_, index) => (index === 0 ? [] : ['all'])))}`,
+  ].join('\n'),
+  promptTokens: [1, 2, 3],
+  tokens: [4, 5],
+  logprobs: [-1, -1],
+  finishReason: 'stop',
+});
+
+const workers = (): WorkerConfig[] => ['one', 'two'].map((id) => workerConfigSchema.parse({
+  id, model: id, provider: 'openai-compatible', baseUrl: server.baseUrl, maxOutputTokens: 1_000, price: { inputPerMillion: 10, outputPerMillion: 100 },
+}));
+
+async function rollouts(options: Partial<RolloutsOptions> = {}): Promise<Rollouts> {
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'));
+  const answers = new AnswerFile(path.join(folder, 'answers.sqlite'));
+  opened.push(journal, answers);
+  const prices = await loadPrices();
+  return new Rollouts({
+    journal,
+    caller: new WorkerCaller({ limits: new ProviderLimits({ now: () => (clock += 3_600_000) }), prices, delay: async () => {} }),
+    prices,
+    keys: { get: () => Promise.reject(new Error('no key is needed')), forget: () => {} },
+    answers: new AnswerCache(answers),
+    name: 'training',
+    kind: 'rollout',
+    budget: budgetSchema.parse({}),
+    planner: workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' }),
+    parallel: 4,
+    onWaiting: (message) => waits.push(message),
+    delay: async () => delayed(),
+    now: Date.now,
+    ...options,
+  });
+}
+
+describe('a rollout', () => {
+  it('is a run of Solve with its plan given: executed, graded, and paid for', async () => {
+    const made = await rollouts();
+    const cut: SampledCompletion = { ...plan([0, 'Answer.']), text: 'model_id = [0', finishReason: 'length' };
+    const outcomes = await made.run(task, workers(), [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.']), cut, plan([7, 'No.'])], AT, NEVER);
+    // 100 tokens in, 20 out.
+    const cost = (100 * 10 + 20 * 100) / 1_000_000;
+    expect(outcomes).toEqual([
+      { kind: 'judged', verified: true, score: 1, costUsd: expect.closeTo(2 * cost, 9) },
+      { kind: 'judged', verified: false, score: 0, costUsd: expect.closeTo(cost, 9) },
+      { kind: 'unparseable' },
+      { kind: 'unparseable' },
+    ]);
+    expect(made.spent.usd).toBeCloseTo(3 * cost, 9);
+    const run = opened.map((open) => (open instanceof Journal ? open.snapshot('training.3.1.0') : undefined)).find(Boolean);
+    expect(run).toMatchObject({ kind: 'rollout', taskId: 'task', parentId: 'training', state: 'completed' });
+    expect(server.of('two')[0]?.text).toContain('one says plan');
+    expect(server.of('two')[0]?.text).toContain('So much is known.');
+  });
+
+  it('that has ended is only read when its training goes on, and one that was left is finished; neither is paid for twice', async () => {
+    const plans = [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.'], [1, 'Answer.'])];
+    const first = await rollouts();
+    const outcomes = await first.run(task, workers(), plans, AT, NEVER);
+    expect(server.requests).toHaveLength(4);
+    const { spent } = first;
+
+    const others = [plan([0, 'Think, and make a plan.'], [1, 'Answer at last.'])];
+    const abort = new AbortController();
+    script = ({ model, text }) => {
+      if (model === 'two') abort.abort(new Error('The machine was turned off.'));
+      return `${model} says ${asksForPlan(text) ? 'plan' : 'right'}`;
+    };
+    await expect((await rollouts()).run(task, workers(), others, { step: 4, place: 0 }, abort.signal)).rejects.toThrow('turned off');
+    const asked = server.of('one').length;
+
+    script = () => 'right';
+    const again = await rollouts();
+    expect(await again.run(task, workers(), plans, AT, NEVER)).toEqual(outcomes);
+    expect(await again.run(task, workers(), others, { step: 4, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    expect(server.of('one')).toHaveLength(asked);
+    expect(again.spent.usd).toBeGreaterThan(spent.usd);
+    await expect(again.run(task, workers(), [plan([1, 'Another.'])], AT, NEVER)).rejects.toThrow('give this training a name of its own');
+  });
+
+  it('shares answers with the same sample of a later group, and never with another sample', async () => {
+    const made = await rollouts();
+    const plans = [plan([0, 'Answer.']), plan([0, 'Answer.'])];
+    const cost = made.spent.usd;
+    const [first, second] = await made.run(task, workers(), plans, AT, NEVER);
+    expect(server.requests).toHaveLength(2);
+    const spent = made.spent.usd;
+    expect(spent).toBeGreaterThan(cost);
+    expect(await made.run(task, workers(), plans, { step: 9, place: 0 }, NEVER)).toEqual([first, second]);
+    expect(server.requests).toHaveLength(2);
+    expect(made.spent.usd).toBe(spent);
+  });
+
+  it('waits for a worker that is out of order, tells why, and becomes no reward meanwhile', async () => {
+    let isDown = true;
+    script = () => (isDown ? { status: 503 } : 'right');
+    delayed = () => {
+      isDown = waits.length < 5;
+    };
+    const made = await rollouts({ parallel: 1 });
+    expect(await made.run(task, workers(), [plan([0, 'Answer.'])], AT, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    expect(waits).toEqual([expect.stringContaining('one'), undefined, expect.stringContaining('one'), undefined, expect.stringContaining('one'), undefined]);
+  });
+
+  it('whose call a worker refuses for itself, and whose grader cannot work, is of unknown worth', async () => {
+    script = ({ model }) => (model === 'one' ? { status: 400 } : 'right');
+    const made = await rollouts();
+    const broken: GradedTask = { ...task, id: 'broken', grader: { grade: async () => infrastructureGrade('The machine is full.') } };
+    expect(await made.run(task, workers(), [plan([0, 'Answer.']), plan([1, 'Answer.'])], AT, NEVER)).toEqual([
+      { kind: 'infrastructure' }, { kind: 'judged', verified: true, score: 1, costUsd: expect.any(Number) },
+    ]);
+    expect(await made.run(broken, workers(), [plan([1, 'Answer.'])], { step: 4, place: 0 }, NEVER)).toEqual([{ kind: 'infrastructure' }]);
+    expect(waits).toEqual([]);
+  });
+
+  it('beyond the budget of its training is not begun, and goes on with a larger one', async () => {
+    const plans = [plan([0, 'Answer.'], [1, 'Answer.'])];
+    const budget = budgetSchema.parse({});
+    const poor = await rollouts({ budget: { ...budget, usd: 0.104 } });
+    await expect(poor.run(task, workers(), plans, AT, NEVER)).rejects.toThrow(TrainingBudgetError);
+    await expect(poor.run(task, workers(), plans, AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.1040\).*Go on with a larger one/);
+    expect(poor.spent.usd).toBeLessThan(0.104);
+    const asked = server.requests.length;
+    const rich = await rollouts({ budget: { ...budget, usd: 5 } });
+    expect(await rich.run(task, workers(), plans, AT, NEVER)).toMatchObject([{ verified: true }]);
+    expect(server.requests).toHaveLength(2);
+    expect(asked).toBe(1);
+  });
+
+  it('of a task in a project has its patch judged by the task\'s own checker', async () => {
+    script = () => '```js title="a.js"\nexport const a = 2;\n```';
+    const verdict = { verified: false, score: 0.5, outcome: 'failed', reason: 'Half.', tests: [], notes: [], command: 'x', sandboxed: true, durationMs: 1 } satisfies Verdict;
+    const judged: unknown[] = [];
+    const project: ProjectTask = {
+      id: 'project', question: 'Mend it.', context: '', base: folder, shown: ['a.js'], testCommand: 'node --test', testRunner: 'node-test',
+      checker: {
+        parsePatch: (answer, base, shown) => parsePatch(answer, base, { candidates: shown }),
+        sandboxAvailability: async () => ({ available: true }),
+        verify: async (request) => {
+          judged.push(request);
+          return verdict;
+        },
+      },
+    };
+    const made = await rollouts();
+    expect(await made.run(project, workers(), [plan([0, 'Answer.'])], AT, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0.5 }]);
+    expect(judged).toMatchObject([{ base: folder, command: 'node --test', sandboxed: true, patch: { edits: [{ path: 'a.js', after: 'export const a = 2;\n' }] } }]);
+    script = () => 'I would rather not.';
+    expect(await made.run(project, workers(), [plan([1, 'Refuse.'])], { step: 5, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0 }]);
+  });
+});
