@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExceededLimit } from '../process-group.ts';
 import { shellQuote } from '../shell-quote.ts';
 import type { Limits } from './limits.ts';
 
-/** One of the kernel's controllers (cgroups(7), version 1). */
+/** What one of the kernel's controllers (cgroups(7)) holds for us. */
 interface Controller {
-  readonly name: string;
+  readonly name: 'pids' | 'memory';
   /** Files and what to write to them; `optional` where not every kernel has them. */
   readonly settings: (limits: Limits) => readonly { file: string; value: number; optional?: boolean }[];
   /** Counts what the kernel has refused or ended. */
@@ -16,52 +16,63 @@ interface Controller {
   readonly limit: ExceededLimit;
 }
 
-const CONTROLLERS: readonly Controller[] = [
-  {
-    name: 'pids',
-    settings: ({ processes }) => [{ file: 'pids.max', value: processes }],
-    counter: { file: 'pids.events', field: 'max' },
-    limit: 'processes',
-  },
-  {
-    name: 'memory',
-    settings: ({ memoryBytes }) => [
-      { file: 'memory.limit_in_bytes', value: memoryBytes },
-      // With what is swapped out.
-      { file: 'memory.memsw.limit_in_bytes', value: memoryBytes, optional: true },
-    ],
-    counter: { file: 'memory.oom_control', field: 'oom_kill' },
-    limit: 'memory',
-  },
-];
+const PIDS: Controller = {
+  name: 'pids',
+  settings: ({ processes }) => [{ file: 'pids.max', value: processes }],
+  counter: { file: 'pids.events', field: 'max' },
+  limit: 'processes',
+};
+
+const MEMORY_1: Controller = {
+  name: 'memory',
+  settings: ({ memoryBytes }) => [
+    { file: 'memory.limit_in_bytes', value: memoryBytes },
+    // With what is swapped out.
+    { file: 'memory.memsw.limit_in_bytes', value: memoryBytes, optional: true },
+  ],
+  counter: { file: 'memory.oom_control', field: 'oom_kill' },
+  limit: 'memory',
+};
+
+const MEMORY_2: Controller = {
+  name: 'memory',
+  settings: ({ memoryBytes }) => [
+    { file: 'memory.max', value: memoryBytes },
+    { file: 'memory.swap.max', value: 0, optional: true },
+  ],
+  counter: { file: 'memory.events', field: 'oom_kill' },
+  limit: 'memory',
+};
+
+/** A folder in which we may make groups, and what they then hold: version 1 has one for each controller, version 2 one for all. */
+interface Parent {
+  readonly folder: string;
+  readonly controllers: readonly Controller[];
+}
 
 const REMOVED_WITHIN_MS = 2_000;
 
-/**
- * Limits that the kernel holds for all processes of a command together, where we may set them: as root, with control groups of version 1.
- * Elsewhere there are none, and the watch alone has to hold them.
- */
+/** Limits that the kernel holds for all processes of a command together. Where it does not let us, the watch has to hold them alone. */
 export class ControlGroups {
-  /** Where our own process is, for each controller, or undefined before the first look. */
-  #parents: ReadonlyMap<Controller, string> | undefined;
+  #parents: readonly Parent[] | undefined;
 
   /** Undefined where none can be made. */
   create(limits: Limits): ControlGroup | undefined {
     if (!this.#parents) {
-      this.#parents = findParents();
-      sweep(this.#parents);
+      this.#parents = parentsInVersion2() ?? parentsInVersion1() ?? [];
+      for (const { folder } of this.#parents) sweep(folder);
     }
-    if (this.#parents.size === 0) return undefined;
+    if (this.#parents.length === 0) return undefined;
     // The process id lets a later process see whose groups are left over.
     const name = `conductor-${process.pid}-${randomBytes(4).toString('hex')}`;
-    const folders = new Map([...this.#parents].map(([controller, parent]) => [controller, path.join(parent, name)]));
-    const group = new ControlGroup(folders);
+    const parts = this.#parents.map(({ folder, controllers }) => ({ folder: path.join(folder, name), controllers }));
+    const group = new ControlGroup(parts);
     try {
       group.make(limits);
       return group;
     } catch {
       void group.remove();
-      this.#parents = new Map();
+      this.#parents = [];
       return undefined;
     }
   }
@@ -69,31 +80,33 @@ export class ControlGroups {
 
 /** The group of one command. */
 export class ControlGroup {
-  readonly #folders: ReadonlyMap<Controller, string>;
+  readonly #parts: readonly Parent[];
 
-  constructor(folders: ReadonlyMap<Controller, string>) {
-    this.#folders = folders;
+  constructor(parts: readonly Parent[]) {
+    this.#parts = parts;
   }
 
   /** Throws an error of the file system. */
   make(limits: Limits): void {
-    for (const [{ settings }, folder] of this.#folders) {
+    for (const { folder, controllers } of this.#parts) {
       mkdirSync(folder);
-      for (const { file, value, optional } of settings(limits))
+      for (const { file, value, optional } of controllers.flatMap(({ settings }) => settings(limits)))
         if (!optional || existsSync(path.join(folder, file))) writeFileSync(path.join(folder, file), String(value));
     }
   }
 
   /** For the shell: puts the shell itself and all that it will start into the group. Does without where that fails. */
   get joinLine(): string {
-    return [...this.#folders.values()].map((folder) => `echo 0 2>/dev/null > ${shellQuote(path.join(folder, 'cgroup.procs'))}`).join('; ');
+    return this.#parts.map(({ folder }) => `echo 0 2>/dev/null > ${shellQuote(path.join(folder, 'cgroup.procs'))}`).join('; ');
   }
 
   /** What the kernel has refused its processes, or ended one for. */
   refused(): ExceededLimit | undefined {
-    for (const [{ counter, limit }, folder] of this.#folders) {
-      const text = readOr('', path.join(folder, counter.file));
-      if (Number(new RegExp(`^${counter.field} (\\d+)`, 'm').exec(text)?.[1] ?? 0) > 0) return limit;
+    for (const { folder, controllers } of this.#parts) {
+      for (const { counter, limit } of controllers) {
+        const count = new RegExp(`^${counter.field} (\\d+)`, 'm').exec(read(path.join(folder, counter.file)))?.[1];
+        if (Number(count ?? 0) > 0) return limit;
+      }
     }
     return undefined;
   }
@@ -101,17 +114,16 @@ export class ControlGroup {
   /** Kills what is left in the group and removes it; what cannot be removed now is left to a later start. */
   async remove(): Promise<void> {
     const until = performance.now() + REMOVED_WITHIN_MS;
-    while (![...this.#folders.values()].map(removeFolder).every(Boolean) && performance.now() < until) await delay(5);
+    while (!this.#parts.map(({ folder }) => removeFolder(folder)).every(Boolean) && performance.now() < until) await delay(5);
   }
 }
 
 /** Removes what processes that are gone have left behind. */
-function sweep(parents: ReadonlyMap<Controller, string>): void {
-  for (const parent of parents.values()) {
-    for (const name of readdirSync(parent)) {
-      const [, pid] = /^conductor-(\d+)-/.exec(name) ?? [];
-      if (pid !== undefined && isGone(pid)) void new ControlGroup(new Map([[CONTROLLERS[0] as Controller, path.join(parent, name)]])).remove();
-    }
+function sweep(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = /^conductor-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || !isGone(pid)) continue;
+    void new ControlGroup([{ folder: path.join(parent, name), controllers: [] }]).remove();
   }
 }
 
@@ -125,42 +137,79 @@ function removeFolder(folder: string): boolean {
   }
   try {
     // Nothing can start another one before it is killed.
-    if (existsSync(path.join(folder, 'pids.max'))) writeFileSync(path.join(folder, 'pids.max'), '0');
-    for (const pid of readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n')) if (pid !== '') process.kill(Number(pid), 'SIGKILL');
+    if (existsSync(path.join(folder, PIDS.counter.file))) writeFileSync(path.join(folder, 'pids.max'), '0');
+    for (const pid of read(path.join(folder, 'cgroup.procs')).split('\n')) if (pid !== '') process.kill(Number(pid), 'SIGKILL');
   } catch {
     // It has ended by itself.
   }
   return false;
 }
 
-/** The folders of the groups that our own process is in. Empty where controllers are missing or not ours to use. */
-function findParents(): ReadonlyMap<Controller, string> {
-  const own = readOr('', '/proc/self/cgroup').split('\n').map((line) => line.split(':'));
-  const mounts = readOr('', '/proc/self/mountinfo').split('\n').map((line) => line.split(' '));
-  const parents = new Map<Controller, string>();
-  for (const controller of CONTROLLERS) {
-    const has = (list: string | undefined): boolean => list?.split(',').includes(controller.name) ?? false;
-    const [, , inside] = own.find(([, controllers]) => has(controllers)) ?? [];
-    const mount = mounts.find((fields) => fields.includes('cgroup') && has(fields.at(-1)));
-    const [, , , root, point] = mount ?? [];
-    if (inside === undefined || root === undefined || point === undefined) return new Map();
-    const relative = path.relative(root, inside);
-    if (relative.startsWith('..')) return new Map();
-    parents.set(controller, path.join(point, relative));
+/**
+ * Above our own group the nearest one that hands both controllers down and is ours to write: for root, and for a user whose processes
+ * systemd keeps in groups of the user's own. Our own group cannot hand down what it holds, because we are in it.
+ */
+function parentsInVersion2(): readonly Parent[] | undefined {
+  const place = ownPlace('', ({ type }) => type === 'cgroup2');
+  if (!place) return undefined;
+  for (let folder = path.dirname(place.own); isWithin(place.mount, folder); folder = path.dirname(folder)) {
+    const handedDown = read(path.join(folder, 'cgroup.subtree_control')).trim().split(' ');
+    const isComplete = handedDown.includes('pids') && handedDown.includes('memory');
+    if (isComplete && isOurs(folder)) return [{ folder, controllers: [PIDS, MEMORY_2] }];
   }
-  return parents;
+  return undefined;
+}
+
+/** Our own groups, each for its controller. */
+function parentsInVersion1(): readonly Parent[] | undefined {
+  const parents = [PIDS, MEMORY_1].map((controller): Parent | undefined => {
+    const place = ownPlace(controller.name, ({ type, options }) => type === 'cgroup' && options.includes(controller.name));
+    return place && isOurs(place.own) ? { folder: place.own, controllers: [controller] } : undefined;
+  });
+  return parents.every((parent) => parent !== undefined) ? parents : undefined;
+}
+
+/** Where the hierarchy with this controller is mounted, and in it the group that we are in. */
+function ownPlace(
+  controller: string,
+  isRight: (mounted: { type: string; options: readonly string[] }) => boolean,
+): { mount: string; own: string } | undefined {
+  // Names of groups may have colons in them.
+  const own = read('/proc/self/cgroup').split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
+  const inside = own.find((found) => found?.[1]?.split(',').includes(controller))?.[2];
+  for (const line of read('/proc/self/mountinfo').split('\n')) {
+    const [before = '', after = ''] = line.split(' - ');
+    const [, , , root = '/', mount = '/'] = before.split(' ');
+    const [type = '', , options = ''] = after.split(' ');
+    if (inside === undefined || !isRight({ type, options: options.split(',') })) continue;
+    const relative = path.relative(root, inside);
+    return relative.startsWith('..') ? undefined : { mount, own: path.join(mount, relative) };
+  }
+  return undefined;
+}
+
+const isWithin = (folder: string, entry: string): boolean => entry === folder || entry.startsWith(`${folder}/`);
+
+function isOurs(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    accessSync(path.join(folder, 'cgroup.procs'), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isGone(pid: string): boolean {
-  const stat = readOr('', `/proc/${pid}/stat`);
+  const stat = read(`/proc/${pid}/stat`);
   // One that nobody has buried yet is gone as well.
   return stat === '' || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
-function readOr(fallback: string, file: string): string {
+function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return fallback;
+    return '';
   }
 }

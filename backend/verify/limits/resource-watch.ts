@@ -16,6 +16,9 @@ export interface WatchedCommand {
 
 const LOOK_EVERY_MS = 200;
 
+/** Of the time of our own process, which has other things to do. */
+const LARGEST_PART_OF_TIME = 1 / 10;
+
 /** Files are counted once so much less is free, as a part of the limit: not more often than a few times before it is reached. */
 const NOTICEABLE_PART = 1 / 4;
 
@@ -33,7 +36,7 @@ export class ResourceWatch {
   readonly #root: number;
   readonly #since = new Date();
   readonly #freeAtStart: FreeSpace;
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #freeAtLastCount: FreeSpace;
   #isCounting = false;
   #isOver = false;
@@ -44,12 +47,20 @@ export class ResourceWatch {
     this.#exceed = exceed;
     this.#freeAtStart = freeSpace(command.writable);
     this.#freeAtLastCount = this.#freeAtStart;
-    if (process.platform === 'linux') this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    if (process.platform === 'linux') this.#lookIn(LOOK_EVERY_MS);
   }
 
   stop(): void {
     this.#isOver = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
+  }
+
+  #lookIn(waitMs: number): void {
+    this.#timer = setTimeout(() => {
+      const started = performance.now();
+      this.#look();
+      if (!this.#isOver) this.#lookIn(Math.max(LOOK_EVERY_MS, (performance.now() - started) / LARGEST_PART_OF_TIME));
+    }, waitMs);
   }
 
   #end(limit: ExceededLimit): void {

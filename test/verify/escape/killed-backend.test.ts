@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { RunFolders } from '../../../backend/verify/run-folder.ts';
 import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
-import { isRoot, makeSurroundings, pathOf, uniqueSleep, type Surroundings } from './setup.ts';
+import { hasControlGroups, makeSurroundings, pathOf, uniqueSleep, type Surroundings } from './setup.ts';
 
 const { available, note } = await trySandbox();
 
@@ -46,7 +46,7 @@ describe.skipIf(!available)(`when the backend is killed in the middle of a comma
     expect(await readdir(folders.root)).not.toEqual([]);
     await folders.sweep();
     expect(await readdir(folders.root)).toEqual([]);
-    if (isRoot && existsSync('/sys/fs/cgroup/pids/cgroup.procs')) expect(await groupsOf(backend.pid)).not.toBe('');
+    if (hasControlGroups) expect(await groupsOf(backend.pid)).not.toBe('');
     await around.run('true');
     await expect.poll(() => groupsOf(backend.pid), PATIENTLY).toBe('');
   });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PATIENTLY, trySandbox } from '../setup.ts';
 import { HOGS } from './hogs.ts';
-import { has, isRoot, makeSurroundings, node, python } from './setup.ts';
+import { has, hasControlGroups, isRoot, makeSurroundings, node, python } from './setup.ts';
 
 const { available, note } = await trySandbox();
 const isTried = available && has('python3');
@@ -17,7 +17,7 @@ describe(`a command that takes too much is ended (${note})`, () => {
   });
 
   const held = HOGS.filter(({ exceeds }) => exceeds === 'processes' || exceeds === 'memory');
-  it.runIf(isTried && isRoot).each(held)('where there are control groups when it $does', { timeout: 60_000 }, async ({ command, limits, exceeds }) => {
+  it.runIf(isTried && hasControlGroups).each(held)('by control groups too when it $does', { timeout: 60_000 }, async ({ command, limits, exceeds }) => {
     await using around = await makeSurroundings();
     expect((await around.run(command, { limits })).exceeded).toBe(exceeds);
   });

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
+import { ControlGroups } from '../../../backend/verify/limits/control-group.ts';
+import { defaultLimits } from '../../../backend/verify/limits/limits.ts';
 import { RunFolders } from '../../../backend/verify/run-folder.ts';
 import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../../backend/verify/sandbox.ts';
 
@@ -100,6 +102,13 @@ export async function contents(...folders: readonly string[]): Promise<string[]>
 
 export const node = (script: string): string => `node -e ${shellQuote(script)}`;
 export const python = (...lines: readonly string[]): string => `python3 -c ${shellQuote(lines.join('\n'))}`;
+
+/** Whether the kernel lets us hold limits for all processes of a command together. */
+export const hasControlGroups = ((): boolean => {
+  const group = new ControlGroups().create(defaultLimits(1_000));
+  void group?.remove();
+  return group !== undefined;
+})();
 
 export const isRoot = process.getuid?.() === 0;
 
