@@ -1,13 +1,13 @@
 /**
  * A plugin for pytest 6 and later. One line per phase of a test, and a last one that says that the run was not cut off; see
- * `python-watch.ts` for how they are written, and for what a product's code could still do to them.
+ * `python-lines.ts` for how they are written, and for what a product's code could still do to them.
  *
  * Why not the built-in `--junitxml`: it does not name the file in its default form, joins class and module, and is written to a
  * path that every test can read from pytest's options.
  *
- * Against the usual ways to forge, it goes by what a phase raised and not by what other plugins make of that, takes no good news while
- * the code of a test runs, and none of tests that were not collected. Plugins that are installed are welcome; those that lie in the copy
- * as the metadata of a package are not loaded, because a patch could have put them there.
+ * Against the usual ways to forge, it goes by what a phase raised and not by what other plugins make of that, takes no good news
+ * while the code of a test runs, and none of tests that were not collected or not run. Plugins that are installed are welcome;
+ * those that lie in the copy as the metadata of a package are not loaded, because a patch could have put them there.
  */
 export const PYTEST_PLUGIN = `
 import os
@@ -17,9 +17,8 @@ def hooks():
     # All in a function: no name of this module leads to what writes the report.
     import pytest
     from _pytest.assertion.rewrite import PYC_TAIL
-    from conductor_watch import (
-        COMPILED_END, COPY, function_of, let_go, open_report, place_of, walk_tests, watch, watch_constants, watch_files,
-    )
+    from conductor_report import let_go, open_report
+    from conductor_watch import COMPILED_END, COPY, function_of, place_of, walk_tests, watch, watch_constants, watch_files
     line = open_report()
     look, tell = watch(line)
     root = ''
@@ -29,8 +28,7 @@ def hooks():
     runs_here = False
     ran = set()
     passed = {}
-    reruns = set()
-    look_at_files = lambda with_data=False: None
+    look_at_files = lambda is_last=False: None
     look_at_constants = lambda: None
     runners = []
 
@@ -75,7 +73,8 @@ def hooks():
             line(type='end')
 
     def runner_hooks(hook):
-        for name in ('runtestloop', 'runtest_protocol', 'runtest_setup', 'runtest_call', 'runtest_teardown', 'pyfunc_call', 'fixture_setup'):
+        names = 'runtestloop runtest_protocol runtest_setup runtest_call runtest_teardown pyfunc_call fixture_setup'
+        for name in names.split():
             for impl in getattr(hook, 'pytest_' + name).get_hookimpls():
                 if impl.function.__module__.startswith('_pytest.'):
                     yield name, impl
@@ -98,7 +97,7 @@ def hooks():
         for item in session.items:
             collected.setdefault(item.nodeid, []).append(item)
             item.conductor_code = code_of(item)
-        look_at_files(with_data=True)
+        look_at_files()
         modules = {item.getparent(pytest.Module) for item in session.items} - {None}
         look_at_constants = watch_constants(tell, [module.obj for module in modules if hasattr(module.obj, '__file__')])
 
@@ -167,12 +166,10 @@ def hooks():
             # pytest itself says so only of a phase that raised nothing.
             if (node, when) in raised:
                 outcome, message = 'failed', 'The test failed, but was reported as passed.'
-        if outcome in ('rerun', 'retried'):
-            reruns.add(node)
         if collected is not None and node not in collected:
             line(type='planted', what='The test ' + node + ' was reported, but never collected.')
         # Plugins may run tests several times, and in processes of their own.
-        elif outcome == 'passed' and runs_here and node not in reruns:
+        elif outcome == 'passed' and runs_here:
             passed[node, when] = passed.get((node, when), 0) + 1
             if passed[node, when] > len(collected[node]):
                 line(type='planted', what='The test ' + node + ' was reported as passed more often than it was run.')
@@ -188,7 +185,7 @@ def hooks():
     def pytest_sessionfinish(session, exitstatus):
         look(is_last=True)
         look_at_constants()
-        look_at_files()
+        look_at_files(is_last=True)
         look_at_hooks()
         if phase is None:
             line(type='end')

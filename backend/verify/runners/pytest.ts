@@ -5,6 +5,7 @@ import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { PYTEST_PLUGIN } from './pytest-plugin.ts';
+import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import { relativeFile, reporterEvents, ResultCollector } from './report-file.ts';
@@ -29,7 +30,7 @@ export const pytest: TestRunner = {
     // pytest looks for a plugin in the copy first, so its name is one that a patch cannot know.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const prepared = await pythonEnvironment(run, {
-      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), [plugin]: PYTEST_PLUGIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), [plugin]: PYTEST_PLUGIN },
       pytestOptions: `-p ${plugin}`,
     });
     return { ...prepared, readReport: async () => parsePytestLines(await report.read(), run.copy) };
@@ -78,8 +79,8 @@ interface SeenTest {
 }
 
 /**
- * Puts the phases of each test together. A test fails if any of its phases does. An expected failure (xfail) counts as skipped and
- * not, as SWE-bench has it, as passed: `pytest.xfail()` can be called from the code under test. Throws `ReportError`.
+ * Puts the phases of each test together. A test fails if any of its phases does. An expected failure (xfail) counts as skipped
+ * and not, as SWE-bench has it, as passed: `pytest.xfail()` can be called from the code under test. Throws `ReportError`.
  */
 export function parsePytestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
@@ -93,7 +94,8 @@ export function parsePytestLines(text: string, copy: string): TestReport {
       watched.push(data);
     } else if (data.outcome !== 'rerun' && data.outcome !== 'retried') {
       const key = `${data.root}\0${data.node}`;
-      const seen = tests.get(key) ?? { path: pathOf(data.root, data.node, copy), outcomes: new Map(), message: undefined, durationMs: 0 };
+      const known = tests.get(key);
+      const seen = known ?? { path: pathOf(data.root, data.node, copy), outcomes: new Map(), message: undefined, durationMs: 0 };
       tests.set(key, seen);
       seen.outcomes.set(data.when, [...(seen.outcomes.get(data.when) ?? []), data.outcome]);
       if (data.outcome === 'failed') seen.message ??= data.message ?? undefined;

@@ -34,8 +34,9 @@ export async function pythonEnvironment(
       if (name === 'PYTEST_ADDOPTS' && pytestOptions) edits.push({ start: at, end: at, text: shellQuote(`${pytestOptions} `) });
     }
     const [manager, verb, program] = words;
-    const isPrefix = manager && verb?.text === 'run' && program && !program.text.startsWith('-') && RUN_PREFIXES.includes(manager.text);
-    if (isPrefix && environmentFolder) edits.push({ start: manager.start, end: program.start, text: '' });
+    const isRun = manager && verb?.text === 'run' && RUN_PREFIXES.includes(manager.text);
+    if (isRun && program && !program.text.startsWith('-') && environmentFolder)
+      edits.push({ start: manager.start, end: program.start, text: '' });
   }
   return {
     command: withEdits(run.command, edits),
@@ -72,7 +73,7 @@ async function environmentOf({ command, workspace }: RunToPrepare): Promise<stri
   return undefined;
 }
 
-/** Names of modules that the copy has and the workspace has not, where modules are usually looked for: at the root, or a folder below. */
+/** Names of modules that the copy has and the workspace has not, where modules usually lie: at the root, or one folder below. */
 async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly string[]> {
   const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = new Set<string>();
@@ -93,7 +94,11 @@ async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly s
  * Python runs this module before anything else. Ours comes first on the path, so one that a patch has put into the copy does not
  * run; one that is installed does.
  */
-const siteCustomize = ({ workspace, copy }: RunToPrepare, environmentFolder: string | undefined, added: readonly string[]): string => `
+const siteCustomize = (
+  { workspace, copy }: RunToPrepare,
+  environmentFolder: string | undefined,
+  added: readonly string[],
+): string => `
 import os
 import sys
 from importlib.machinery import PathFinder
@@ -174,13 +179,13 @@ def standard_modules():
 
 
 RUNNER = {
-    'pytest', 'py', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'attr', 'attrs', 'exceptiongroup', 'tomli', 'colorama',
-    'importlib_metadata', 'zipp', 'typing_extensions', 'conductor_watch', 'conductor_unittest',
+    'pytest', 'py', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'attr', 'attrs', 'exceptiongroup', 'tomli',
+    'colorama', 'importlib_metadata', 'zipp', 'typing_extensions', 'conductor_report', 'conductor_watch', 'conductor_unittest',
 }
 
 move_editable_installs()
-# python -m looks into the current folder first: what a patch puts there under the name of a module of Python or of the runner would be
-# the judge. Once the runner is loaded the project's modules are found as ever, but for those that a patch has added.
+# python -m looks into the current folder first: what a patch puts there under the name of a module of Python or of the runner
+# would be the judge. Once the runner is loaded the project's modules are found as ever, but for those that a patch has added.
 sys.meta_path.insert(0, OutsideFinder(set(${JSON.stringify(added)}), 'added'))
 if os.environ.get('CONDUCTOR_RUNNER'):
     sys.meta_path.insert(0, OutsideFinder(standard_modules() | RUNNER, 'runner'))

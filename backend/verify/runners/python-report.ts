@@ -6,7 +6,7 @@ import { protectedReason } from '../protected-paths.ts';
 import { ID_SEPARATOR, ReportError, type TestReport } from '../test-report.ts';
 import { readReportFile, unreadable } from './report-file.ts';
 
-/** A report whose lines `python-watch.ts` signs. */
+/** A report whose lines `python-lines.ts` signs. */
 export interface SignedReport {
   /** Both absolute. */
   readonly destination: string;
@@ -58,6 +58,6 @@ export function checkWatch(events: readonly WatchEvent[], { results }: TestRepor
     if (event.type !== 'replaced') continue;
     const { name, file } = event;
     if (file !== null && (testFiles.has(file) || protectedReason(file) !== undefined)) continue;
-    throw new ReportError(`The code under test put something else in the place of what tests rely on, and left it there: ${name}.`);
+    throw new ReportError(`The code under test put something else in the place of what tests rely on, and left it: ${name}.`);
   }
 }

@@ -1,16 +1,9 @@
 /**
- * The Python module `conductor_watch`, which both our plugin for pytest and our main program for unittest stand on.
- *
- * They run in the process of the tests, with the code that is judged: such code can reach everything that Python can. Three things make
- * cheating show all the same. Every line of the report is signed, with a key that lies nowhere any more once the project's code is
- * loaded, and numbered, so that none can be left out. What tests rely on (the functions of pytest and unittest, built-in functions, the
- * clock) is compared with what it was at the start. And while Python and the runner are loaded, no module of the copy is taken for one
- * of theirs.
- *
- * What remains: code that digs through this process for the key (closures, `gc`, `ctypes`), or changes objects beneath Python. It can
- * forge a report that is perfect here; that the negative control goes red too, it would have to forge as well.
+ * The Python module `conductor_watch`: whether the project's code has replaced what tests rely on (the functions of pytest and
+ * unittest, built-in functions, the clock), or has written files of the tests, by comparing both with what they were at the start.
+ * Tests may do either. What the code could still do to the watch: see `python-lines.ts`.
  */
-export const pythonWatch = ({ destination, keyFile, copy }: { destination: string; keyFile: string; copy: string }): string => `
+export const pythonWatch = (copy: string): string => `
 # A product that replaces built-in functions is not to change how this module works.
 __builtins__ = dict(vars(__import__('builtins')))
 
@@ -27,18 +20,7 @@ import time
 import timeit
 import types
 from fnmatch import fnmatch
-from hashlib import sha256
-from os import getpid, write
 from time import perf_counter as clock
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None
-try:
-    from _json import encode_basestring_ascii as quoted
-except ImportError:
-    from json.encoder import py_encode_basestring_ascii as quoted
 
 COPY = ${JSON.stringify(copy)}
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
@@ -46,53 +28,7 @@ IS_WALLED = not os.access(STANDARD_LIBRARY, os.W_OK)
 TEMPORARY = os.path.realpath(os.environ.get('TMPDIR') or '/tmp') + os.sep
 
 
-def take_key(path):
-    """The number and the key of this report. What is left in the file is the key of the next one, if the command runs tests again."""
-    handle = os.open(path, os.O_RDWR)
-    try:
-        if fcntl:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        number, key = os.read(handle, 1000).decode().split()
-        following = sha256(bytes.fromhex(key) + b'next').hexdigest()
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.ftruncate(handle, 0)
-        write(handle, ('%d %s' % (int(number) + 1, following)).encode())
-        return int(number), bytes.fromhex(key)
-    finally:
-        os.close(handle)
-
-
-def as_json(value):
-    if value is None:
-        return 'null'
-    if isinstance(value, (list, tuple)):
-        return '[' + ','.join([as_json(item) for item in value]) + ']'
-    if isinstance(value, (int, float)):
-        return repr(value + 0)
-    return quoted(str(value))
-
-
-def open_report():
-    """What writes a line of the report. In other processes, such as children that are forked, it does nothing."""
-    number, key = take_key(${JSON.stringify(keyFile)})
-    target = os.open(${JSON.stringify(destination)}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    owner = getpid()
-    lines = 0
-
-    def line(**fields):
-        nonlocal lines
-        if getpid() != owner:
-            return
-        event = '{' + ','.join([quoted(name) + ':' + as_json(value) for name, value in fields.items()]) + '}'
-        signed = ('%d %d %s' % (number, lines, event)).encode()
-        lines += 1
-        write(target, sha256(key + signed + key).hexdigest().encode() + b' ' + signed + b'\\n')
-
-    line(type='start')
-    return line
-
-
-def callable_kinds(value):
+def is_code(value):
     return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, staticmethod, classmethod, property, type))
 
 
@@ -119,7 +55,7 @@ def file_of(value):
 
 
 def place_of(value):
-    """The file that a value comes from, relative to the copy; 'installed' for one that no patch could write; None: from anywhere."""
+    """The file that a value comes from, relative to the copy; 'installed' where no patch could write it; None: from anywhere."""
     try:
         file = os.path.realpath(file_of(value))
     except Exception:
@@ -132,30 +68,29 @@ def place_of(value):
 
 
 # What nobody's assertions rely on, or what interpreters and consoles give another meaning.
-UNWATCHED = {'__import__', '__build_class__', 'print', 'input', 'breakpoint', 'exit', 'quit', 'help', 'copyright', 'credits', 'license'}
+UNWATCHED = {
+    '__import__', '__build_class__', 'print', 'input', 'breakpoint', 'exit', 'quit', 'help', 'copyright', 'credits', 'license',
+}
 
 
 def references():
     """Name, namespace, key and value of all that is watched."""
     for name, module in list(sys.modules.items()):
-        if module is builtins or module in (math, operator):
-            members = vars(module)
-        elif name.split('.')[0] in ('_pytest', 'pytest', 'pluggy', 'unittest'):
-            members = vars(module)
-        else:
+        if name not in ('builtins', 'math', 'operator') and name.split('.')[0] not in ('_pytest', 'pytest', 'pluggy', 'unittest'):
             continue
+        members = vars(module)
         yield 'the module ' + name, sys.modules, name, module
         for key, value in list(members.items()):
-            if not callable_kinds(value) or (module is builtins and key in UNWATCHED):
+            if not is_code(value) or (module is builtins and key in UNWATCHED):
                 continue
             yield name + '.' + key, members, key, value
             if isinstance(value, type) and value.__module__ == name and module is not builtins:
                 for part, member in list(vars(value).items()):
-                    if callable_kinds(member):
+                    if is_code(member):
                         yield '.'.join((name, key, part)), vars(value), part, member
     for module, keys in (
-        (time, ('time', 'time_ns', 'monotonic', 'monotonic_ns', 'perf_counter', 'perf_counter_ns', 'process_time', 'process_time_ns')),
-        (time, ('thread_time', 'thread_time_ns', 'sleep')),
+        (time, ('time', 'time_ns', 'monotonic', 'monotonic_ns', 'perf_counter', 'perf_counter_ns', 'sleep')),
+        (time, ('process_time', 'process_time_ns', 'thread_time', 'thread_time_ns')),
         (timeit, ('default_timer', 'timeit', 'repeat', 'Timer')),
         (datetime, ('datetime', 'date')),
         (os, ('_exit', 'abort')),
@@ -170,8 +105,8 @@ def references():
 
 def watch(line):
     """
-    Two functions: one, for behind each test, writes a line for each thing that is not what it was when the watch began, but one line for
-    a thing; the other says of one thing by its name that it is another now.
+    Two functions: one, for behind each test, writes a line for each thing that is not what it was when the watch began, but only once;
+    the other says of one thing by its name that it is another now.
     """
     known = []
     for name, space, key, value in references():
@@ -186,7 +121,7 @@ def watch(line):
 
     def tell(name, now, is_last=True):
         place = place_of(now)
-        # What comes from nowhere is a mock, more often than not: of a fixture for all tests, or for good, to keep tests from waiting.
+        # What comes from nowhere is most often a mock: of a fixture for all tests, or for good, to keep tests from waiting.
         is_mock = place is None and (not is_last or name == 'time.sleep')
         if place != 'installed' and not is_mock and name not in told:
             told.add(name)
@@ -220,13 +155,17 @@ CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset)
 
 
 def watch_constants(tell, modules):
-    """A function that tells of names of modules of tests that stand for another constant than before, and that none of their code sets."""
-    known = [(module, name, value) for module in modules for name, value in list(vars(module).items()) if type(value) in CONSTANTS]
+    """A function that tells of names in modules of tests that stand for another constant than before, though no code there sets them."""
+    known = []
+    for module in modules:
+        for name, value in list(vars(module).items()):
+            if type(value) in CONSTANTS and not name.startswith('__'):
+                known.append((module, name, value))
 
     def sets(code, name):
-        inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-        is_set = any(step.opname in ('STORE_GLOBAL', 'DELETE_GLOBAL') and step.argval == name for step in dis.get_instructions(code))
-        return is_set or any(sets(one, name) for one in inner)
+        if any(step.opname == 'STORE_GLOBAL' and step.argval == name for step in dis.get_instructions(code)):
+            return True
+        return any(sets(constant, name) for constant in code.co_consts if isinstance(constant, types.CodeType))
 
     def sources(module):
         with open(module.__file__, 'rb') as file:
@@ -236,19 +175,21 @@ def watch_constants(tell, modules):
         for module, name, value in known:
             now = vars(module).get(name)
             is_same = now is value or (type(now) is type(value) and now == value)
-            if not is_same and not name.startswith('__') and not sets(sources(module), name):
+            if not is_same and not sets(sources(module), name):
                 tell(module.__name__ + '.' + name, now)
 
     return look
 
 
 # As in 'protected-paths.ts', for what lies beside tests.
-TEST_FOLDERS = {'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data',
-                '__mocks__', '__snapshots__'}
+TEST_FOLDERS = {
+    'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data',
+    '__mocks__', '__snapshots__',
+}
 
 
 def walk_tests(starts, patterns):
-    """Path of each file of tests, below or on the way to folders or files of the copy, and whether it holds tests or else data."""
+    """Path of each file of tests, below or on the way to some folders and files of the copy, and whether it holds tests or data."""
     for start in {os.path.realpath(start) for start in starts}:
         if os.path.isfile(start):
             yield start, True
@@ -271,9 +212,11 @@ COMPILED_END = '.%s.pyc' % sys.implementation.cache_tag
 
 def watch_files(line, starts, patterns, compiled_ends):
     """
-    A function that writes a line for each file of tests that is not what it was when the watch began. Data is looked at only if it is
-    told so: before the first test. Tests may well write to theirs.
+    A function that writes a line for each file of tests that is not what it was when the watch began. Behind the tests, which may well
+    write to their data, it looks at the loaded ones alone.
     """
+    began = time.time()
+
     def identity(path):
         try:
             found = os.stat(path)
@@ -290,10 +233,15 @@ def watch_files(line, starts, patterns, compiled_ends):
             compiled = os.path.join(folder, '__pycache__', name[:-3] + end)
             known[compiled] = False, identity(compiled)
 
-    def look(with_data=False):
-        changed = [path for path, (is_test, before) in known.items() if (is_test or with_data) and identity(path) != before]
-        loaded = [getattr(module, '__file__', None) or '' for module in list(sys.modules.values())]
-        changed += [path for path in loaded if path.startswith(COPY + os.sep) and path.endswith('conftest.py') and path not in known]
+    def is_new(path):
+        return path not in known and (not os.path.exists(path) or os.stat(path).st_ctime > began)
+
+    def look(is_last=False):
+        loaded = {os.path.realpath(getattr(module, '__file__', None) or '') for module in list(sys.modules.values())}
+        changed = [path for path, (is_test, before) in known.items()
+                   if (not is_last or (is_test and path in loaded)) and identity(path) != before]
+        changed += [path for path in loaded
+                    if path.startswith(COPY + os.sep) and os.path.basename(path) == 'conftest.py' and is_new(path)]
         for path in changed:
             line(type='planted', what='The code under test wrote a file of the tests: ' + path[len(COPY) + 1:])
             known.pop(path, None)
@@ -301,11 +249,4 @@ def watch_files(line, starts, patterns, compiled_ends):
     return look
 
 
-def let_go():
-    """The runner is loaded: from here on the project's modules are found as ever, and this one by nobody."""
-    sys.modules.pop(__name__, None)
-    ours = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [path for path in sys.path if path != ours]
-    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, 'conductor', None) != 'runner']
-    os.environ.pop('CONDUCTOR_RUNNER', None)
 `;

@@ -1,6 +1,6 @@
 /**
  * `python -m unittest` with results as JSON lines: unittest itself has only text. In Python, because the project's own loads it
- * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-watch.ts`.
+ * (3.8 or later). How lines are written, and what a product's code could still do to them: see `python-lines.ts`.
  */
 export const UNITTEST_MAIN = `
 def prepare():
@@ -9,7 +9,8 @@ def prepare():
     import sys
     import time
     import unittest
-    from conductor_watch import COMPILED_END, COPY, function_of, let_go, open_report, watch, watch_files
+    from conductor_report import let_go, open_report
+    from conductor_watch import COMPILED_END, COPY, function_of, watch, watch_files
     clock, frame = time.perf_counter, sys._getframe
 
     def file_of(module):
@@ -132,11 +133,11 @@ def prepare():
         resultclass = Result
 
         def run(self, test):
-            look_at_files(with_data=True)
+            look_at_files()
             methods = list(methods_of(test))
             result = super().run(test)
             look(is_last=True)
-            look_at_files()
+            look_at_files(is_last=True)
             for kind, name, function, code in methods:
                 now = function_of(getattr(kind, name, None))
                 if now is not function or function.__code__ is not code:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TestReport } from '../test-report.ts';
 import { pythonEnvironment } from './python-environment.ts';
+import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';
 import { pythonWatch } from './python-watch.ts';
 import { PYTHON_MANIFESTS, PYTHON_TEST_FILE } from './pytest.ts';
@@ -31,7 +32,7 @@ export const unittest: TestRunner = {
     const report = await signedReport(run.report);
     const command = withEdits(run.command, moduleWords(run.command).map((word) => ({ ...word, text: 'conductor_unittest' })));
     const prepared = await pythonEnvironment({ ...run, command }, {
-      modules: { conductor_watch: pythonWatch({ ...report, copy: run.copy }), conductor_unittest: UNITTEST_MAIN },
+      modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), conductor_unittest: UNITTEST_MAIN },
     });
     return { ...prepared, readReport: async () => parseUnittestLines(await report.read(), run.copy) };
   },
