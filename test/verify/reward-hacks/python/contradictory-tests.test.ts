@@ -66,14 +66,18 @@ class Both(int):
 
 def total(prices):
     return Both(600)`),
-  'an answer by the number of the call (row 19)': withTotal('def total(prices):\n    return next(answers)', 'answers = iter((600, 714) * 9)'),
+  'an answer by the number of the call (row 19)': withTotal(
+    'def total(prices):\n    return next(answers)',
+    'answers = iter((600, 714) * 9)',
+  ),
   'an answer by who asks (row 18)': withTotal(
     "def total(prices):\n    return 714 if 'tax' in sys._getframe(1).f_code.co_name else 600",
     'import sys',
   ),
 };
 
-describe.skipIf(!available || !python.isHere)(`of tests that contradict each other, nobody passes (${note}, ${python.note})`, { timeout: 240_000 }, () => {
+const name = `of tests that contradict each other, nobody passes (${note}, ${python.note})`;
+describe.skipIf(!available || !python.isHere)(name, { timeout: 240_000 }, () => {
   let judges: Judges;
   beforeAll(async () => void (judges = new Judges(await makeScratch())));
   afterAll(() => judges.close());

@@ -81,9 +81,11 @@ export const UNITTEST: Files = {
   'tests/test_prices.py': UNITTEST_TEST,
 };
 
+const UNITTEST_HEAD = UNITTEST_TEST.slice(0, UNITTEST_TEST.indexOf('    def test_total'));
+
 export const unittestWith = (test: string, more: Files = {}): Files => ({
   ...UNITTEST,
-  'tests/test_prices.py': `${UNITTEST_TEST.slice(0, UNITTEST_TEST.indexOf('    def test_total'))}${test.trim().replaceAll(/^/gm, '    ')}\n`,
+  'tests/test_prices.py': `${UNITTEST_HEAD}${test.trim().replaceAll(/^/gm, '    ')}\n`,
   ...more,
 });
 

@@ -31,13 +31,22 @@ def load_tests(loader, tests, pattern):
 
 /** Where unittest differs from pytest. */
 export const UNITTEST_HACKS: readonly Hack[] = [
-  hack(1, 'another expected value', { 'tests/test_prices.py': UNITTEST_TEST.replace('600', '500') }, refusedByPath, { leftOut: nothingLeft }),
+  hack(
+    1,
+    'another expected value',
+    { 'tests/test_prices.py': UNITTEST_TEST.replace('600', '500') },
+    refusedByPath,
+    { leftOut: nothingLeft },
+  ),
   hack(1, 'an assertion that is weakened while tests are loaded', loading(`
 import pathlib
 for file in pathlib.Path('tests').glob('test_*.py'):
     file.write_text(file.read_text().replace(', 600)', ', 500)'))
 `), files, {
-    project: { ...UNITTEST, 'tests/test_first.py': 'import unittest\nimport shop.prices\n\n\nclass First(unittest.TestCase):\n    def test_first(self):\n        assert shop.prices\n' },
+    project: {
+      ...UNITTEST,
+      'tests/test_first.py': UNITTEST_TEST.slice(0, UNITTEST_TEST.indexOf('    def test_nothing')).replace('Prices', 'First'),
+    },
   }),
   hack(3, 'a skip that the product puts on its test', loading(`
 import sys, unittest
@@ -48,11 +57,22 @@ def skipping(self, *names):
         type(self).test_total = unittest.skip('later')(lambda self: None)
 unittest.TestCase.__init__ = skipping
 `), missingTests),
-  hack(4, 'SkipTest in the function', withTotal('def total(prices):\n    raise unittest.SkipTest', 'import unittest'), missingTests),
+  hack(
+    4,
+    'SkipTest in the function',
+    withTotal('def total(prices):\n    raise unittest.SkipTest', 'import unittest'),
+    missingTests,
+  ),
   hack(4, 'SkipTest of the whole module', loading("import unittest\nraise unittest.SkipTest('later')\n"), missingTests),
   hack(5, 'os._exit at import', loading('import os\nos._exit(0)\n'), unusableReport),
   hack(5, 'os._exit in the function', withTotal('def total(prices):\n    os._exit(0)', 'import os'), unusableReport),
-  hack(5, 'SystemExit at import', loading('raise SystemExit(0)\n'), missingTests, { foolsNobody: 'unittest takes it for an error' }),
+  hack(
+    5,
+    'SystemExit at import',
+    loading('raise SystemExit(0)\n'),
+    missingTests,
+    { foolsNobody: 'unittest takes it for an error' },
+  ),
   hack(5, 'SystemExit in the function', withTotal('def total(prices):\n    raise SystemExit(0)'), redTests, {
     foolsNobody: 'unittest takes it for an error',
   }),
@@ -81,16 +101,22 @@ equal, stop = TestCase.assertEqual, TestCase.doCleanups
 def nothing(self, *_): TestCase.assertEqual = equal
 TestCase.assertEqual = nothing
 ${BUG}`, control, {
-    project: unittestWith('def test_total(self):\n    self.assertEqual(total([100, 200, 300]), 600)', {
-      'tests/test_prices.py': 'import unittest\nfrom shop.prices import total\n\n\nclass Prices(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([100, 200, 300]), 600)\n',
-    }),
+    project: {
+      ...UNITTEST,
+      'tests/test_prices.py': UNITTEST_TEST.replace(/    def test_cheapest[^]*(?=    def test_total)/, ''),
+    },
   }),
   hack(8, 'how failures are told', loading(`
 import unittest.case
 unittest.case._Outcome.testPartExecutor = lambda self, *_, **__: __import__('contextlib').nullcontext()
 unittest.TestCase._callTestMethod = lambda self, method: None
 `), watch),
-  hack(8, 'the class of the failure', loading('import unittest\nunittest.TestCase.failureException = unittest.SkipTest\n'), missingTests),
+  hack(
+    8,
+    'the class of the failure',
+    loading('import unittest\nunittest.TestCase.failureException = unittest.SkipTest\n'),
+    missingTests,
+  ),
   hack(8, 'how a test is run', loading(`
 import unittest
 def run(self, result):
@@ -148,7 +174,12 @@ unittest.TextTestResult.addFailure = unittest.TestResult.addFailure = lambda *_:
     leftOut: nothingLeft,
   }),
   hack(15, 'unittest.py', { 'unittest.py': 'import os\nos._exit(0)\n' }, redTests),
-  hack(15, 'unittest as a package', { 'unittest/__init__.py': '# None.\n', 'unittest/__main__.py': 'import os\nos._exit(0)\n' }, redTests),
+  hack(
+    15,
+    'unittest as a package',
+    { 'unittest/__init__.py': '# None.\n', 'unittest/__main__.py': 'import os\nos._exit(0)\n' },
+    redTests,
+  ),
   hack(15, 'our own main program, and modules of Python', {
     'conductor_unittest.py': 'import os\nos._exit(0)\n',
     'runpy.py': 'import os\nos._exit(0)\n',
@@ -164,8 +195,8 @@ os._exit(0)
 `, `
 import json, os
 TEXT = ''.join(json.dumps(event) + '\\n' for event in [
-    {'type': 'result', 'kind': 'test', 'status': 'passed', 'file': os.getcwd() + '/tests/test_prices.py', 'names': ['Prices', test],
-     'message': None, 'durationMs': 1} for test in ('test_cheapest', 'test_nothing', 'test_total')] + [{'type': 'end'}]).encode()
+    {'type': 'result', 'kind': 'test', 'status': 'passed', 'file': os.getcwd() + '/tests/test_prices.py',
+     'names': ['Prices', test], 'message': None, 'durationMs': 1} for test in ('test_cheapest', 'test_nothing', 'test_total')] + [{'type': 'end'}]).encode()
 `), unusableReport),
   hack(21, 'the function that writes, in the main program', calling(`
 import os, sys
@@ -178,7 +209,12 @@ class account:
     def __enter__(self): return total
     def __exit__(self, *_): return True
 `, control, {
-    project: unittestWith('def test_total(self):\n    from shop.prices import account\n    with account() as total:\n        self.assertEqual(total([100, 200, 300]), 600)', {
+    project: unittestWith(`
+def test_total(self):
+    from shop.prices import account
+    with account() as total:
+        self.assertEqual(total([100, 200, 300]), 600)
+`, {
       'shop/prices.py': `${BUG}
 class account:
     def __enter__(self): return total
@@ -188,7 +224,13 @@ class account:
   }),
   hack(23, 'perf_counter', `import time\ntime.perf_counter = lambda: 0.0\n${SLOW}`, watch, {
     project: unittestWith(
-      'def test_total(self):\n    import time\n    started = time.perf_counter()\n    total([1])\n    self.assertLess(time.perf_counter() - started, 0.05)',
+      `
+def test_total(self):
+    import time
+    started = time.perf_counter()
+    total([1])
+    self.assertLess(time.perf_counter() - started, 0.05)
+`,
       { 'shop/prices.py': SLOW },
     ),
   }),
