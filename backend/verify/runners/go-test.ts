@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { shellQuote } from '../sandbox.ts';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { GO_BUILD_CACHE } from '../toolchains.ts';
+import type { ProjectFolder } from './project-folder.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
 import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';
 import { watchTestFiles } from './test-files.ts';
@@ -18,7 +19,10 @@ const REMOVED_FLAGS = /^--?(?:json|v|failfast|test\.v|test\.failfast)(?:=.*)?$/;
  */
 export const goTest: TestRunner = {
   name: 'go',
-  detect: async (folder) => ((await folder.has('go.mod', 'go.work')) && (await folder.hasFile(/_test\.go$/, {})) ? ['go test ./...'] : []),
+  async detect(folder) {
+    const packages = await packagesOf(folder);
+    return packages.length > 0 && (await folder.hasFile(/_test\.go$/, {})) ? [`go test ${packages.join(' ')}`] : [];
+  },
   understands: (command) => testUses(command).length > 0,
   configuration: [/(^|\/)go\.(mod|sum|work|work\.sum)$/, /(^|\/)vendor\//],
 
@@ -48,6 +52,15 @@ export const goTest: TestRunner = {
     };
   },
 };
+
+/** `./...` are the packages of the module in this folder alone: a workspace has to name those of its modules. */
+async function packagesOf(folder: ProjectFolder): Promise<readonly string[]> {
+  const workspace = ((await folder.text('go.work')) ?? '').replaceAll(/\/\/.*/g, '');
+  const modules = [...workspace.matchAll(/^\s*use\s+(?:\(([^)]*)\)|(.+)$)/gm)].flatMap(([, several, one]) => (several ?? one ?? '').split(/\s+/));
+  const inside = modules.map((name) => path.posix.normalize(name.replaceAll('"', ''))).filter((name) => /^\w[\w./-]*$/.test(name));
+  const own = (await folder.has('go.mod')) ? ['./...'] : [];
+  return [...own, ...inside.map((name) => `./${name.replace(/\/$/, '')}/...`)];
+}
 
 /**
  * Compiling the standard library takes some 15 s, so go begins with what the user has compiled: links to files that cannot be written

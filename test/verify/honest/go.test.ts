@@ -289,7 +289,7 @@ func TestFiles(t *testing.T) {
       'app/app_test.go': 'package app\n\nimport "testing"\n\nfunc TestFour(t *testing.T) {\n\tif got := Four(3); got != 12 {\n\t\tt.Errorf("got %d", got)\n\t}\n}\n',
     },
     fix: { 'core/core.go': ['number + 2', 'number * 2'] },
-    found: ['cd app && go test ./...', 'cd core && go test ./...'],
+    found: ['go test ./core/... ./app/...', 'cd app && go test ./...', 'cd core && go test ./...'],
     command: 'go test ./core/... ./app/...',
     mended: ['example.com/app > TestFour'],
   },
