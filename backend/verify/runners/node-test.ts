@@ -152,6 +152,9 @@ class EventOrder {
 
   #addResult({ type, nesting, name, suite, hasFailed }: RunnerEvent, entry: string, key: string): readonly string[] {
     const hasPassed = type === 'test:pass';
+    const isFile = nesting === 0 && isSameFile(name, entry);
+    // Where a hook of a whole file fails, the file does, which was never started. Bad news needs no proof.
+    if (isFile && !hasPassed && this.#open[0]?.name !== name) return [name];
     if (this.#open.length <= nesting || this.#open[nesting]?.name !== name || hasPassed === hasFailed) throw planted();
     const names = this.#open.slice(0, nesting + 1).map((open) => open.name);
     this.#open.splice(nesting);
@@ -161,7 +164,7 @@ class EventOrder {
     // Before 20.10 Node does not tell what is complete.
     if (this.#completed.size > 0 && completed?.includes(hasPassed) !== true) throw planted();
     completed?.splice(completed.indexOf(hasPassed), 1);
-    if (nesting === 0 && isSameFile(name, entry)) return names;
+    if (isFile) return names;
     if (this.#ended.has(entry)) throw planted();
     if (!suite) this.#tests.set(entry, (this.#tests.get(entry) ?? 0) + 1);
     return names;
