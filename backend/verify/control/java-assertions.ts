@@ -12,6 +12,9 @@ const fresh = ({ text }: Node): string => `(Object) new Object[] { ${text} }`;
 const nothing = (...nodes: readonly Node[]): string =>
   `(Object) (new Object[] { ${nodes.map(({ text }) => text).join(', ')} }.length == 0 ? "" : null)`;
 
+/** A class of the tests that equals everything: whichever side is one of it, two values are equal all the same. */
+const DEFINES_SUCH = /\bboolean\s+equals\s*\([^)]*\)\s*\{\s*return\s+true\s*;/;
+
 const isText = (node: Node | undefined): boolean => node?.type === 'string_literal' || node?.type === 'lambda_expression';
 
 /** `assertEquals("message", 1, a)` of JUnit 4 has the message first, and others have it last. */
@@ -28,13 +31,13 @@ export function alteredStatement(statement: Node, file: string): readonly Edit[]
   if (call?.type !== 'method_invocation' || !name || !list || call.hasError) return undefined;
   const given = partsOf(list);
   const object = call.childForFieldName('object');
-  if (object && !/^(?:\w+\.)*(?:Assert\w*|TestCase|MatcherAssert|this)$/.test(object.text)) return alteredChain(call, name, given);
-  return ofAssert(name.text, given, /\borg\.junit\.(?:Assert|\*)|\bjunit\.framework\b/.test(file));
+  if (object && !/^(?:\w+\.)*(?:Assert\w*|TestCase|MatcherAssert|this)$/.test(object.text)) return alteredChain(call, name, given, file);
+  return ofAssert(name.text, given, file);
 }
 
-function ofAssert(name: string, all: readonly Node[], hasMessageFirst: boolean): readonly Edit[] | undefined {
+function ofAssert(name: string, all: readonly Node[], file: string): readonly Edit[] | undefined {
   const count = ['assertTrue', 'assertFalse', 'assertNull', 'assertNotNull'].includes(name) ? 1 : 2;
-  const given = withoutMessage(all, count, hasMessageFirst);
+  const given = withoutMessage(all, count, /\borg\.junit\.(?:Assert|\*)|\bjunit\.framework\b/.test(file));
   const [first, second, third] = given ?? [];
   if (!first || (count === 2 && !second)) return undefined;
   switch (name) {
@@ -47,7 +50,8 @@ function ofAssert(name: string, all: readonly Node[], hasMessageFirst: boolean):
       return [replacement(first, nothing(first))];
     case 'assertEquals':
     case 'assertSame':
-      return second && alteredPair(first, second, third);
+      // What is expected is asked whether it equals the other.
+      return second && (alteredLiteral(first) !== undefined || !DEFINES_SUCH.test(file)) ? alteredPair(first, second, third) : undefined;
     case 'assertNotEquals':
       return second && !third ? [{ start: first.startIndex, end: second.endIndex, text: `(Object) null, ${nothing(first, second)}` }] : undefined;
     case 'assertThrows':
@@ -80,7 +84,7 @@ const OPPOSITES: ReadonlyMap<string, string> = new Map([
 ] as [string, string][]);
 
 /** `assertThat(a).isEqualTo(b)`. */
-function alteredChain(call: Node, name: Node, [argument, ...others]: readonly Node[]): readonly Edit[] | undefined {
+function alteredChain(call: Node, name: Node, [argument, ...others]: readonly Node[], file: string): readonly Edit[] | undefined {
   let root: Node | null = call;
   for (let links = 0; root?.childForFieldName('object') && links < 100; links += 1) root = root.childForFieldName('object');
   if (!/^(?:assertThat|expectThat)$/.test(root?.childForFieldName('name')?.text ?? root?.text ?? '') || others.length > 0) return undefined;
@@ -89,7 +93,7 @@ function alteredChain(call: Node, name: Node, [argument, ...others]: readonly No
   if (!argument) return undefined;
   switch (name.text) {
     case 'isEqualTo':
-      return [replacement(argument, alteredLiteral(argument) ?? fresh(argument))];
+      return DEFINES_SUCH.test(file) ? undefined : [replacement(argument, alteredLiteral(argument) ?? fresh(argument))];
     case 'hasSize':
       return [insertion(argument.startIndex, '1000003 + ')];
     case 'contains':
