@@ -9,7 +9,7 @@ import { embeddedTests, weakensEmbeddedTests } from './embedded-tests.ts';
 import { differing, settle } from './flaky.ts';
 import { brokenTests, byId, counted, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge.ts';
 import { isMachineError } from './machine-error.ts';
-import type { Patch } from './patch.ts';
+import type { FileEdit, Patch } from './patch.ts';
 import { protectedReason } from './protected-paths.ts';
 import { SandboxUnavailableError } from './sandbox.ts';
 import { ID_SEPARATOR, type TestReport } from './test-report.ts';
@@ -20,11 +20,17 @@ import { WorkspaceCopyError } from './workspace-listing.ts';
 export type VerifyProgress =
   'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
 
-export interface VerifyOptions {
+/** What a patch is applied to. */
+export interface Base {
   /** The workspace, absolute. It is read and never written. */
   readonly base: string;
   /** Where dependencies are installed, if not in `base`: for a base that is a checkout of its own. */
   readonly installed?: string;
+  /** What is otherwise in the base than in the folder: a bug that a task has put there. */
+  readonly baseEdits?: readonly FileEdit[];
+}
+
+export interface VerifyOptions extends Base {
   readonly patch: Patch;
   /**
    * What becomes of edits to protected files (tests, their data, what decides how they run). An answer with one is refused; of a person's
@@ -73,6 +79,24 @@ export class Verifier {
     const found = await attempt.verdict();
     const { command, sandboxed = true } = options;
     return { ...found, notes: attempt.notes, command, sandboxed, durationMs: performance.now() - started };
+  }
+
+  /**
+   * Hands a clean copy of the base (absolute), and the paths of its files, to `use`, to be read until that resolves. Throws PatchNotApplicableError where the base's
+   * edits do not fit the workspace any more, WorkspaceCopyError, the signal's reason, and what `use` throws.
+   */
+  async onBase<Result>(
+    { base, installed = base, baseEdits = [] }: Base, signal: AbortSignal, use: (folder: string, paths: ReadonlySet<string>) => Promise<Result>,
+  ): Promise<Result> {
+    const { copies } = this.#parts;
+    const snapshot = await copies.snapshot({ folder: base, installed }, signal);
+    const copy = await copies.lease(snapshot, signal);
+    try {
+      await applyPatch(copy.folder, { edits: baseEdits });
+      return await use(copy.folder, snapshot.paths);
+    } finally {
+      await copy.release({ reusable: true });
+    }
   }
 }
 
@@ -156,7 +180,10 @@ class Attempt {
     await this.#checkEmbeddedTests(patch, before.report);
 
     onProgress?.('running the tests with the change');
-    const apply = (copy: string): Promise<void> => applyPatch(copy, patch);
+    const apply = async (copy: string): Promise<void> => {
+      await this.#makeBase(copy);
+      await applyPatch(copy, patch);
+    };
     let first: JudgedRun;
     try {
       first = await runs.run(apply);
@@ -239,16 +266,23 @@ class Attempt {
     return undefined;
   }
 
+  /** Of a clean copy of the workspace. */
+  #makeBase(copy: string): Promise<void> {
+    return applyPatch(copy, { edits: this.#options.baseEdits ?? [] });
+  }
+
   /** From the cache, or by two runs at once: tests of which they say different things are flaky. */
   async #baseRun(runs: TestRuns, snapshot: WorkspaceSnapshot, chosen: ChosenRunner): Promise<BaseRun> {
-    const { command, reports, signal, onProgress } = this.#options;
+    const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
+    const makeBase = (copy: string): Promise<void> => this.#makeBase(copy);
+    const changes = baseEdits.map(({ path, after }) => [path, after]);
     const key = createHash('sha256')
-      .update(JSON.stringify([snapshot.fingerprint, command, this.#sandboxed, chosen.runner.name, reports]))
+      .update(JSON.stringify([snapshot.fingerprint, changes, command, this.#sandboxed, chosen.runner.name, reports]))
       .digest('hex');
     const { baseRuns } = this.#parts;
     return await baseRuns.get(key, signal, async () => {
       onProgress?.('running the tests before the change');
-      const [first, second] = await bothDone(runs.run(unchanged), runs.run(unchanged));
+      const [first, second] = await bothDone(runs.run(makeBase), runs.run(makeBase));
       if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
       return { report: first.report, flaky: differing(first.report, second.report) };
     });
@@ -269,8 +303,6 @@ async function bothDone<First, Second>(first: Promise<First>, second: Promise<Se
   await Promise.allSettled([first, second]);
   return await Promise.all([first, second]);
 }
-
-const unchanged = async (): Promise<void> => {};
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 

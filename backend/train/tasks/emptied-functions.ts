@@ -1,0 +1,73 @@
+import { replacement, withEdits, type Edit } from '../../verify/syntax/edits.ts';
+import { languageOf, type Language } from '../../verify/syntax/language.ts';
+import { beforeInLine, nodesIn, partsOf } from '../../verify/syntax/nodes.ts';
+import { withTree, type Node } from '../../verify/syntax/parse.ts';
+
+/** A source in which one function was emptied. */
+export interface EmptiedFunction {
+  readonly name: string;
+  /** The whole file. */
+  readonly text: string;
+  /** Lines of the body that is gone. */
+  readonly lines: number;
+}
+
+/** What is left of a function's body: it compiles, and fails when it is called. */
+const NOTHING: Readonly<Record<Language, string>> = {
+  python: 'raise NotImplementedError',
+  javascript: 'throw new Error(\'not written yet\');',
+  typescript: 'throw new Error(\'not written yet\');',
+  tsx: 'throw new Error(\'not written yet\');',
+  go: 'panic("not written yet")',
+  rust: 'todo!()',
+  java: 'throw new UnsupportedOperationException("not written yet");',
+};
+
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  'function_definition', 'function_declaration', 'generator_function_declaration', 'method_definition', 'method_declaration', 'function_item',
+  'arrow_function', 'function_expression',
+]);
+
+/** A function that is written in two lines or more is worth asking for. */
+const FEWEST_LINES = 2;
+
+/**
+ * The text once for each of its functions, with that one emptied: its signature and what is said of it stay. Functions inside others are
+ * gone with those. None where the language is not known or the text does not follow its grammar.
+ */
+export async function emptiedFunctions(path: string, text: string): Promise<readonly EmptiedFunction[]> {
+  const language = languageOf(path);
+  if (language === undefined) return [];
+  const found = await withTree(text, language, (root) => (root.hasError ? [] : [...nodesIn(root)].flatMap((node) => emptied(node, text, language) ?? [])));
+  return (found ?? []).flatMap(({ name, lines, edit }) => {
+    const changed = withEdits(text, [edit]);
+    return changed === undefined ? [] : [{ name, lines, text: changed }];
+  });
+}
+
+function emptied(node: Node, text: string, language: Language): { name: string; lines: number; edit: Edit } | undefined {
+  const name = FUNCTIONS.has(node.type) ? nameOf(node) : undefined;
+  const body = node.childForFieldName('body');
+  if (name === undefined || !body) return undefined;
+  const isPython = language === 'python';
+  if (!isPython && !body.text.startsWith('{')) return undefined;
+  const parts = partsOf(body);
+  const [first] = parts;
+  const isDocstring = isPython && first?.type === 'expression_statement' && partsOf(first)[0]?.type === 'string';
+  const [start, end] = [parts[isDocstring ? 1 : 0], parts.at(-1)];
+  if (!start || !end) return undefined;
+  const lines = isPython ? end.endPosition.row - start.startPosition.row + 1 : body.endPosition.row - body.startPosition.row - 1;
+  if (lines < FEWEST_LINES) return undefined;
+  const nothing = NOTHING[language];
+  if (isPython) return { name, lines, edit: replacement({ startIndex: start.startIndex, endIndex: end.endIndex }, nothing) };
+  const indent = /^\s*/.exec(beforeInLine(text, node.startIndex))?.[0] ?? '';
+  const unit = /\n([\t ]+)\S/.exec(body.text)?.[1] ?? `${indent}  `;
+  return { name, lines, edit: replacement(body, `{\n${unit}${nothing}\n${indent}}`) };
+}
+
+/** What a function is called; undefined for one that nothing calls by a name, and for those that Python calls by itself. */
+function nameOf(node: Node): string | undefined {
+  const own = node.childForFieldName('name') ?? (node.parent?.type === 'variable_declarator' ? node.parent.childForFieldName('name') : null);
+  const name = own?.text;
+  return name === undefined || /^__|^constructor$|^main$/.test(name) ? undefined : name;
+}
