@@ -1,5 +1,6 @@
 import type { Message } from '../workers/model.ts';
 import { MAX_STEPS } from '../workflow/plan.ts';
+import { barePrompt } from './bare-prompt.ts';
 import type { PastRound, PolicyRequest, PoolEntry } from './policy.ts';
 import type { PlanExample, PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
@@ -27,6 +28,7 @@ export interface ConductorPrompt {
 }
 
 export function conductorPrompt(input: PromptInput, profile: PromptProfile): ConductorPrompt {
+  if (!profile.isInstructed) return { messages: barePrompt(input, profile), prefill: '' };
   const messages: Message[] = [
     { role: 'system', content: SYSTEM },
     { role: 'user', content: firstTurn(input, profile) },
@@ -52,6 +54,7 @@ export function conductorPrompt(input: PromptInput, profile: PromptProfile): Con
 /** The prompt for a server that does not continue a prefill exactly: the same words stand at the end of the user's turn. */
 export function endpointMessages(input: PromptInput, profile: PromptProfile): Message[] {
   const { messages, prefill } = conductorPrompt(input, profile);
+  if (prefill === '') return [...messages];
   const last = messages.at(-1) as Message;
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\nBegin your reply with: ${prefill}` }];
 }

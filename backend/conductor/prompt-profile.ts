@@ -12,9 +12,14 @@ export interface PlanExample {
  * thread in it. The version is part of every cache key: change it with every change of a word.
  */
 export interface PromptProfile {
-  readonly name: 'standard' | 'compact';
+  readonly name: 'standard' | 'compact' | 'mini';
   readonly version: string;
+  /** Whether it is told what a plan is; a model that was trained to write nothing else need not be. */
+  readonly isInstructed: boolean;
   readonly examples: readonly PlanExample[];
+  /** So many characters of the question, and of each worker's description. */
+  readonly questionCharacters: number;
+  readonly descriptionCharacters: number;
   /** So many characters of the context are shown to the Conductor; workers see all of it. */
   readonly contextCharacters: number;
   /** So many characters of an earlier answer and of its feedback. */
@@ -69,7 +74,18 @@ const EXAMPLES: readonly PlanExample[] = [
   },
 ];
 
+const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY, descriptionCharacters: Number.POSITIVE_INFINITY };
+
 export const PROMPT_PROFILES = {
-  standard: { name: 'standard', version: 'standard-1', examples: EXAMPLES, contextCharacters: 16_000, answerCharacters: 12_000 },
-  compact: { name: 'compact', version: 'compact-1', examples: EXAMPLES.slice(1, 2), contextCharacters: 3_000, answerCharacters: 3_000 },
+  standard: {
+    name: 'standard', version: 'standard-1', isInstructed: true, examples: EXAMPLES, ...WHOLE, contextCharacters: 16_000, answerCharacters: 12_000,
+  },
+  compact: {
+    name: 'compact', version: 'compact-1', isInstructed: true, examples: EXAMPLES.slice(1, 2), ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
+  },
+  /** For conductor-mini, which was trained on this form (backend/train/mini): each token of it is paid for on a CPU, in training too. */
+  mini: {
+    name: 'mini', version: 'mini-1', isInstructed: false, examples: [],
+    questionCharacters: 480, descriptionCharacters: 140, contextCharacters: 120, answerCharacters: 160,
+  },
 } as const satisfies Record<string, PromptProfile>;

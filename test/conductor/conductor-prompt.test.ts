@@ -13,17 +13,15 @@ const input: PromptInput = {
   rounds: [],
 };
 const profiles = Object.values(PROMPT_PROFILES);
+const instructed = profiles.filter(({ isInstructed }) => isInstructed);
+const { mini } = PROMPT_PROFILES;
 const text = (messages: readonly { content: string }[]): string => messages.map(({ content }) => content).join('\n');
 
-describe.each(profiles)('the $name prompt', (profile) => {
+describe.each(instructed)('the $name prompt', (profile) => {
   it('shows only examples that are valid plans', () => {
     for (const { plan } of profile.examples) {
       expect(parsePlan(renderPlan(plan), { workerCount: 3, round: 0 })).toEqual({ kind: 'plan', plan });
     }
-  });
-
-  it('names workers by ordinals, with a description where there is one', () => {
-    expect(text(conductorPrompt(input, profile).messages)).toContain('Worker 0: Exact with numbers.\nWorker 1');
   });
 
   it('holds the question whole and as much of the context as the profile allows', () => {
@@ -43,12 +41,56 @@ describe.each(profiles)('the $name prompt', (profile) => {
     expect(messages[3]?.content).toContain('return a');
     expect(messages[3]?.content).toContain('nested: failed');
   });
+});
+
+describe.each(profiles)('the $name prompt', (profile) => {
+  it('names workers by ordinals, with a description where there is one', () => {
+    expect(text(conductorPrompt(input, profile).messages)).toContain('Worker 0: Exact with numbers.\nWorker 1');
+  });
 
   it('tells the Conductor which rule its text broke', () => {
     const rejection = { text: 'model_id = [99]', message: 'model_id names worker 99; the workers are 0 to 1.' };
     const { messages } = conductorPrompt({ ...input, rejection }, profile);
     expect(messages.at(-2)).toEqual({ role: 'assistant', content: 'model_id = [99]' });
     expect(messages.at(-1)?.content).toContain('worker 99');
+  });
+});
+
+describe('the mini prompt', () => {
+  const prompt = (changed: Partial<PromptInput>): string => text(conductorPrompt({ ...input, ...changed }, mini).messages);
+
+  it('holds context, question and workers, and not a word about what to do', () => {
+    expect(conductorPrompt(input, mini)).toEqual({
+      messages: [{
+        role: 'user',
+        content: 'PROJECT CONTEXT:\nsrc/merge.js\nexport function merge() {}\n\nUSER QUESTION:\nWhy does merge() lose an interval?\n\n' +
+          'AVAILABLE WORKERS:\nWorker 0: Exact with numbers.\nWorker 1',
+      }],
+      prefill: '',
+    });
+    expect(prompt({ context: '' })).toMatch(/^USER QUESTION:/);
+  });
+
+  it('stays short, however long the question, the context and the descriptions are', () => {
+    const long = `begin ${'x'.repeat(100_000)} end`;
+    const clipped = prompt({ question: long, context: long, pool: [{ description: long }, { description: long }] });
+    expect(clipped.length).toBeLessThan(1_100);
+    expect(clipped).toMatch(/USER QUESTION:\nbegin x+ … x+ end\n/);
+  });
+
+  it('shows of later rounds the last, clipped, and what came of it', () => {
+    const rounds = [
+      { planText: 'model_id = [0]', answer: 'first', feedback: 'red' },
+      { planText: 'model_id = [1]', answer: `second ${'y'.repeat(9_000)}`, feedback: 'merge.test.js > nested: failed' },
+    ];
+    const { messages } = conductorPrompt({ ...input, rounds }, mini);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(messages[1]?.content).toBe('model_id = [1]');
+    expect(messages[2]?.content).toMatch(/^ANSWER:\nsecond y+ … y+\n\nTEST FEEDBACK:\nmerge.test.js > nested: failed$/);
+  });
+
+  it('asks an endpoint for no opening words, since there are none', () => {
+    expect(endpointMessages(input, mini)).toEqual(conductorPrompt(input, mini).messages);
   });
 });
 

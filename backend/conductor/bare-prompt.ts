@@ -1,0 +1,42 @@
+import type { Message } from '../workers/model.ts';
+import type { PolicyRequest } from './policy.ts';
+import type { PromptProfile } from './prompt-profile.ts';
+
+/*
+ * The prompt of a model that was trained to write plans and nothing else: what differs from question to question, and no words about what to
+ * do. Of earlier rounds it sees the last. Every part is clipped, so that the prompt is a few hundred tokens whatever is asked.
+ */
+
+/** Enough for a plan of five steps in the words of such a model. */
+const PLAN_CHARACTERS = 800;
+
+type Input = Pick<PolicyRequest, 'question' | 'context' | 'pool' | 'rounds' | 'rejection'>;
+
+export function barePrompt({ question, context, pool, rounds, rejection }: Input, profile: PromptProfile): Message[] {
+  const { questionCharacters, descriptionCharacters, contextCharacters, answerCharacters } = profile;
+  const workers = pool.map(({ description }, ordinal) =>
+    description ? `Worker ${ordinal}: ${abridged(description.replace(/\s+/g, ' ').trim(), descriptionCharacters)}` : `Worker ${ordinal}`);
+  const asked = [
+    ...(context ? [`PROJECT CONTEXT:\n${abridged(context, contextCharacters)}`] : []),
+    `USER QUESTION:\n${abridged(question.trim(), questionCharacters)}`,
+    `AVAILABLE WORKERS:\n${workers.join('\n')}`,
+  ];
+  const messages: Message[] = [{ role: 'user', content: asked.join('\n\n') }];
+  const past = rounds.at(-1);
+  if (past) {
+    const came = `ANSWER:\n${abridged(past.answer, answerCharacters)}\n\nTEST FEEDBACK:\n${abridged(past.feedback, answerCharacters)}`;
+    messages.push({ role: 'assistant', content: abridged(past.planText, PLAN_CHARACTERS) }, { role: 'user', content: came });
+  }
+  if (rejection) {
+    const text = abridged(rejection.text, answerCharacters) || '(nothing)';
+    messages.push({ role: 'assistant', content: text }, { role: 'user', content: `NOT A PLAN:\n${abridged(rejection.message, answerCharacters)}` });
+  }
+  return messages;
+}
+
+/** The beginning and the end of a text that is too long. */
+function abridged(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const head = Math.ceil(characters * 0.8);
+  return `${text.slice(0, head)} … ${text.slice(text.length - (characters - head))}`;
+}
