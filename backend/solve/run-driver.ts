@@ -47,6 +47,8 @@ export interface RunDriverOptions {
   readonly failureOf: (error: unknown) => Failure;
   /** So many texts that are no plan are paid for in one round before the run fails; whoever resumes it grants as many again. */
   readonly planTries?: number;
+  /** Goes on to the last round also where the tests are green: a Conductor that learns to keep an answer has to be asked. */
+  readonly everyRound?: boolean;
   /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -126,7 +128,7 @@ export class RunDriver {
       if (this.#view.kept) break;
       await this.#execute();
       await this.#check();
-      if (!worthAnotherRound(this.#view)) break;
+      if (!this.#options.everyRound && !worthAnotherRound(this.#view)) break;
     }
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');

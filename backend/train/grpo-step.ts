@@ -6,11 +6,15 @@ import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
 export interface Rollout {
   readonly completion: SampledCompletion;
   readonly outcome: RolloutOutcome;
+  /** What came of its revision, where it was revised. */
+  revised?: RolloutOutcome | undefined;
 }
 
 export interface GrpoOptions {
   readonly loss: PolicyLoss;
   readonly reward: RewardOptions;
+  /** How much of the reward of a revised plan is that of its revision; the paper's discount of 0.25 (arXiv 2512.04388 §5). */
+  readonly revisionWeight: number;
   readonly advantage: AdvantageOptions;
   /** Leaves completions that were cut off out of the loss, as DAPO's filter of overlong ones (arXiv 2503.14476) does. */
   readonly maskTruncated: boolean;
@@ -30,7 +34,7 @@ export async function grpoStep(
   { learningRate, signal }: { readonly learningRate: number; readonly signal?: AbortSignal },
 ): Promise<StepMetrics> {
   const judged = groups.map((group) => {
-    const rewards = group.map(({ outcome }) => rewardOf(outcome, options.reward));
+    const rewards = group.map((rollout) => blendedReward(rollout, options));
     return { group, rewards, ...groupAdvantages(rewards, options.advantage) };
   });
   const examples = judged.flatMap(({ group, rewards, advantages, isFlat }) => isFlat ? [] : group.flatMap(({ completion }, index): Example[] => {
@@ -49,6 +53,12 @@ export async function grpoStep(
   const batch = await engine.forwardBackward(options.loss, examples, signal);
   const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
   return { ...told, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
+}
+
+function blendedReward({ outcome, revised }: Rollout, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
+  const own = rewardOf(outcome, options);
+  const later = revised && rewardOf(revised, options);
+  return own === undefined || later === undefined ? own : (1 - revisionWeight) * own + revisionWeight * later;
 }
 
 function rolloutMetrics(rollouts: readonly Rollout[]): StepMetrics {

@@ -12,18 +12,33 @@ export interface GroupPlace {
   readonly place: number;
 }
 
+/** A plan to run for a task. */
+export interface SampledPlan {
+  /** Which of its group: the same answers of workers belong to the same sample. */
+  readonly sample: number;
+  readonly completion: SampledCompletion;
+  /** The plan of the round before, of the same sample, which this one revises. */
+  readonly revises?: SampledCompletion | undefined;
+}
+
+export type ConductorPrompt = Pick<SampleRequest, 'messages' | 'prefill'>;
+
 /** What plans are sampled for, and what becomes of them. */
 export interface Gatherer<Task> {
   /** What the Conductor is asked. */
-  prompt(task: Task, at: GroupPlace): Pick<SampleRequest, 'messages' | 'prefill'>;
+  prompt(task: Task, at: GroupPlace): ConductorPrompt;
+  /** What it is asked after its plan ran, to revise it; undefined where no answer came of that plan. */
+  revisionPrompt?(task: Task, at: GroupPlace, sample: number): ConductorPrompt | undefined;
   /** Runs sampled plans and judges their answers. Whatever goes wrong with one is its outcome. @throws where the training cannot go on */
-  outcomes(task: Task, completions: readonly SampledCompletion[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
+  outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
 }
 
 export interface GrpoTrainerOptions extends GrpoOptions {
   readonly steps: number;
   readonly tasksPerStep: number;
   readonly groupSize: number;
+  /** 2: one half of a group revises the other half's plans after they ran, each its own (the paper's recursion). */
+  readonly rounds: 1 | 2;
   /** Of a completion. */
   readonly maxTokens: number;
   readonly seed: number;
@@ -55,27 +70,7 @@ export async function trainWithGrpo<Task>(
   const metrics = [...(from?.metrics ?? [])];
   for (let step = from?.step ?? 0; step < options.steps; step += 1) {
     signal.throwIfAborted();
-    const { seed, groupSize, maxTokens, loss: { temperature } } = options;
-    const groups: Rollout[][] = [];
-    // A group's plans run while the next group's are sampled: workers and sandbox have other limits than the model.
-    const running: Promise<void>[] = [];
-    const failed = new AbortController();
-    const either = AbortSignal.any([signal, failed.signal]);
-    try {
-      for (const [place, task] of tasksOfStep(tasks, { seed, step, count: options.tasksPerStep }).entries()) {
-        const at = { step, place };
-        const seeds = Array.from({ length: groupSize }, (_, sample) => draw(seed, 'plan', step, place, sample));
-        const completions = await engine.sample({ ...gatherer.prompt(task, at), maxTokens, temperature, seeds, signal: either });
-        running.push(gatherer.outcomes(task, completions, at, either).then((outcomes) => {
-          groups[place] = completions.map((completion, sample) => ({ completion, outcome: outcomes[sample] as RolloutOutcome }));
-          onGroup?.(step, groups.filter(Boolean).length);
-        }).catch((error: unknown) => failed.abort(error)));
-      }
-    } catch (error) {
-      failed.abort(error);
-    }
-    await Promise.all(running);
-    if (failed.signal.aborted) throw failed.signal.reason;
+    const groups = await gatherStep({ engine, tasks, gatherer, onGroup }, options, step, signal);
     const rate = learningRate(step, options.steps, options.learningRate);
     metrics.push(await grpoStep(engine, groups, options, { learningRate: rate, signal }));
     await engine.saveForSampler(store.versionName(step + 1));
@@ -83,4 +78,57 @@ export async function trainWithGrpo<Task>(
     onStep?.(step + 1, metrics.at(-1) as StepMetrics);
   }
   return metrics;
+}
+
+type StepParts<Task> = Pick<GrpoTrainerParts<Task>, 'engine' | 'tasks' | 'gatherer' | 'onGroup'>;
+
+/** The groups of one step. A group's plans run while the next group's are sampled: workers and sandbox have other limits than the model. */
+async function gatherStep<Task>(
+  { engine, tasks, gatherer, onGroup }: StepParts<Task>, options: GrpoTrainerOptions, step: number, signal: AbortSignal,
+): Promise<readonly (readonly Rollout[])[]> {
+  const { seed, groupSize, rounds, maxTokens, loss: { temperature } } = options;
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const sampleFor = (prompt: ConductorPrompt, ...purposes: readonly (readonly (string | number)[])[]): Promise<readonly SampledCompletion[]> =>
+    engine.sample({ ...prompt, maxTokens, temperature, seeds: purposes.map((purpose) => draw(seed, ...purpose)), signal: either });
+
+  const revise = async (task: Task, at: GroupPlace, first: readonly Rollout[]): Promise<readonly Rollout[]> => {
+    const plans: SampledPlan[] = [];
+    for (const [sample, { completion: revises }] of first.entries()) {
+      const prompt = gatherer.revisionPrompt?.(task, at, sample);
+      const [completion] = prompt ? await sampleFor(prompt, ['revision', step, at.place, sample]) : [];
+      if (completion) plans.push({ sample, completion, revises });
+    }
+    const outcomes = await gatherer.outcomes(task, plans, at, either);
+    for (const [index, { sample }] of plans.entries()) first[sample]!.revised = outcomes[index];
+    return plans.map(({ completion }, index) => ({ completion, outcome: outcomes[index] as RolloutOutcome }));
+  };
+
+  const gather = async (task: Task, at: GroupPlace, completions: readonly SampledCompletion[]): Promise<readonly (readonly Rollout[])[]> => {
+    const plans = completions.map((completion, sample) => ({ sample, completion }));
+    const outcomes = await gatherer.outcomes(task, plans, at, either);
+    const first = completions.map((completion, sample): Rollout => ({ completion, outcome: outcomes[sample] as RolloutOutcome }));
+    return rounds === 1 ? [first] : [first, await revise(task, at, first)];
+  };
+
+  let done = 0;
+  const gathering: Promise<readonly (readonly Rollout[])[] | undefined>[] = [];
+  try {
+    for (const [place, task] of tasksOfStep(tasks, { seed, step, count: options.tasksPerStep }).entries()) {
+      const purposes = Array.from({ length: Math.ceil(groupSize / rounds) }, (_, sample) => ['plan', step, place, sample]);
+      const completions = await sampleFor(gatherer.prompt(task, { step, place }), ...purposes);
+      gathering.push(gather(task, { step, place }, completions).then((groups) => {
+        onGroup?.(step, done += 1);
+        return groups;
+      }).catch((error: unknown) => {
+        failed.abort(error);
+        return undefined;
+      }));
+    }
+  } catch (error) {
+    failed.abort(error);
+  }
+  const groups = await Promise.all(gathering);
+  if (failed.signal.aborted) throw failed.signal.reason;
+  return groups.flatMap((found) => found ?? []);
 }

@@ -7,9 +7,11 @@ import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
+import type { PastRound } from '../conductor/policy.ts';
 import { MeteredPolicy } from '../solve/metered-policy.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from '../solve/run-driver.ts';
 import { RunLedger } from '../solve/run-ledger.ts';
+import { pastRound } from '../solve/round.ts';
 import { profileOf } from '../solve/run-pool.ts';
 import { RunRecorder } from '../solve/run-recorder.ts';
 import { Slots } from '../verify/slots.ts';
@@ -18,9 +20,8 @@ import type { WorkerCaller } from '../workers/call-worker.ts';
 import type { ClientModel } from '../workers/client-model.ts';
 import type { KeySource } from '../workers/key-source.ts';
 import { costOf, type Prices } from '../workers/prices.ts';
-import type { SampledCompletion } from './engine.ts';
 import { GivenPlans } from './given-plans.ts';
-import type { GroupPlace } from './grpo-trainer.ts';
+import type { GroupPlace, SampledPlan } from './grpo-trainer.ts';
 import type { RolloutOutcome } from './reward.ts';
 import type { Task } from './task.ts';
 
@@ -83,16 +84,15 @@ export class Rollouts {
    * @throws TrainingBudgetError; the signal's reason, once everything under way has ended; the journal's errors
    */
   async run(
-    task: Task, pool: readonly WorkerConfig[], completions: readonly SampledCompletion[], { step, place }: GroupPlace, signal: AbortSignal,
+    task: Task, pool: readonly WorkerConfig[], plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal,
   ): Promise<readonly RolloutOutcome[]> {
     // Of rollouts that cannot go on the first ends the others.
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
-    const outcomes = await Promise.allSettled(completions.map(async (completion, sample) => {
+    const outcomes = await Promise.allSettled(plans.map(async (plan) => {
       await this.#slots.take(either);
       try {
-        const runId = `${this.#options.name}.${step}.${place}.${sample}`;
-        return await this.#rollout(runId, { task, pool, completion, sample, signal: either });
+        return await this.#rollout(this.#runId(at, plan), { task, pool, plan, signal: either });
       } catch (error) {
         failed.abort(error);
         throw error;
@@ -103,6 +103,16 @@ export class Rollouts {
     signal.throwIfAborted();
     if (failed.signal.aborted) throw failed.signal.reason;
     return outcomes.map((settled) => (settled as PromiseFulfilledResult<RolloutOutcome>).value);
+  }
+
+  /** The round that a sampled plan led to, for the Conductor to revise; undefined where no answer came of it. */
+  pastRound(at: GroupPlace, sample: number): PastRound | undefined {
+    const [round] = this.#options.journal.snapshot(this.#runId(at, { sample }))?.rounds ?? [];
+    return round?.answer && pastRound(round);
+  }
+
+  #runId({ step, place }: GroupPlace, { sample, revises }: Pick<SampledPlan, 'sample' | 'revises'>): string {
+    return `${this.#options.name}.${step}.${place}.${sample}${revises ? '.revised' : ''}`;
   }
 
   async #rollout(runId: string, rollout: OneRollout): Promise<RolloutOutcome> {
@@ -122,11 +132,11 @@ export class Rollouts {
     return await outcomeOf(recorder.snapshot, rollout);
   }
 
-  #begin(runId: string, { task, pool, completion, sample }: OneRollout): RunRecorder {
+  #begin(runId: string, { task, pool, plan: { sample, completion, revises } }: OneRollout): RunRecorder {
     const { journal, kind, planner, budget: { runUsd, runTokens, dayUsd, dayTokens } } = this.#options;
     const events = journal.read(runId);
     const told = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
-    if (told && 'text' in told && told.text !== completion.text) {
+    if (told && 'text' in told && told.text !== (revises ?? completion).text) {
       throw new Error(`The journal has another rollout "${runId}": give this training a name of its own.`);
     }
     if (events.length > 0) {
@@ -142,7 +152,7 @@ export class Rollouts {
       seed: sample,
       request: runRequestSchema.parse({
         question: task.question,
-        rounds: 1,
+        rounds: revises ? 2 : 1,
         ...('base' in task && { workspace: task.base, testCommand: task.testCommand, testRunner: task.testRunner }),
       }),
       pool: [...pool],
@@ -166,10 +176,11 @@ export class Rollouts {
     return new RunRecorder(run, append, { onEvent: () => {}, onText: () => {} });
   }
 
-  #driver(recorder: RunRecorder, { task, completion, sample, signal }: OneRollout): RunDriver {
+  #driver(recorder: RunRecorder, { task, plan: { sample, completion, revises }, signal }: OneRollout): RunDriver {
     const { journal, now, planner } = this.#options;
     const profile = profileOf(planner);
-    const given = new GivenPlans({ model: planner.model, promptVersion: profile.version }, async () => completion);
+    const given = new GivenPlans({ model: planner.model, promptVersion: profile.version }, async ({ rounds }) =>
+      (revises && rounds.length === 0 ? revises : completion));
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
@@ -179,6 +190,7 @@ export class Rollouts {
       checker: 'base' in task ? { ...task.checker, findTestCommands: async () => [], runnerOf: async () => task.testRunner } : NO_CHECKER,
       failureOf,
       planTries: 1,
+      everyRound: true,
       confirmUnsandboxed: async () => false,
       signal,
     });
@@ -208,9 +220,7 @@ export class Rollouts {
 interface OneRollout {
   readonly task: Task;
   readonly pool: readonly WorkerConfig[];
-  readonly completion: SampledCompletion;
-  /** Which of its group. */
-  readonly sample: number;
+  readonly plan: SampledPlan;
   readonly signal: AbortSignal;
 }
 
@@ -228,8 +238,8 @@ function contextOf(task: Task): Awaited<ReturnType<RunDriverOptions['gatherConte
   return { pieces, leftOut: [], tokens: 0, text: task.context };
 }
 
-/** The text was no plan, which no other try will change: it is given. */
-const isUnreadable = ({ rounds }: RunSnapshot): boolean => (rounds[0]?.rejections.length ?? 0) > 0;
+/** A text was no plan, which no other try will change: it is given. */
+const isUnreadable = ({ rounds }: RunSnapshot): boolean => rounds.some(({ rejections }) => rejections.length > 0);
 
 /** Whether a run failed of something that the plan is not to blame for and that may be over later. */
 function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
@@ -238,8 +248,9 @@ function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
 
 async function outcomeOf(run: RunSnapshot, { task, signal }: OneRollout): Promise<RolloutOutcome> {
   if (isUnreadable(run)) return { kind: 'unparseable' };
-  const costUsd = run.rounds.flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
-  const answer = answerOf(run);
+  const costUsd = run.rounds.slice(-1).flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
+  // Of two rounds the last one counts, whichever the tests like better: it is the one that was asked for.
+  const answer = answerOf({ ...run, answerRound: run.rounds.findLastIndex((round) => round.answer !== undefined) });
   if (!answer) return { kind: 'infrastructure' };
   // An answer that changes nothing, or only what it may not, was not tested: it solves nothing.
   const untested = { verified: false, score: 0, outcome: 'failed' } as const;

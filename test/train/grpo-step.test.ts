@@ -32,6 +32,7 @@ const GROUP = 16;
 const OPTIONS: GrpoOptions = {
   loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 2, temperature: 1, maxCompletionLength: MAX_TOKENS },
   reward: { judgedBy: 'score', costWeight: 0 },
+  revisionWeight: 0.25,
   advantage: { scale: 'group' },
   maskTruncated: false,
   gradientClip: 1,

@@ -21,11 +21,13 @@ const OPTIONS: GrpoTrainerOptions = {
   steps: 4,
   tasksPerStep: 2,
   groupSize: 6,
+  rounds: 1,
   maxTokens: 6,
   seed: 5,
   learningRate: { peak: 0.01, warmup: 0.25, schedule: 'cosine' },
   loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: 6 },
   reward: { judgedBy: 'score', costWeight: 0 },
+  revisionWeight: 0.25,
   advantage: { scale: 'group' },
   maskTruncated: false,
   gradientClip: 1,
@@ -35,7 +37,7 @@ const TASKS = ['Sort a list.', 'Add two numbers.', 'Parse a date.'];
 
 const lowTokens: Gatherer<string> = {
   prompt: (content) => ({ messages: [{ role: 'user', content }] }),
-  outcomes: async (_, completions) => completions.map(({ tokens }) => ({
+  outcomes: async (_, plans) => plans.map(({ completion: { tokens } }) => ({
     kind: 'judged', verified: false, score: tokens.filter((token) => token < 416).length / Math.max(1, tokens.length), costUsd: 0,
   })),
 };

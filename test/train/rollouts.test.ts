@@ -4,6 +4,7 @@ import { Journal } from '../../backend/journal/journal.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { AnswerFile } from '../../backend/train/answer-file.ts';
 import type { SampledCompletion } from '../../backend/train/engine.ts';
+import type { SampledPlan } from '../../backend/train/grpo-trainer.ts';
 import { Rollouts, TrainingBudgetError, type RolloutsOptions } from '../../backend/train/rollouts.ts';
 import type { GradedTask, ProjectTask } from '../../backend/train/task.ts';
 import { wholeGrade, infrastructureGrade } from '../../backend/verify/graders/grader.ts';
@@ -61,6 +62,8 @@ const plan = (...steps: readonly [worker: number, subtask: string][]): SampledCo
   finishReason: 'stop',
 });
 
+const group = (completions: readonly SampledCompletion[]): SampledPlan[] => completions.map((completion, sample) => ({ sample, completion }));
+
 const workers = (): WorkerConfig[] => ['one', 'two'].map((id) => workerConfigSchema.parse({
   id, model: id, provider: 'openai-compatible', baseUrl: server.baseUrl, maxOutputTokens: 1_000, price: { inputPerMillion: 10, outputPerMillion: 100 },
 }));
@@ -92,7 +95,8 @@ describe('a rollout', () => {
   it('is a run of Solve with its plan given: executed, graded, and paid for', async () => {
     const made = await rollouts();
     const cut: SampledCompletion = { ...plan([0, 'Answer.']), text: 'model_id = [0', finishReason: 'length' };
-    const outcomes = await made.run(task, workers(), [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.']), cut, plan([7, 'No.'])], AT, NEVER);
+    const plans = [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.']), cut, plan([7, 'No.'])];
+    const outcomes = await made.run(task, workers(), group(plans), AT, NEVER);
     // 100 tokens in, 20 out.
     const cost = (100 * 10 + 20 * 100) / 1_000_000;
     expect(outcomes).toEqual([
@@ -111,7 +115,7 @@ describe('a rollout', () => {
   it('that has ended is only read when its training goes on, and one that was left is finished; neither is paid for twice', async () => {
     const plans = [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.'], [1, 'Answer.'])];
     const first = await rollouts();
-    const outcomes = await first.run(task, workers(), plans, AT, NEVER);
+    const outcomes = await first.run(task, workers(), group(plans), AT, NEVER);
     expect(server.requests).toHaveLength(4);
     const { spent } = first;
 
@@ -121,27 +125,27 @@ describe('a rollout', () => {
       if (model === 'two') abort.abort(new Error('The machine was turned off.'));
       return `${model} says ${asksForPlan(text) ? 'plan' : 'right'}`;
     };
-    await expect((await rollouts()).run(task, workers(), others, { step: 4, place: 0 }, abort.signal)).rejects.toThrow('turned off');
+    await expect((await rollouts()).run(task, workers(), group(others), { step: 4, place: 0 }, abort.signal)).rejects.toThrow('turned off');
     const asked = server.of('one').length;
 
     script = () => 'right';
     const again = await rollouts();
-    expect(await again.run(task, workers(), plans, AT, NEVER)).toEqual(outcomes);
-    expect(await again.run(task, workers(), others, { step: 4, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    expect(await again.run(task, workers(), group(plans), AT, NEVER)).toEqual(outcomes);
+    expect(await again.run(task, workers(), group(others), { step: 4, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
     expect(server.of('one')).toHaveLength(asked);
     expect(again.spent.usd).toBeGreaterThan(spent.usd);
-    await expect(again.run(task, workers(), [plan([1, 'Another.'])], AT, NEVER)).rejects.toThrow('give this training a name of its own');
+    await expect(again.run(task, workers(), group([plan([1, 'Another.'])]), AT, NEVER)).rejects.toThrow('give this training a name of its own');
   });
 
   it('shares answers with the same sample of a later group, and never with another sample', async () => {
     const made = await rollouts();
     const plans = [plan([0, 'Answer.']), plan([0, 'Answer.'])];
     const cost = made.spent.usd;
-    const [first, second] = await made.run(task, workers(), plans, AT, NEVER);
+    const [first, second] = await made.run(task, workers(), group(plans), AT, NEVER);
     expect(server.requests).toHaveLength(2);
     const spent = made.spent.usd;
     expect(spent).toBeGreaterThan(cost);
-    expect(await made.run(task, workers(), plans, { step: 9, place: 0 }, NEVER)).toEqual([first, second]);
+    expect(await made.run(task, workers(), group(plans), { step: 9, place: 0 }, NEVER)).toEqual([first, second]);
     expect(server.requests).toHaveLength(2);
     expect(made.spent.usd).toBe(spent);
   });
@@ -153,7 +157,7 @@ describe('a rollout', () => {
       isDown = waits.length < 5;
     };
     const made = await rollouts({ parallel: 1 });
-    expect(await made.run(task, workers(), [plan([0, 'Answer.'])], AT, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    expect(await made.run(task, workers(), group([plan([0, 'Answer.'])]), AT, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
     expect(waits).toEqual([expect.stringContaining('one'), undefined, expect.stringContaining('one'), undefined, expect.stringContaining('one'), undefined]);
   });
 
@@ -161,10 +165,10 @@ describe('a rollout', () => {
     script = ({ model }) => (model === 'one' ? { status: 400 } : 'right');
     const made = await rollouts();
     const broken: GradedTask = { ...task, id: 'broken', grader: { grade: async () => infrastructureGrade('The machine is full.') } };
-    expect(await made.run(task, workers(), [plan([0, 'Answer.']), plan([1, 'Answer.'])], AT, NEVER)).toEqual([
+    expect(await made.run(task, workers(), group([plan([0, 'Answer.']), plan([1, 'Answer.'])]), AT, NEVER)).toEqual([
       { kind: 'infrastructure' }, { kind: 'judged', verified: true, score: 1, costUsd: expect.any(Number) },
     ]);
-    expect(await made.run(broken, workers(), [plan([1, 'Answer.'])], { step: 4, place: 0 }, NEVER)).toEqual([{ kind: 'infrastructure' }]);
+    expect(await made.run(broken, workers(), group([plan([1, 'Answer.'])]), { step: 4, place: 0 }, NEVER)).toEqual([{ kind: 'infrastructure' }]);
     expect(waits).toEqual([]);
   });
 
@@ -172,14 +176,29 @@ describe('a rollout', () => {
     const plans = [plan([0, 'Answer.'], [1, 'Answer.'])];
     const budget = budgetSchema.parse({});
     const poor = await rollouts({ budget: { ...budget, usd: 0.104 } });
-    await expect(poor.run(task, workers(), plans, AT, NEVER)).rejects.toThrow(TrainingBudgetError);
-    await expect(poor.run(task, workers(), plans, AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.1040\).*Go on with a larger one/);
+    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(TrainingBudgetError);
+    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.1040\).*Go on with a larger one/);
     expect(poor.spent.usd).toBeLessThan(0.104);
     const asked = server.requests.length;
     const rich = await rollouts({ budget: { ...budget, usd: 5 } });
-    expect(await rich.run(task, workers(), plans, AT, NEVER)).toMatchObject([{ verified: true }]);
+    expect(await rich.run(task, workers(), group(plans), AT, NEVER)).toMatchObject([{ verified: true }]);
     expect(server.requests).toHaveLength(2);
     expect(asked).toBe(1);
+  });
+
+  it('that revises a plan runs both of them, without paying for the first again, and is judged by the second', async () => {
+    const keep: SampledCompletion = { ...plan([0, 'x']), text: 'model_id = []\nsubtasks = []\naccess_list = []' };
+    const made = await rollouts();
+    const first = [plan([0, 'Make a plan.']), plan([1, 'Answer.']), plan([0, 'Make a plan.'])];
+    await made.run(task, workers(), group(first), AT, NEVER);
+    expect(made.pastRound(AT, 0)).toMatchObject({ planText: first[0]!.text, answer: 'one says plan' });
+    expect(made.pastRound(AT, 7)).toBeUndefined();
+    const asked = server.requests.length;
+    const revisions = [plan([1, 'Answer better.']), keep, { ...keep, text: 'I keep it.' }].map((completion, sample) => ({ sample, completion, revises: first[sample] }));
+    expect(await made.run(task, workers(), revisions, AT, NEVER)).toMatchObject([
+      { kind: 'judged', verified: true }, { kind: 'judged', verified: true, costUsd: 0 }, { kind: 'unparseable' },
+    ]);
+    expect(server.requests).toHaveLength(asked + 1);
   });
 
   it('of a task in a project has its patch judged by the task\'s own checker', async () => {
@@ -198,9 +217,9 @@ describe('a rollout', () => {
       },
     };
     const made = await rollouts();
-    expect(await made.run(project, workers(), [plan([0, 'Answer.'])], AT, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0.5 }]);
+    expect(await made.run(project, workers(), group([plan([0, 'Answer.'])]), AT, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0.5 }]);
     expect(judged).toMatchObject([{ base: folder, command: 'node --test', sandboxed: true, patch: { edits: [{ path: 'a.js', after: 'export const a = 2;\n' }] } }]);
     script = () => 'I would rather not.';
-    expect(await made.run(project, workers(), [plan([1, 'Refuse.'])], { step: 5, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0 }]);
+    expect(await made.run(project, workers(), group([plan([1, 'Refuse.'])]), { step: 5, place: 0 }, NEVER)).toMatchObject([{ kind: 'judged', verified: false, score: 0 }]);
   });
 });

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+
+/*
+ * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the
+ * paper (arXiv 2512.04388 §4.1 and A.1) where it states them; where it does not, each has its own source.
+ */
+
+const share = z.number().min(0).max(1);
+const positive = z.number().positive();
+const count = z.number().int().min(1);
+
+export const trainingConfigSchema = z.strictObject({
+  tasks: z.strictObject({
+    /** The most that are made of the project. */
+    count: count.max(1_000).default(40),
+    /** Share of the project's files whose tasks are never trained on. */
+    heldOut: share.default(0.3),
+    /** A file of tasks (JSON lines) beside those of the project, relative to it; `conductor.tasks.jsonl` is read where it is there. */
+    file: z.string().min(1).max(4_096).optional(),
+    /** Whether tasks are made of the project's own functions and tests. */
+    project: z.boolean().default(true),
+  }).prefault({}),
+  /** Updates. The paper makes 200 with 4 tasks of 64 plans; a project of 40 tasks has seen each ten times after 50 of 8. */
+  steps: count.max(100_000).default(50),
+  tasksPerStep: count.max(64).default(4),
+  /** Plans sampled for a task. */
+  groupSize: z.number().int().min(2).max(256).default(8),
+  /** Of a plan with its reasoning; the paper's. */
+  maxTokens: count.max(8_192).default(1_024),
+  /** Everything that is drawn follows from it. */
+  seed: z.number().int().min(0).max(2 ** 32 - 1).default(0),
+  /** At which plans are sampled; the paper's, with nothing cut off. */
+  temperature: positive.max(10).default(1),
+  learningRate: z.strictObject({
+    /** Ten times what all weights take ("LoRA Without Regret", as repeated in TRL's documentation): the paper's is 1e-6 for all weights. */
+    peak: positive.max(1).default(1e-5),
+    /** Share of the steps in which it rises. */
+    warmup: share.default(0.03),
+    schedule: z.enum(['cosine', 'linear', 'constant']).default('cosine'),
+  }).prefault({}),
+  loss: z.strictObject({
+    /** How tokens are averaged: over each plan (GRPO, the paper's), over a fixed length (Dr. GRPO), over all (DAPO). */
+    type: z.enum(['grpo', 'dr_grpo', 'dapo']).default('grpo'),
+    /** The paper's 0.2; DAPO's `high` is 0.28. */
+    clip: z.strictObject({ low: share.default(0.2), high: positive.max(10).default(0.2) }).prefault({}),
+    /** How much the divergence from the model without its adapter counts; the paper has none. */
+    divergence: z.number().min(0).max(10).default(0),
+    /** The most that a token may count for being likelier to the trainer than to the sampler (truncated importance sampling); 0 for none. */
+    importanceLimit: z.number().min(0).max(100).default(2),
+  }).prefault({}),
+  /** Group-normalised, the paper's; or centred alone (Dr. GRPO). */
+  advantage: z.enum(['group', 'none']).default('group'),
+  /** Leaves plans that were cut off out of the loss (DAPO); without it they have the reward 0. */
+  maskTruncated: z.boolean().default(false),
+  reward: z.strictObject({
+    /** The strict verdict, or the graded score. */
+    judgedBy: z.enum(['verified', 'score']).default('verified'),
+    /** What a dollar takes off; the paper has none. */
+    costWeight: z.number().min(0).max(1_000).default(0),
+  }).prefault({}),
+  /** transformers' default. */
+  gradientClip: positive.default(1),
+  adapter: z.strictObject({
+    rank: count.max(256).default(16),
+    /** TRL's for its rank of 16. */
+    alpha: positive.default(32),
+  }).prefault({}),
+  /** How many workers of the pool are on offer for a task, drawn anew for each: these numbers in turn. Absent: all of them. */
+  poolSizes: z.array(count.max(32)).min(1).max(32).optional(),
+  /** 2: half of the plans of a group are revisions of the other half, after these ran (the paper's recursion). */
+  rounds: z.union([z.literal(1), z.literal(2)]).default(1),
+  /** How much of the reward of a revised plan is that of its revision; the paper's discount. */
+  revisionWeight: share.default(0.25),
+  evaluation: z.strictObject({
+    /** Plans for each held-out task, of each of the two that are compared. */
+    samples: count.max(64).default(4),
+  }).prefault({}),
+  /** Of all rollouts together. Nothing is begun that could go beyond. */
+  budget: z.strictObject({ usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),
+  /** Rollouts under way at once. */
+  parallel: count.max(64).default(8),
+});
+export type TrainingConfig = z.infer<typeof trainingConfigSchema>;
+
+/** A score with the 95 % interval of its mean. */
+const estimateSchema = z.object({ mean: z.number(), low: z.number(), high: z.number() });
+export type Estimate = z.infer<typeof estimateSchema>;
+
+/** Two Conductors on the same held-out tasks with the same pool. */
+export const comparisonSchema = z.object({
+  tasks: z.number().int(),
+  samples: z.number().int(),
+  before: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
+  after: z.object({ verified: estimateSchema, formatRate: z.number(), costUsd: z.number() }),
+  /** After less before, by task. */
+  difference: estimateSchema,
+  /** That so large a difference comes by chance: a sign-flip test over tasks, two-sided. */
+  pValue: z.number(),
+});
+export type Comparison = z.infer<typeof comparisonSchema>;
+
+/** By TRL's names, where it has one. */
+export const stepMetricsSchema = z.record(z.string(), z.number());
+
+export const trainingStateSchema = z.enum([
+  'preparing', 'training', 'waiting', 'evaluating', 'paused', 'completed', 'failed', 'cancelled',
+]);
+export type TrainingState = z.infer<typeof trainingStateSchema>;
+
+export const trainingSchema = z.object({
+  trainingId: z.string(),
+  workspace: z.string(),
+  /** The worker that plays the Conductor, and its model. */
+  conductor: z.string(),
+  model: z.string(),
+  config: trainingConfigSchema,
+  state: trainingStateSchema,
+  /** One sentence: what is under way, why it waits, or how it ended. */
+  message: z.string(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  tasks: z.object({ train: z.number().int(), heldOut: z.number().int() }),
+  /** Steps done. */
+  step: z.number().int(),
+  /** Of what is under way (tasks tried, groups of the step, evaluated tasks). */
+  progress: z.object({ done: z.number().int(), of: z.number().int() }).optional(),
+  metrics: z.array(stepMetricsSchema),
+  spentUsd: z.number(),
+  spentTokens: z.number(),
+  /** Of work alone, without pauses. */
+  secondsPerStep: z.number().optional(),
+  comparison: comparisonSchema.optional(),
+  /** Whether the Conductor plans with what was trained here. */
+  adopted: z.boolean(),
+  simulated: z.boolean(),
+});
+export type Training = z.infer<typeof trainingSchema>;
+
+export const isTrainingOver = (state: TrainingState): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';

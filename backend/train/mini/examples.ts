@@ -1,0 +1,65 @@
+import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
+import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
+import { Dice } from './dice.ts';
+import { keepText, makePlan } from './plans.ts';
+import { makePool } from './pools.ts';
+import { makeQuestion } from './questions.ts';
+import { EXTENSIONS, FILES, NAME_NOUNS, TOPICS } from './topics.ts';
+
+type PromptInput = Parameters<typeof conductorPrompt>[0];
+type PastRound = PromptInput['rounds'][number];
+
+/** A conversation, and a text with which the Conductor may answer it. */
+export interface PlanExample {
+  readonly input: PromptInput;
+  readonly messages: ReturnType<typeof conductorPrompt>['messages'];
+  readonly text: string;
+}
+
+/** The example of that number: made from the seed and the number alone. */
+export function exampleAt(seed: number, index: number): PlanExample {
+  const dice = new Dice(seed, 'example', index);
+  const question = makeQuestion(dice);
+  const workers = makePool(dice, question.topic);
+  const form = dice.weighted([0.84, 0.13, 0.03]);
+  const pool = workers.map(({ description }) => ({ description }));
+  const first = { question: question.text, context: dice.chance(0.2) ? madeContext(dice) : '', pool, rounds: [] };
+  const plan = (round: number): string => makePlan(dice, question, workers, round);
+  if (form === 1) {
+    const { passes, ...past } = madeRound(dice, dice.chance(0.9) ? plan(0) : 'The plan.');
+    const text = dice.chance(passes ? 0.8 : 0.12) ? keepText(dice) : plan(1);
+    return exampleOf({ ...first, rounds: [past] }, text);
+  }
+  if (form === 2) return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), workers.length) }, plan(0));
+  return exampleOf(first, plan(0));
+}
+
+const exampleOf = (input: PromptInput, text: string): PlanExample =>
+  ({ input, messages: conductorPrompt(input, PROMPT_PROFILES.mini).messages, text });
+
+function madeContext(dice: Dice): string {
+  const { functions, things } = dice.pick(TOPICS);
+  const file = `${dice.pick(FILES)}/${dice.pick(things).replaceAll(' ', '-')}.${dice.pick(EXTENSIONS)}`;
+  return `${file}\nexport function ${dice.pick(functions)}(${dice.pick(NAME_NOUNS).toLowerCase()}) {\n  return ${dice.pick(NAME_NOUNS).toLowerCase()}.length;\n}`;
+}
+
+/** A round as Solve tells of it (backend/solve/round.ts). */
+function madeRound(dice: Dice, planText: string): PastRound & { readonly passes: boolean } {
+  const verdict = dice.weighted([0.25, 0.45, 0.2, 0.1]);
+  const name = dice.pick(dice.pick(TOPICS).functions);
+  const feedback = [
+    'The project\'s tests pass. All tests that failed before pass now.',
+    `The project's tests do not pass with this answer. ${1 + dice.below(5)} tests fail.\n- ${name}.test > ${dice.pick(dice.pick(TOPICS).cases)}: failed before, failed after`,
+    'The answer was not tested: it changes no file that tests could judge.',
+    'The tests could not be run. No test command was found.',
+  ][verdict] as string;
+  return { planText, answer: `${madeContext(dice)}`, feedback, passes: verdict !== 1 };
+}
+
+function madeRejection(dice: Dice, text: string, workers: number): PromptInput['rejection'] {
+  switch (dice.below(3)) {
+    case 0: return { text: text.replace(/\naccess_list[^]*/, ''), message: 'The list access_list is missing.' };
+    case 1: return { text: text.replace(/model_id = \[\d/, `model_id = [${workers + 2}`), message: `model_id names worker ${workers + 2}; the workers are 0 to ${workers - 1}.` };
+    default: return { text: '', message: 'The lists model_id, subtasks and access_list are missing.' };
+  }
+}

@@ -1,0 +1,45 @@
+import { writeNewCheckpoint } from '../../lm/checkpoint/new-checkpoint.ts';
+import { trainTokenizer, writeTokenizer } from '../../lm/tokenizer/train-bpe.ts';
+import { exampleAt } from './examples.ts';
+
+export interface MiniGeometry {
+  readonly vocabularySize: number;
+  readonly hiddenSize: number;
+  readonly intermediateSize: number;
+  readonly layers: number;
+  readonly attentionHeads: number;
+  readonly keyValueHeads: number;
+}
+
+/**
+ * Two million weights. Wide rather than deep, since each operation has a fixed cost in onnxruntime on a CPU: a plan takes a fraction of a
+ * second, and a step of GRPO with 4 times 64 of them some seconds. Its attention wants heads of a multiple of 16.
+ */
+export const MINI_GEOMETRY: MiniGeometry = {
+  vocabularySize: 2_048, hiddenSize: 192, intermediateSize: 512, layers: 4, attentionHeads: 6, keyValueHeads: 2,
+};
+
+/** Far more than a prompt of the mini profile has in Latin letters; what is written otherwise takes several tokens a character. */
+const MAXIMUM_POSITIONS = 8_192;
+
+/** Examples whose words the tokenizer learns. */
+const TOKENIZER_EXAMPLES = 10_000;
+
+/** Writes a model that has learned nothing, with a tokenizer for what it will read, into a folder (absolute). */
+export async function writeNewMini(folder: string, { seed, geometry = MINI_GEOMETRY, examples = TOKENIZER_EXAMPLES }: {
+  readonly seed: number; readonly geometry?: MiniGeometry | undefined; readonly examples?: number | undefined;
+}): Promise<void> {
+  const tokenizer = trainTokenizer(textsOf(seed, examples), geometry.vocabularySize);
+  const { vocabularySize, stopTokenId } = tokenizer;
+  await writeNewCheckpoint(folder, { ...geometry, vocabularySize, stopTokenId, maximumPositions: MAXIMUM_POSITIONS, seed });
+  await writeTokenizer(folder, tokenizer);
+}
+
+function* textsOf(seed: number, examples: number): Generator<string> {
+  for (let index = 0; index < examples; index += 1) {
+    const { messages, text } = exampleAt(seed, index);
+    // As the chat template has them: what stands on both sides of a turn's end is no word.
+    for (const { role, content } of messages) yield `${role}\n${content}`;
+    yield `assistant\n${text}`;
+  }
+}

@@ -1,0 +1,101 @@
+import { renderPlan } from '../../conductor/render-plan.ts';
+import type { Dice } from './dice.ts';
+import type { MadeWorker, Role } from './pools.ts';
+import type { MadeQuestion, Want } from './questions.ts';
+
+type Plan = Parameters<typeof renderPlan>[0];
+type Access = Plan['accessList'][number];
+
+/** What a step does; each says so in words that begin with it. */
+type Task = 'alone' | 'plan' | 'write' | 'check' | 'judge' | 'vague';
+
+const ROLE_OF: Readonly<Record<Task, Role>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
+
+/** Shapes of plans, and how often each is drawn. Nothing says which is good: that is for training to find out. */
+const SHAPES: readonly { readonly share: number; readonly tasks: readonly Task[]; readonly reasons: readonly string[] }[] = [
+  { share: 16, tasks: ['alone'], reasons: ['One worker can do this alone.', 'This is small: a single step will do.', 'One step, done by whoever fits best.'] },
+  { share: 3, tasks: ['vague'], reasons: ['One worker can do this alone.', 'I hand the question on.'] },
+  { share: 14, tasks: ['plan', 'write'], reasons: ['First the cause, then the change.', 'Whoever writes should know what to change.', 'A plan first, then the code.'] },
+  { share: 14, tasks: ['alone', 'check'], reasons: ['One writes, another checks.', 'The code is written and then reviewed.', 'An author overlooks his own mistakes, so somebody else checks.'] },
+  { share: 15, tasks: ['plan', 'write', 'check'], reasons: ['First the cause, then the change, then a check.', 'Plan, write, check.', 'Three steps: think, write, review.'] },
+  { share: 7, tasks: ['alone', 'alone', 'judge'], reasons: ['Two try it, and one judges.', 'Two attempts and a judge.', 'Independent attempts fail in different places.'] },
+  { share: 3, tasks: ['alone', 'check', 'check'], reasons: ['One writes and two check.', 'Two reviews, since cases are easily missed.'] },
+  { share: 5, tasks: ['alone', 'alone', 'alone', 'judge'], reasons: ['Three try it, and one judges.', 'Three attempts and a judge.', 'No worker stands out, so several try.'] },
+  { share: 4, tasks: ['plan', 'write', 'write', 'judge'], reasons: ['One plan, two attempts, one judge.', 'Two follow the plan, and the better one is kept.'] },
+  { share: 4, tasks: ['plan', 'write', 'check', 'check'], reasons: ['Plan, write, and check twice.', 'This is hard: a plan, the code, and two reviews.'] },
+  { share: 3, tasks: ['plan', 'plan', 'write', 'check'], reasons: ['Two look for the cause before anybody writes.', 'Two plans, one author, one review.'] },
+  { share: 4, tasks: ['plan', 'write', 'check', 'write', 'check'], reasons: ['Write, review, mend, and review again.', 'Two turns of writing and checking.'] },
+  { share: 3, tasks: ['alone', 'alone', 'alone', 'alone', 'judge'], reasons: ['Four attempts and a judge.', 'Many attempts, and the best is chosen.'] },
+  { share: 3, tasks: ['plan', 'plan', 'write', 'write', 'judge'], reasons: ['Two plans, two attempts, one judge.', 'Two teams, and one who decides.'] },
+  { share: 2, tasks: ['plan', 'write', 'write', 'write', 'judge'], reasons: ['One plan, three attempts, one judge.', 'Three follow the plan, and the best is kept.'] },
+];
+
+const REVISION_REASONS = ['The tests failed: with what they said in view, another attempt.', 'The answer was wrong, so it is corrected.', 'What the tests said shows what to change.', 'Another try, with the feedback in view.'];
+const KEEP_REASONS = ['The tests pass, so the answer stays.', 'There is nothing left to correct.', 'I keep the answer.', 'The answer stays as it is.'];
+
+/** What is to be made, by what is wanted. */
+const MADE: Readonly<Record<Want, readonly string[]>> = {
+  fix: ['the fix', 'the corrected code', 'the correction', 'the corrected file'],
+  feature: ['the function', 'the code', 'the complete code', 'the implementation'],
+  refactoring: ['the new code', 'the refactored code', 'the change', 'the file'],
+  explanation: ['the answer', 'the explanation', 'a clear explanation'],
+  speed: ['the faster version', 'the faster code', 'the change'],
+  tests: ['the tests', 'the test file', 'the complete tests'],
+};
+const TROUBLE: Readonly<Record<Want, readonly string[]>> = {
+  fix: ['the bug', 'the fault', 'the cause', 'the wrong line'],
+  feature: ['the cases', 'the edge cases', 'the algorithm', 'the rules'],
+  refactoring: ['the parts', 'the duplication', 'what must not change'],
+  explanation: ['the parts', 'what it does', 'the order of events'],
+  speed: ['the slow part', 'the bottleneck', 'the algorithm'],
+  tests: ['the cases', 'the edge cases', 'what is not covered'],
+};
+const SUBTASKS: Readonly<Record<Task, readonly string[]>> = {
+  alone: ['Write {made} and return the whole file.', 'Write {made}. Give the full file with its path.', 'Produce {made}, complete, with its path.', 'Implement it and return {made} in full.', 'Give {made}; keep the exported names.'],
+  plan: ['Find {trouble} and write a short plan. No code.', 'Analyse {trouble} step by step. Give no code.', 'Work out {trouble} and outline the change.', 'Plan the work: name {trouble} and say what to do.', 'Think about {trouble} and describe what to write.'],
+  write: ['Write {made} as the plan says; return the whole file.', 'Implement the plan and give {made} in full.', 'Following the plan, write {made}.', 'Apply the plan you are shown and return {made}.', 'Write {made} from the notes of your colleagues.'],
+  check: ['Check the code case by case, mend it, and return the whole file.', 'Review it for edge cases and return the final file.', 'Verify {made} by tracing the cases; repair what is wrong.', 'Test {made} in your head and give the final version.', 'Review what you are shown and return it corrected.'],
+  judge: ['Compare the attempts and return the best one whole.', 'Judge the attempts: which is right? Return that file.', 'Choose the attempt that is correct and return it complete.', 'Pick the best attempt, mend it if needed, and return it.'],
+  vague: ['Solve the question.', 'Answer the question.', 'Do what is asked.'],
+};
+
+const withWords = (template: string, want: Want, dice: Dice): string => dice.fill(template, { made: MADE[want], trouble: TROUBLE[want] });
+
+/** The text of a plan for a question and a pool: some words of reasoning, then the three lists. */
+export function makePlan(dice: Dice, { want, topic }: Pick<MadeQuestion, 'want' | 'topic'>, pool: readonly MadeWorker[], round: number): string {
+  const { tasks, reasons } = SHAPES[dice.weighted(SHAPES.map(({ share }) => share))] as (typeof SHAPES)[number];
+  const modelIds: number[] = [];
+  for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], topic, pool, modelIds));
+  const plan = {
+    modelIds,
+    subtasks: tasks.map((task) => withWords(dice.pick(SUBTASKS[task]), want, dice)),
+    accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, round)),
+  };
+  const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
+  return `${reason}\n\n${renderPlan(plan)}`;
+}
+
+/** The text that keeps the answer of the round before. */
+export const keepText = (dice: Dice): string => `${dice.pick(KEEP_REASONS)}\n\n${renderPlan({ modelIds: [], subtasks: [], accessList: [] })}`;
+
+/** Anybody, a little rather who is praised for the topic or the role, and a little rather somebody new. */
+function chosenWorker(dice: Dice, role: Role, topic: MadeQuestion['topic'], pool: readonly MadeWorker[], used: readonly number[]): number {
+  return dice.weighted(pool.map(({ topics, roles }, ordinal) =>
+    (1 + Number(roles.includes(role)) + Number(topic !== undefined && topics.includes(topic))) * (used.includes(ordinal) ? 0.5 : 1)));
+}
+
+/** What the shape suggests, by name or as a whole; now and then anything that is allowed. */
+function chosenAccess(dice: Dice, tasks: readonly Task[], index: number, round: number): Access {
+  const earlier = Array.from({ length: index }, (_, step) => step);
+  if (dice.chance(0.15)) {
+    const anything = dice.below(3);
+    return anything === 0 ? [] : anything === 1 ? 'all' : dice.some(earlier, dice.below(index + 1)).sort((a, b) => a - b);
+  }
+  // Only so is the round before in view.
+  if (index === 0 || tasks[index] === 'alone') return round > 0 && dice.chance(0.8) ? 'all' : [];
+  if (dice.chance(0.6)) return 'all';
+  const plans = earlier.filter((step) => tasks[step] === 'plan');
+  if (tasks[index] === 'plan') return [];
+  if (tasks[index] === 'write') return plans.length > 0 ? plans : earlier;
+  return tasks[index] === 'judge' ? earlier.filter((step) => tasks[step] !== 'plan') : earlier.slice(-1);
+}
