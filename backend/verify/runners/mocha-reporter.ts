@@ -6,11 +6,13 @@
  * file only since 9.2. mocha calls the tests in the reporter's own process (but for `--parallel`), so what the reporter needs is
  * taken before any test file is loaded, and mocha's own methods are watched.
  *
- * Where a test file cannot be loaded mocha runs none, and starts no reporter: then every file is told of as failing.
+ * Where a test file cannot be loaded mocha runs none, and starts no reporter: then every file with tests is told of as failing. So it is
+ * where a hook fails that belongs to no suite; one of a suite has that fail. All tests count, not only those up to the first failure.
  */
 export const mochaReporter = (watch: string): string => `
 'use strict';
 const { EventEmitter } = require('events');
+const { readFileSync } = require('fs');
 const { member, openReport, watch } = require(${JSON.stringify(watch)});
 const { setPrototypeOf } = Object;
 const line = openReport();
@@ -47,12 +49,26 @@ const tell = (type, runnable, error) => line({
   message: error && String(error.message || error).slice(0, 4000),
 });
 
+/** Files may also hold nothing but hooks or helpers. */
+const hasTests = (file) => {
+  try {
+    return /(?<![.\\w])(?:it|test|specify|describe|context|suite)(?:\\.\\w+)?\\s*\\(/.test(readFileSync(file, 'utf8'));
+  } catch {
+    return true;
+  }
+};
+const tellFiles = (files, error) => {
+  const message = String(error?.message || error).slice(0, 4000);
+  const found = files.filter(hasTests);
+  for (const file of found.length > 0 ? found : files)
+    line({ __proto__: null, type: 'file', file, path: setPrototypeOf([], null), message });
+};
+
 for (const name of ['loadFiles', 'loadFilesAsync']) {
   const load = Mocha?.prototype[name];
   if (!load) continue;
   const fail = (files, error) => {
-    const message = String(error?.message || error).slice(0, 4000);
-    for (const file of files) line({ __proto__: null, type: 'file', file, path: setPrototypeOf([], null), message });
+    tellFiles(files, error);
     line({ __proto__: null, type: 'end' });
     throw error;
   };
@@ -88,8 +104,17 @@ const watchRun = (test) => {
 };
 const planted = (what) => line({ __proto__: null, type: 'planted', what });
 
+const goOn = (suite) => {
+  suite.bail(false);
+  suite.suites.forEach(goOn);
+};
+
 module.exports = class Reporter {
-  constructor(runner) {
+  constructor(runner, options) {
+    options.bail = false;
+    runner.on('start', () => goOn(runner.suite));
+    // Tests of other processes come with their suites.
+    runner.linkPartialObjects?.(true);
     runner.on('test', watchRun);
     let listeners;
     runner.on('test', () => {
@@ -102,11 +127,13 @@ module.exports = class Reporter {
       const now = process.listeners('uncaughtException');
       if (listeners?.some((listener) => !now.includes(listener))) planted('The code under test took from mocha what it hears of errors by.');
     });
-    const on = (event, type) => runner.on(event, (test, error) => tell(type(test), test, error));
-    on('pass', () => 'pass');
-    on('pending', () => 'pending');
-    // A hook that fails is told of by the same event.
-    on('fail', (test) => (test.type === 'hook' ? 'hook' : 'fail'));
+    runner.on('pass', (test) => tell('pass', test));
+    runner.on('pending', (test) => tell('pending', test));
+    runner.on('fail', (test, error) => {
+      if (test.type !== 'hook') tell('fail', test, error);
+      else if (test.parent.root) tellFiles(options.files, error);
+      else tell('suite', test.parent, error);
+    });
     runner.on('end', () => {
       for (const found of replaced()) line(found);
       line({ __proto__: null, type: 'end' });

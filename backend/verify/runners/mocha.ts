@@ -45,7 +45,7 @@ const lineSchema = z.discriminatedUnion('type', [
   ...watchEvents,
   z.object({ type: z.literal('end') }),
   z.object({
-    type: z.enum(['pass', 'fail', 'pending', 'hook', 'file']),
+    type: z.enum(['pass', 'fail', 'pending', 'suite', 'file']),
     file: z.string().optional(),
     path: z.array(z.string()).max(1_000),
     durationMs: z.number().optional(),
@@ -53,18 +53,24 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** A hook that fails and a file that cannot be loaded are containers. Throws `ReportError`. */
+/** A suite of which a hook fails and a file that cannot be loaded are containers. Throws `ReportError`. */
 export function parseMochaLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const events: WatchEvent[] = [];
+  const failedContainers = new Set<string>();
   for (const event of reporterEvents(text, lineSchema)) {
     if (!('path' in event)) {
       events.push(event);
       continue;
     }
     const { type, file, path: names, durationMs, message } = event;
+    const isContainer = type === 'suite' || type === 'file';
+    const key = JSON.stringify([file, names]);
+    // Several hooks of one may fail.
+    if (isContainer && failedContainers.has(key)) continue;
+    if (isContainer) failedContainers.add(key);
     collector.add({
-      kind: type === 'hook' || type === 'file' ? 'container' : 'test',
+      kind: isContainer ? 'container' : 'test',
       status: type === 'pass' ? 'passed' : type === 'pending' ? 'skipped' : 'failed',
       path: [file === undefined ? undefined : relativeFile(file, copy), ...names],
       durationMs,

@@ -99,6 +99,34 @@ test('is filled anew', () => { const stack = new Stack().push(1, 2); stack.pop()
     mended: ['test/one.cjs > one > pops', 'test/two.cjs > is filled anew'],
   },
 
+  'hooks of no suite that failed, in a file of their own': {
+    files: {
+      ...MOCHA,
+      'package.json': '{}',
+      'lib/stack.js': STACK.replace('push(', "constructor() { throw new Error('later'); }\n  push("),
+      'test/hooks.js': "const { Stack } = require('../lib/stack.js');\nbeforeEach(function () { this.stack = new Stack(); });\nafter(() => { new Stack(); });\n",
+      'test/one.js': "const assert = require('node:assert');\nit('is empty', function () { assert.equal(this.stack.size, 0); });\n",
+      'test/two.js': "describe('two', () => { it('counts', function () { if (this.stack.push(1).size !== 1) throw new Error('none'); }); });\n",
+    },
+    fix: { 'lib/stack.js': ["throw new Error('later');", 'this.since = Date.now();'] },
+    command: 'mocha',
+    mended: ['test/one.js > is empty', 'test/two.js > two > counts'],
+  },
+
+  'a file of helpers beside tests that could not be loaded': {
+    files: {
+      ...MOCHA,
+      'package.json': '{"type":"module"}',
+      'lib/half.js': 'export const halve = (number) => number / 2;\n',
+      'test/helpers.js': "import assert from 'node:assert';\nexport const equal = (found, expected) => assert.equal(found, expected);\n",
+      'test/half.js': "import { half } from '../lib/half.js';\nimport { equal } from './helpers.js';\nit('halves', () => equal(half(4), 2));\n",
+      'test/more.js': "import { equal } from './helpers.js';\nit('is there', () => equal(1, 1));\n",
+    },
+    fix: { 'lib/half.js': ['halve', 'half'] },
+    command: 'mocha',
+    mended: ['test/half.js > halves', 'test/more.js > is there'],
+  },
+
   'TypeScript, a file that could not be loaded, and a hook that failed': {
     files: {
       ...MOCHA,
