@@ -23,7 +23,7 @@ export function exampleAt(seed: number, index: number): PlanExample {
   const workers = makePool(dice, question.topic);
   const form = dice.weighted([0.84, 0.13, 0.03]);
   const pool = workers.map(({ description }) => ({ description }));
-  const first = { question: question.text, context: dice.chance(0.2) ? madeContext(dice) : '', pool, rounds: [] };
+  const first = { question: question.text, context: dice.chance(0.12) ? madeContext(dice) : '', pool, rounds: [] };
   const plan = (round: number): string => makePlan(dice, question, workers, round);
   if (form === 1) {
     const { passes, ...past } = madeRound(dice, dice.chance(0.9) ? plan(0) : 'The plan.');

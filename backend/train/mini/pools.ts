@@ -22,10 +22,13 @@ const TOPIC_PRAISE = ['Good with {about}', 'Knows {about}', 'Expert in {about}',
 const TRAITS = ['Slow and expensive', 'Small, fast and cheap', 'Cheap', 'Expensive but thorough', 'Fast', 'Average at everything', 'A generalist', 'Runs locally and costs nothing', 'A large reasoning model', 'Has a short memory'];
 const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are less its thing', 'Weak at {about}', 'Poor at long code', 'Not a good reviewer', 'Sometimes wrong'];
 
-/** One to eight workers: mostly described, now and then some or none of them. `near`: what somebody is rather likely to be good at. */
+/**
+ * One to eight workers. Many pools have no descriptions, since the form of a plan is learned from short prompts at less cost. `near`: what
+ * somebody is rather likely to be good at.
+ */
 export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
-  const described = [1, 0.5, 0][dice.weighted([0.68, 0.14, 0.18])] as number;
+  const described = [1, 0.5, 0][dice.weighted([0.5, 0.12, 0.38])] as number;
   return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : { topics: [], roles: [] }));
 }
 

@@ -18,7 +18,7 @@ export interface PretrainOptions {
 
 /** A quarter of an hour on two cores. The rate is high, as small models like it. */
 export const PRETRAIN_DEFAULTS: PretrainOptions = {
-  seed: 1, steps: 1_000, batchSize: 24, learningRate: { peak: 3e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
+  seed: 1, steps: 1_200, batchSize: 16, learningRate: { peak: 3e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
 };
 
 /** For AdamW: gradients of single steps are noisy here, and there are few steps to average over. */

@@ -106,6 +106,9 @@ const WORDS = {
 const BEFORE = ['Hi, ', 'Hello! ', 'Quick one: ', 'In our project, ', 'Small issue: ', 'Urgent: ', 'I have a problem. ', ''];
 const AFTER = [' Please fix it.', ' Thanks!', ' The tests must pass.', ' Give me the whole file.', ' Keep the public names.', ' Any idea?', ' Do not touch the tests.', ' It is in the module of the same name.'];
 
+/** More about it; a sentence about the details follows each. */
+const ACCOUNTS = ['{name} {does}.', 'It {does}, and {name} {does}.', 'The {thing} comes from {file}.', 'For {case} it {fails}.', '{name}({value}) gives {value}.', 'A {thing} is {right}, a {thing} is not.'];
+
 /** Less than a question: people write these, too. */
 const FRAGMENTS = ['fix it', 'help', 'Why?', 'tests fail', 'it does not work', 'make it faster', 'TODO', 'hello', 'continue', 'explain', 'add tests', 'undefined', '?', 'the build is red', 'clean this up', 'what now', 'same as before', 'x', 'do it', 'write a function'];
 
@@ -115,8 +118,11 @@ export function makeQuestion(dice: Dice): MadeQuestion {
   if (form === 2) return { text: strangeText(dice), want: dice.pick(['fix', 'feature', 'explanation']), topic: undefined };
   const [want] = SHARES[dice.weighted(SHARES.map(([, share]) => share))] as (typeof SHARES)[number];
   const topic = dice.pick(TOPICS);
-  const asked = dice.fill(dice.pick(TEMPLATES[want]), wordsOf(topic, dice));
-  return { text: styled(asked, dice), want, topic };
+  const words = wordsOf(topic, dice);
+  const asked = styled(dice.fill(dice.pick(TEMPLATES[want]), words), dice);
+  // Now and then a long account, which the prompt may have to clip.
+  const more = Array.from({ length: dice.chance(0.1) ? 2 + dice.below(7) : 0 }, () => dice.fill(`${dice.pick(ACCOUNTS)} {Detail}`, words));
+  return { text: [asked, ...more].join(' '), want, topic };
 }
 
 function wordsOf(topic: Topic, dice: Dice): Record<string, readonly string[]> {

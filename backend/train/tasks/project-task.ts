@@ -11,23 +11,16 @@ export interface ProjectTaskParts {
   readonly workspace: string;
   readonly test: TestCommand & { readonly runner: string };
   readonly sandboxAvailability: Checker['sandboxAvailability'];
-  /** What of a folder (absolute), a copy of the task's base, a question is shown with. */
-  readonly gatherContext: (folder: string, task: ProjectTaskRecord, signal: AbortSignal) => Promise<{ text: string; shown: readonly string[] }>;
 }
 
-/**
- * A task of the user's project, to be asked: its context is that of the base, in which its change has been made, and its answers are
- * judged against that.
- */
-export async function projectTask(record: ProjectTaskRecord, parts: ProjectTaskParts, signal: AbortSignal): Promise<ProjectTask> {
-  const { verifier, workspace, test, sandboxAvailability, gatherContext } = parts;
-  const { id, question, path, before, after, targets } = record;
+/** A task of the user's project, to be asked: its answers are judged against the base in which its change has been made. */
+export function projectTask(record: ProjectTaskRecord, { verifier, workspace, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
+  const { id, question, context, shown, path, before, after, targets } = record;
   const base = { base: workspace, baseEdits: [{ path, kind: 'modify', before, after }] } as const;
-  const { text, shown } = await verifier.onBase(base, signal, (folder) => gatherContext(folder, record, signal));
   return {
     id,
     question,
-    context: text,
+    context,
     shown,
     base: workspace,
     testCommand: test.command,

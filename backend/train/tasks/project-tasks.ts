@@ -22,8 +22,9 @@ export const projectTaskSchema = z.object({
   after: z.string(),
   /** Ids of the tests that the task is about, where others fail in the project anyway. */
   targets: z.array(z.string()).optional(),
-  /** What the tests that fail said. */
-  failures: z.string(),
+  /** What the question is shown with, and paths of the files in it: of the project as the task has it. */
+  context: z.string(),
+  shown: z.array(z.string()),
   split: z.enum(['train', 'held-out']),
 });
 export type ProjectTaskRecord = z.infer<typeof projectTaskSchema>;
@@ -33,9 +34,16 @@ export interface TaskMakerParts {
   /** The workspace, absolute. */
   readonly workspace: string;
   readonly test: TestCommand & { readonly runner: string };
+  /** What of a folder (absolute) a question about a file is shown with. */
+  readonly gatherContext: (folder: string, about: Pick<ProjectTaskRecord, 'question' | 'path'>, signal: AbortSignal) => Promise<GatheredTask>;
   readonly signal: AbortSignal;
   /** Told of each candidate that was tried. */
   readonly onTried?: (told: { readonly tried: number; readonly candidates: number; readonly admitted: number }) => void;
+}
+
+export interface GatheredTask {
+  readonly text: string;
+  readonly shown: readonly string[];
 }
 
 export interface TaskMakerOptions {
@@ -121,12 +129,10 @@ async function candidatesIn(file: string, text: string, seed: number): Promise<C
   return both.filter((candidate) => candidate !== undefined).slice(0, MOST_OF_A_FILE);
 }
 
-async function admit({ verifier, workspace, test, signal }: TaskMakerParts, candidate: Candidate): Promise<Omit<ProjectTaskRecord, 'split'> | undefined> {
+async function admit({ verifier, workspace, test, gatherContext, signal }: TaskMakerParts, candidate: Candidate): Promise<Omit<ProjectTaskRecord, 'split'> | undefined> {
   const { kind, path: file, before, after, about } = candidate;
-  const asked = {
-    ...{ base: workspace, baseEdits: [changed(file, before, after)], patch: { edits: [changed(file, after, before)], refused: [] } },
-    ...{ ...test, signal },
-  };
+  const base = { base: workspace, baseEdits: [changed(file, before, after)] };
+  const asked = { ...base, patch: { edits: [changed(file, after, before)], refused: [] }, ...test, signal };
   const verdict = await verifier.verify(asked);
   const targets = mendedTests(verdict);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
@@ -134,11 +140,12 @@ async function admit({ verifier, workspace, test, signal }: TaskMakerParts, cand
   // Where other tests fail anyway, the task is about those that the change has broken.
   const isWhole = verdict.verified;
   if (!isWhole && !(await verifier.verify({ ...asked, targets })).verified) return undefined;
-  const failures = failureText(verdict, targets);
+  const question = kind === 'write' ? writeQuestion(file, about) : repairQuestion(failureText(verdict, targets));
+  const { text, shown } = await verifier.onBase(base, signal, (folder) => gatherContext(folder, { question, path: file }, signal));
   return {
     id: `${kind}-${draw(0, kind, file, after).toString(36)}`,
-    kind, path: file, before, after, failures,
-    question: kind === 'write' ? writeQuestion(file, about) : repairQuestion(failures),
+    ...{ kind, path: file, before, after, question },
+    ...{ context: text, shown: [...shown] },
     ...(!isWhole && { targets: [...targets] }),
   };
 }

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectTask } from '../../../backend/train/tasks/project-task.ts';
@@ -43,7 +43,11 @@ it('is known to fail', () => assert.equal(sum([1]), 7));
 
 const { signal } = new AbortController();
 const partsOf = ({ verifier }: Scratch, workspace: string): TaskMakerParts =>
-  ({ verifier, workspace, test: { command: 'node --test', runner: 'node-test' }, signal });
+  ({
+    verifier, workspace, signal,
+    test: { command: 'node --test', runner: 'node-test' },
+    gatherContext: async (folder, { path: file }) => ({ text: await readFile(path.join(folder, file), 'utf8'), shown: [file] }),
+  });
 
 describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }, () => {
   it('are what its tests can tell, split by file; answers to them are judged by the tests they broke', async () => {
@@ -65,14 +69,7 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
 
     const write = tasks.find(({ kind, question }) => kind === 'write' && question.includes('`last`')) as ProjectTaskRecord;
     expect(write.after).toContain('not written yet');
-    const task = await projectTask(write, {
-      ...partsOf(scratch, workspace),
-      sandboxAvailability: () => scratch.sandbox.availability(),
-      gatherContext: async (folder) => {
-        const { readFile } = await import('node:fs/promises');
-        return { text: await readFile(path.join(folder, write.path), 'utf8'), shown: [write.path] };
-      },
-    }, signal);
+    const task = projectTask(write, { ...partsOf(scratch, workspace), sandboxAvailability: () => scratch.sandbox.availability() });
     expect(task.context).toContain('not written yet');
     const judged = async (answer: string) => {
       const patch = await task.checker.parsePatch(answer, task.base, task.shown);

@@ -1,0 +1,54 @@
+import { conductorPrompt } from '../conductor/conductor-prompt.ts';
+import type { PastRound } from '../conductor/policy.ts';
+import type { PromptProfile } from '../conductor/prompt-profile.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { draw, shuffled } from './draws.ts';
+import type { ConductorPrompt, Gatherer, GroupPlace, SampledPlan } from './grpo-trainer.ts';
+import type { RolloutOutcome } from './reward.ts';
+import type { Rollouts } from './rollouts.ts';
+import type { Task } from './task.ts';
+
+export interface RolloutGathererOptions {
+  readonly rollouts: Pick<Rollouts, 'run' | 'pastRound'>;
+  readonly pool: readonly WorkerConfig[];
+  readonly profile: PromptProfile;
+  /** So many workers are on offer for a group, one of these numbers, drawn anew for each (the paper's §3.2); absent: all, in their order. */
+  readonly poolSizes?: readonly number[] | undefined;
+  readonly seed: number;
+}
+
+/** Plans for tasks with a pool of workers, run by rollouts. */
+export class RolloutGatherer implements Gatherer<Task> {
+  readonly #options: RolloutGathererOptions;
+
+  constructor(options: RolloutGathererOptions) {
+    this.#options = options;
+  }
+
+  prompt(task: Task, at: GroupPlace): ConductorPrompt {
+    return this.#prompt(task, at, []);
+  }
+
+  revisionPrompt(task: Task, at: GroupPlace, sample: number): ConductorPrompt | undefined {
+    const past = this.#options.rollouts.pastRound(at, sample);
+    return past && this.#prompt(task, at, [past]);
+  }
+
+  outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]> {
+    return this.#options.rollouts.run(task, this.poolOf(at), plans, at, signal);
+  }
+
+  /** The workers on offer for a group, in the order of their ordinals. */
+  poolOf({ step, place }: GroupPlace): readonly WorkerConfig[] {
+    const { pool, poolSizes, seed } = this.#options;
+    if (!poolSizes) return pool;
+    const size = poolSizes[draw(seed, 'pool size', step, place) % poolSizes.length] as number;
+    return shuffled(pool, seed, 'pool', step, place).slice(0, size);
+  }
+
+  #prompt({ question, context }: Task, at: GroupPlace, rounds: readonly PastRound[]): ConductorPrompt {
+    const pool = this.poolOf(at).map(({ description }) => ({ description }));
+    const { messages, prefill } = conductorPrompt({ question, context, pool, rounds }, this.#options.profile);
+    return { messages: messages.map(({ role, content }) => ({ role, content })), prefill };
+  }
+}

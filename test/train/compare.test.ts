@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { compareConductors, estimate, signFlipTest } from '../../backend/train/compare.ts';
+import type { SampledCompletion, SampleRequest } from '../../backend/train/engine.ts';
+import type { Gatherer } from '../../backend/train/grpo-trainer.ts';
+
+const { signal } = new AbortController();
+const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });
+const always = (text: string) => async ({ seeds }: SampleRequest): Promise<SampledCompletion[]> => seeds.map(() => completion(text));
+
+const gatherer: Gatherer<number> = {
+  prompt: (task) => ({ messages: [{ role: 'user', content: String(task) }] }),
+  outcomes: async (task, plans) => plans.map(({ completion: { text } }) => {
+    if (text === 'garbage') return { kind: 'unparseable' };
+    if (task === 3) return { kind: 'infrastructure' };
+    return { kind: 'judged', verified: text === 'good' || task === 0, score: 0, costUsd: text === 'good' ? 2 : 1 };
+  }),
+};
+
+describe('two Conductors on the same tasks', () => {
+  it('are compared task by task, cost beside score, without what is not known', async () => {
+    const compared = await compareConductors(
+      { tasks: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], gatherer, before: always('bad'), after: always('good') },
+      { samples: 2, maxTokens: 10, temperature: 1, seed: 1 }, signal,
+    );
+    expect(compared).toMatchObject({ tasks: 10, samples: 2, before: { formatRate: 1, costUsd: 1 }, after: { verified: { mean: 1, low: 1, high: 1 }, costUsd: 2 } });
+    expect(compared.before.verified.mean).toBeCloseTo(1 / 9, 9);
+    expect(compared.difference.mean).toBeCloseTo(8 / 9, 9);
+    expect(compared.difference.low).toBeGreaterThan(0.5);
+    expect(compared.pValue).toBeLessThan(0.02);
+  });
+
+  it('that are the same differ by chance alone', async () => {
+    const compared = await compareConductors(
+      { tasks: [0, 1, 2], gatherer, before: always('garbage'), after: always('garbage') }, { samples: 3, maxTokens: 10, temperature: 1, seed: 1 }, signal,
+    );
+    expect(compared).toMatchObject({ before: { formatRate: 0 }, difference: { mean: 0, low: 0, high: 0 }, pValue: 1 });
+  });
+});
+
+describe('an estimate', () => {
+  it('has the interval that a normal distribution would have, where there are many values', () => {
+    const values = Array.from({ length: 400 }, (_, index) => index % 2);
+    const { mean, low, high } = estimate(values, 3);
+    expect(mean).toBe(0.5);
+    // 1.96 · 0.5 / √400
+    expect(low).toBeCloseTo(0.451, 2);
+    expect(high).toBeCloseTo(0.549, 2);
+    expect(estimate([], 3)).toEqual({ mean: 0, low: 0, high: 0 });
+  });
+
+  it('of chance is the share of signs that go as far', () => {
+    // Of the 8 ways to choose signs, two.
+    expect(signFlipTest([1, 1, 1], 1)).toBeCloseTo(0.25, 1);
+    expect(signFlipTest([1, -1], 1)).toBe(1);
+  });
+});
