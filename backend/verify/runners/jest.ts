@@ -23,9 +23,9 @@ export const jest: TestRunner = {
     return {
       command: withOptions(run.command, JEST.programs, {
         remove: ['--outputFile'],
-        flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage'],
-        // watchman listens on a Unix socket, which the sandbox blocks.
-        add: `--json --outputFile=${shellQuote(destination)} --ci --no-watchman`,
+        flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage', '--bail', '-b'],
+        // All tests count, not only those up to the first file that fails. watchman listens on a Unix socket, which the sandbox blocks.
+        add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --no-watchman`,
       }),
       environment: { CI: 'true' },
       programFolders: await binFolders(run),

@@ -30,9 +30,10 @@ export const vitest: TestRunner = {
     const guard = await guardOfTests(run, watch);
     const checkTestFiles = await watchTestFiles(run.copy);
     const command = withOptions(run.command, VITEST.programs, {
-      remove: ['--reporter', '--outputFile'],
+      remove: ['--reporter', '--outputFile', '--bail'],
       flags: ['--watch', '-w', '--ui', '--update', '-u', '--passWithNoTests', '--coverage'],
-      add: `--reporter=json --outputFile=${shellQuote(destination)}`,
+      // All tests count, not only those up to the first failure.
+      add: `--bail=0 --reporter=json --outputFile=${shellQuote(destination)}`,
     });
     const prepared = withNodeOptions(command, guard.option);
     return {

@@ -116,7 +116,7 @@ exports[\`Queue is shown 1\`] = \`
     },
     fix: { 'src/queue.js': ['items.pop()', 'items.shift()'] },
     command: 'npm test',
-    mended: ['takes the first', 'drains in order', 'is shown here', 'of ["a", "b"] takes "a"'].map(
+    mended: ['takes the first', 'drains in order', 'is shown here', 'of ["a", "b"] takes a'].map(
       (name) => `src/__tests__/queue.test.js > Queue > ${name}`,
     ),
   },
