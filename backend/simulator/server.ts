@@ -8,7 +8,7 @@ import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
 import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
 import { countTokens, type AnswerRule } from './simulated-model.ts';
-import { answerAsWorker } from './worker-model.ts';
+import { answerAsWorker, type WorkerRule } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
 import { messages } from './wires/messages.ts';
 import { responses } from './wires/responses.ts';
@@ -28,6 +28,8 @@ export interface SimulatorOptions {
   readonly key?: string;
   /** Who answers; the demo's pool by default. A test that needs its question solved brings workers that never err. */
   readonly workers?: readonly SimulatedWorker[];
+  /** What makes them answer: by default they know the modules of the demo; the gym's know the tasks of the gym. */
+  readonly rule?: WorkerRule;
 }
 
 /** A simulated model in the form of an entry of `workers.json`. */
@@ -94,7 +96,7 @@ export class SimulatorServer {
   readonly #workers: readonly SimulatedWorker[];
   readonly #open = new Set<Promise<void>>();
 
-  private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS }: SimulatorOptions) {
+  private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS, rule = answerAsWorker }: SimulatorOptions) {
     this.#server = server;
     this.#latency = latency;
     this.#key = key;
@@ -102,7 +104,7 @@ export class SimulatorServer {
     this.#models = new Map<string, ServedModel>([
       ...workers.map(({ name, skills, ...model }): [string, ServedModel] => [
         name,
-        { ...model, rule: (request) => answerAsWorker({ name, skills, seed }, request) },
+        { ...model, rule: (request) => rule({ name, skills, seed }, request) },
       ]),
       [CONDUCTOR.name, { ...CONDUCTOR, rule: (request) => answerAsConductor({ name: CONDUCTOR.name, seed }, request) }],
     ]);

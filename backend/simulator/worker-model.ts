@@ -23,6 +23,9 @@ export interface WorkerCharacter {
   readonly seed: number;
 }
 
+/** How simulated workers answer. */
+export type WorkerRule = (character: WorkerCharacter, request: SimulatedRequest) => string;
+
 /**
  * What a simulated worker answers. It knows nothing but its messages: it recognises the module by its code, reads its role
  * from the subtask, and is right or plausibly wrong with a chance that follows from its hidden skill and from what it can
