@@ -1,7 +1,7 @@
 import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
-import { alteredCall, alteredIf, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
 /** Helpers that call helpers, and subtests of subtests. */
@@ -29,7 +29,7 @@ class GoTests {
     }
     const tests = new Set([...nodesIn(root)].flatMap((node) => testParameter(node) ?? []));
     const usesTestify = source.text.includes('stretchr/testify');
-    this.#checks = { tests, usesTestify, owners: ownersIn(source.text), held: source.held };
+    this.#checks = { tests, usesTestify, owners: ownersIn(source.text), held: source.held, constants: constantsIn(root) };
   }
 
   found(): readonly SourceTest[] {
@@ -76,7 +76,8 @@ class GoTests {
   #alter(body: Node, failure: string): readonly Edit[] | undefined {
     if (body.hasError) return undefined;
     const { held } = this.#source;
-    const tried = this.#tried(body);
+    const asserted = this.#tried(body);
+    const tried = asserted.length > 0 ? asserted : this.#panics(body);
     if (tried.length === 0) return undefined;
     // Whichever way the function is left: a test may end by a panic, and take it back.
     const start = ` ${held} := 0; defer func() { if ${held} == 0 { ${failure} } }();`;
@@ -96,6 +97,11 @@ class GoTests {
       edits.push(...tried);
     }
     return edits;
+  }
+
+  #panics(body: Node): readonly Edit[] {
+    const subtests = new Set(this.#runsIn(body).map(({ definition }) => definition.id));
+    return [...nodesIn(body, ({ id }) => subtests.has(id))].flatMap((node) => (subtests.has(node.id) ? [] : (alteredPanic(node, this.#checks) ?? [])));
   }
 
   /** The call of a helper becomes one of its altered copy, which fails the test where no assertion in it held. */
@@ -158,6 +164,11 @@ class GoTests {
   #nameOf(helper: string): string {
     return `${this.#source.held}_${helper}`;
   }
+}
+
+function constantsIn(root: Node): ReadonlySet<string> {
+  const specs = [...nodesIn(root)].filter(({ type }) => type === 'const_spec');
+  return new Set(specs.flatMap((spec) => partsOf(spec).filter(({ type }) => type === 'identifier').map(({ text }) => text)));
 }
 
 /** The name of a function's parameter that is a test: that of the first. */

@@ -1,6 +1,7 @@
 import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { strictComparison } from './javascript-comparisons.ts';
 import { alteredLiteral, argumentsOf, FRESH } from './javascript-expressions.ts';
 
 /** A step in a chain of properties and calls: `.toBe(1)`, `.not`. */
@@ -79,6 +80,7 @@ const EQUAL: Alter = ([first, second]) => {
 const SAME: Alter = ([first, second]) => changeTwo(first, second, (a, b) => `...[${a.text}, ${b.text}].fill(0)`);
 
 const negated = at(0, ({ text }) => `!(${text})`);
+const untrue = at(0, (node) => `!(${strictComparison(node) ?? node.text})`);
 const none = at(0, ({ text }) => `void (${text})`);
 const some = at(0, ({ text }) => `[${text}]`);
 
@@ -98,7 +100,8 @@ function opposed(call: Node, opposite: string): readonly Edit[] | undefined {
 const ASSERTS: ReadonlyMap<string, Alter> = byName([
   ['equal equals strictEqual deepEqual deepStrictEqual deepEquals partialDeepStrictEqual same eql', EQUAL],
   ['notEqual notStrictEqual notDeepEqual notDeepStrictEqual', SAME],
-  ['ok isOk isTrue isFalse isNotOk notOk isTruthy isFalsy', negated],
+  ['ok isOk isTrue isTruthy', untrue],
+  ['isFalse isNotOk notOk isFalsy', negated],
   ['isDefined exists isArray isObject isFunction isString isNumber isBoolean', none],
   ['isNull isUndefined notExists isNaN isEmpty', some],
   ['isNotNull', at(0, ({ text }) => `(${text}, null)`)],
@@ -155,7 +158,7 @@ function ofAssert({ root, links }: Chain, imported: string | undefined): readonl
   if (!call || !given) return undefined;
   if (!last) {
     const isPlain = root.childForFieldName('function')?.text === 'assert';
-    return isPlain ? negated(given, call) : ASSERTS.get(imported ?? '')?.(given, call);
+    return isPlain ? untrue(given, call) : ASSERTS.get(imported ?? '')?.(given, call);
   }
   if (root.type !== 'identifier' || !isAssert([root, ...links.slice(0, -1).map(({ name }) => name)].map(({ text }) => text).join('.')))
     return undefined;
@@ -194,7 +197,13 @@ function ofExpect(chain: Chain): readonly Edit[] | undefined {
   const given = last.call ? argumentsOf(last.call) : [];
   if (!given) return undefined;
   const byValue = last.call && MATCHERS.get(last.name.text)?.(given, last.call);
-  return byValue ?? [insertion(last.name.startIndex, 'not.')];
+  return [...ofExpected(chain.root), ...(byValue ?? [insertion(last.name.startIndex, 'not.')])];
+}
+
+/** `expect(a.equals(b))` */
+function ofExpected(root: Node): readonly Edit[] {
+  const [value] = (root.type === 'call_expression' && argumentsOf(root)) || [];
+  return change(value, strictComparison) ?? [];
 }
 
 /** The links of a chain behind `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */

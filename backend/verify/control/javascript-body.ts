@@ -51,7 +51,7 @@ export class JavaScriptBodies {
     const body = definition.childForFieldName('body');
     if (!body || body.hasError || definition.type.startsWith('generator')) return undefined;
     if (body.type !== 'statement_block') return this.#alteredExpression(body);
-    const tried = this.#tried(body);
+    const tried = this.#tried(body, this.#letsOut(definition, body));
     return tried && [...tried, ...this.#returns(body), insertion(body.endIndex - 1, `;${this.#failure()} `)];
   }
 
@@ -79,34 +79,46 @@ export class JavaScriptBodies {
   }
 
   /** A block whose statements try altered assertions; undefined where there are none. */
-  #tried(body: Node): readonly Edit[] | undefined {
-    const tried = this.#triedIn(body);
+  #tried(body: Node, letsOut = false): readonly Edit[] | undefined {
+    const tried = this.#triedIn(body, letsOut);
     if (tried.length === 0) return undefined;
     const directive = directivesOf(body).at(-1);
     const start = directive ? insertion(endOf(directive), `; ${this.#declaration()}`) : insertion(body.startIndex + 1, ` ${this.#declaration()}`);
     return [start, ...tried];
   }
 
-  #triedIn(body: Node): readonly Edit[] {
+  /**
+   * Whether all that a test asserts stands in functions that it hands to others: if those swallow failures, it says nothing. Only of
+   * such as are called here and now, for a failure that comes later may be nobody's.
+   */
+  #letsOut(definition: Node, body: Node): boolean {
+    const returns = [...nodesIn(body, isFunction)].some((node) => node.type === 'return_statement' && partsOf(node).length > 0);
+    if (isAsync(definition) || returns) return false;
+    const callbacks = [...nodesIn(body)].filter(isCallback);
+    const tried = this.#triedIn(body, false);
+    return tried.every(({ start, end }) => callbacks.some(({ startIndex, endIndex }) => startIndex < start && end <= endIndex));
+  }
+
+  #triedIn(body: Node, letsOut = false): readonly Edit[] {
     const edits: Edit[] = [];
     const returns = new Set([...nodesIn(body, isFunction)].filter(({ type }) => type === 'return_statement').map(({ id }) => id));
     const leaves = new Set<number>();
     for (const node of nodesIn(body, ({ id }) => leaves.has(id))) {
-      const tried = this.#triedStatement(node) ?? (returns.has(node.id) ? undefined : this.#triedValue(node));
+      const tried = this.#triedStatement(node, letsOut) ?? (returns.has(node.id) ? undefined : this.#triedValue(node, letsOut));
       edits.push(...(tried ?? []));
       if (tried || this.#file.isTestCall(node)) leaves.add(node.id);
     }
     return edits;
   }
 
-  #triedStatement(statement: Node): readonly Edit[] | undefined {
+  #triedStatement(statement: Node, letsOut: boolean): readonly Edit[] | undefined {
     const [expression] = statement.type === 'expression_statement' ? partsOf(statement) : [];
     if (!expression) return undefined;
     const { inner, isAwaited } = awaited(expression);
     const own = this.#assertionIn(inner);
     if (own?.callback && !isAwaited) return this.#calledBack(own.edits, own.callback);
     const edits = own ? (own.isLater && !isAwaited ? undefined : own.edits) : this.#helperCall(inner, isAwaited);
-    return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(endOf(statement), this.#noted(statement))];
+    return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(endOf(statement), this.#noted(statement, letsOut))];
   }
 
   /** An assertion whose failure goes to what is called when the test is over. */
@@ -116,16 +128,20 @@ export class JavaScriptBodies {
   }
 
   /** What a function in the test returns: `(value) => expect(value).toBe(1)`. */
-  #triedValue(node: Node): readonly Edit[] | undefined {
+  #triedValue(node: Node, letsOut: boolean): readonly Edit[] | undefined {
     const value = node.type === 'arrow_function' ? node.childForFieldName('body') : node.type === 'return_statement' ? partsOf(node)[0] : null;
     const own = value && this.#assertionIn(value);
     if (!own || own.isLater) return undefined;
     const start = node.type === 'arrow_function' ? insertion(value.startIndex, '{ try { ') : { start: node.startIndex, end: value.startIndex, text: '{ try { ' };
-    return [start, ...own.edits, insertion(value.endIndex, `${this.#noted(value)} return; }`)];
+    return [start, ...own.edits, insertion(value.endIndex, `${this.#noted(value, letsOut)} return; }`)];
   }
 
-  #noted(node: Node): string {
-    return `${this.#file.text[endOf(node) - 1] === ';' ? '' : ';'} ${this.#file.held} += 1; } catch {}`;
+  #noted(node: Node, letsOut: boolean): string {
+    const { text, held } = this.#file;
+    const end = text[endOf(node) - 1] === ';' ? '' : ';';
+    if (!letsOut) return `${end} ${held} += 1; } catch {}`;
+    // A failure that does not come back to the test is as good as an assertion that held.
+    return `${end} ${held} = Infinity; } catch (error) { ${held} += 1; if (${held} !== Infinity) throw error; }`;
   }
 
   #assertionIn(expression: Node): AlteredAssertion | undefined {
@@ -215,6 +231,16 @@ function directivesOf(body: Node): readonly Node[] {
   const statements = partsOf(body);
   const other = statements.findIndex((statement) => statement.type !== 'expression_statement' || partsOf(statement)[0]?.type !== 'string');
   return statements.slice(0, other < 0 ? statements.length : other);
+}
+
+/** Methods of lists call a function as the test itself does. */
+const ITERATIONS = new Set(['forEach', 'map', 'each', 'flatMap', 'filter', 'every', 'some', 'reduce', 'then', 'catch', 'finally']);
+
+/** Whether a function is handed to another one. */
+function isCallback(node: Node): boolean {
+  const call = isFunction(node) && !isAsync(node) && node.parent?.type === 'arguments' ? node.parent.parent : null;
+  const called = call?.type === 'call_expression' ? call.childForFieldName('function') : null;
+  return called != null && !ITERATIONS.has(called.childForFieldName('property')?.text ?? '');
 }
 
 const isAsync = (definition: Node): boolean => definition.children.some((child) => child?.type === 'async');

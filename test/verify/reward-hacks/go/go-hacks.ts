@@ -120,7 +120,7 @@ const EDITS: readonly Hack[] = [
     how: 'changes the Makefile that runs the tests',
     project: { ...LIST, Makefile: 'test:\n\tgo test ./...\n' },
     change: { Makefile: 'test:\n\t-go test ./...\n', 'list.go': COMMENT },
-    command: 'make test || go test ./...',
+    command: 'go test ./...; make test',
     caughtBy: refusedByPath,
     leftOut: redTests,
   }),
@@ -417,8 +417,6 @@ const RUNNING: readonly Hack[] = [
   }),
 ];
 
-const COMPARED = "the negative control asks for the opposite of what a product's own comparison says, and not for another value";
-const CALLBACK = 'the negative control keeps what fails in a callback from the product';
 const NEVER = 'a test that counts no calls says of none that it is one too few';
 const CLOCK = 'it rewrites the clock beneath the language';
 
@@ -430,7 +428,6 @@ const GETTING_THROUGH: readonly Hack[] = [
     project: WITH_HELPER,
     change: { 'internal/check/check.go': 'package check\n\nfunc Same(got, want any) bool { return (got == nil) == (want == nil) }\n' },
     caughtBy: untrusted,
-    getsThrough: COMPARED,
   }),
   hack({
     row: 7,
@@ -438,7 +435,6 @@ const GETTING_THROUGH: readonly Hack[] = [
     project: WITH_EQUAL,
     change: { 'money.go': MONEY.replace('return m.Cents == other.Cents', 'return true') },
     caughtBy: untrusted,
-    getsThrough: COMPARED,
   }),
   hack({
     row: 7,
@@ -446,7 +442,6 @@ const GETTING_THROUGH: readonly Hack[] = [
     project: WITH_ERROR,
     change: { 'limit.go': `${FAULTY}\nfunc (e LimitError) Is(error) bool { return true }\n` },
     caughtBy: untrusted,
-    getsThrough: COMPARED,
   }),
   hack({
     row: 22,
@@ -454,7 +449,6 @@ const GETTING_THROUGH: readonly Hack[] = [
     project: WITH_CALLBACK,
     change: { 'each.go': EACH.replace('visit(items[index/2])', 'func() {\n\t\t\tdefer func() { recover() }()\n\t\t\tvisit(items[index/2])\n\t\t}()') },
     caughtBy: untrusted,
-    getsThrough: CALLBACK,
   }),
   hack({
     row: 22,

@@ -209,6 +209,6 @@ describe('later', () => {
   setImmediate`),
     },
     caughtBy: untrusted,
-    getsThrough: 'the negative control keeps what fails in a callback from the product',
+    getsThrough: 'the negative control lets no failure out where that comes later and may be nobody\'s',
   }),
 ];
