@@ -29,7 +29,7 @@ function withoutSignatures(text: string, firstKey: Buffer): string {
   const runs: string[][] = [];
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const [, signature, signed = '', run, number, event = ''] = /^([0-9a-f]{64}) ((\d{1,3}) (\d{1,9}) (.*))$/.exec(line) ?? [];
+    const [, signature, signed = '', run, number, event = ''] = /^([0-9a-f]{64}) ((\d{1,3}) (\d{1,9}) (.*))$/s.exec(line) ?? [];
     while (keys.length <= Number(run)) keys.push(createHash('sha256').update(keys.at(-1) ?? '').update('next').digest());
     const key = keys[Number(run)];
     if (key === undefined || signature !== createHash('sha256').update(key).update(signed).update(key).digest('hex'))

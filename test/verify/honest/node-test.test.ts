@@ -340,7 +340,7 @@ test('ready', () => expectEqual(process.env.READY, 'yes'));
     mended: ['test/half.js > half'],
   },
 
-  'properties by fast-check, checks that live in helpers, and tests that assert nothing': {
+  'properties by fast-check, checks that live in helpers, tests that assert nothing, and names with separators of lines': {
     files: {
       ...installed('fast-check', 'pure-rand'),
       'package.json': MODULE,
@@ -357,6 +357,7 @@ test('round trips', () => fc.assert(fc.property(fc.array(fc.constantFrom('a', 'b
 }), { numRuns: 200 }));
 test('a round trip', () => checkRoundTrip(codec, 'aab'));
 test('does not throw', () => { codec.encode('a'); });
+test('takes \\u2028 for a letter', () => checkRoundTrip(codec, '\\u2028'));
 test('throws by hand', () => { if (codec.decode(['bb']) !== 'bb') throw new Error('not two'); });
 `,
     },
