@@ -83,7 +83,7 @@ class GymJob {
     this.#chances = chances;
     const withCode = steps.map((step) => ({ ...step, source: answerCode(step.output, 'javascript') }));
     const coded = withCode.filter((step): step is typeof step & { source: string } => step.source !== undefined);
-    const plans = withCode.filter(({ source }) => source === undefined).map(({ output }) => output);
+    const plans = withCode.filter(({ source, output }) => source === undefined && ideasIn(task, output).length > 0).map(({ output }) => output);
     this.#attempts = attemptsIn(task, coded, name);
     this.#plan = readPlans(task, plans);
     this.#lengths = {
@@ -175,10 +175,16 @@ function attemptsIn(task: GymTask, steps: readonly (SeenStep & { readonly source
 
 /** What the plans in view say, the majority of them, and the first wrong idea among them. */
 function readPlans(task: GymTask, plans: readonly string[]): { inView: PlanInView; blamed: WrongSolution | undefined } {
-  const right = plans.filter((plan) => plan.includes(task.approach)).length;
-  const ideas = plans.flatMap((plan) => task.wrong.filter(({ idea }) => plan.includes(idea)).slice(0, 1));
-  if (right === ideas.length) return { inView: 'none', blamed: undefined };
-  return right > ideas.length ? { inView: 'right', blamed: undefined } : { inView: 'wrong', blamed: ideas[0] };
+  const said = plans.flatMap((plan) => ideasIn(task, plan).slice(0, 1));
+  const right = said.filter((idea) => idea === task.approach).length;
+  const wrong = said.length - right;
+  if (right === wrong) return { inView: 'none', blamed: undefined };
+  return right > wrong ? { inView: 'right', blamed: undefined } : { inView: 'wrong', blamed: task.wrong.find(({ idea }) => said.includes(idea)) };
+}
+
+/** What a text says of how to go about the task: the right approach or wrong ideas. */
+function ideasIn({ approach, wrong }: GymTask, text: string): string[] {
+  return [approach, ...wrong.map(({ idea }) => idea)].filter((idea) => text.includes(idea));
 }
 
 function lengthOf(texts: readonly string[]): number {
