@@ -1,6 +1,7 @@
-// Bundles the five programs into dist/ and puts the files beside them that they need at run time.
+// Bundles the six programs into dist/ and puts the files beside them that they need at run time.
 //   node build.mjs [--minify] [--watch]
-// The programs: the extension (in VS Code's extension host), the backend, the model's process, the command line, the panel's page.
+// The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
+// line, the panel's page.
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -107,6 +108,13 @@ function bundles({ minify }) {
       ...esm,
       entryPoints: ['backend/model-process.ts'],
       outfile: 'dist/model-process.mjs',
+      banner: { js: REQUIRE_BANNER },
+      plugins: [writeOutputs],
+    },
+    'mathematics process': {
+      ...esm,
+      entryPoints: ['backend/verify/graders/math/math-process.ts'],
+      outfile: 'dist/math-process.mjs',
       banner: { js: REQUIRE_BANNER },
       plugins: [writeOutputs],
     },

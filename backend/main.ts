@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { ContextGatherer } from './context/gather-context.ts';
 import { Journal } from './journal/journal.ts';
@@ -10,19 +11,25 @@ import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
+import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
+import { CONTEXT_TOKENS } from './solve/run-driver.ts';
+import { TrainingManager } from './train/training-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
 import { chooseRunner } from './verify/choose-runner.ts';
 import { CopyPool } from './verify/copy-pool.ts';
 import { findTestCommands } from './verify/find-tests.ts';
+import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
+import { MathComparer } from './verify/graders/math/math-comparer.ts';
 import { parsePatch } from './verify/parse-patch.ts';
 import { RunFolders } from './verify/run-folder.ts';
 import { Sandbox } from './verify/sandbox.ts';
 import { Verifier } from './verify/verify.ts';
 import { WorkerCaller } from './workers/call-worker.ts';
+import { delay } from './workers/delay.ts';
 import { loadPrices } from './workers/prices.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
@@ -32,6 +39,11 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 
 const home = conductorHome();
 const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+
+/** Beside this file: its bundle beside the backend's, its source where it lies. */
+const MATH_PROCESS = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './verify/graders/math/math-process.ts' : './math-process.mjs', import.meta.url),
+);
 
 /** A question that nobody answers keeps a run from its model; the CPU is there meanwhile. */
 const CONSENT_TIMEOUT_MS = 10 * 60_000;
@@ -83,28 +95,59 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     log,
   });
 
+  const pool = new PoolEditor({
+    file: workersPath,
+    tryWorker: (worker, signal) => tryWorker(worker, {
+      caller,
+      keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }),
+      clientModel: (call) => clients.model(call),
+      signal,
+    }),
+    isPriced: (worker) => prices.of(worker) !== undefined,
+    whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
+  }, clients);
+
+  const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });
+  const trainings = new TrainingManager({
+    trainings: path.join(home, 'trainings'),
+    adapters: path.join(home, 'adapters'),
+    parts: {
+      journal, caller, prices, verifier, delay,
+      clientModel: (call) => clients.model(call),
+      sandboxAvailability: () => sandbox.availability(),
+      findTests: findTestCommands,
+      gatherContext: async (workspace, { question, path: file }, signal) => {
+        const { text, pieces } = await context.gather({ question, workspace, files: [{ path: file }], diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal });
+        return { text, shown: [...new Set(pieces.map((piece) => piece.path))] };
+      },
+      graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },
+      openModel: ({ model }) => models.openTrainable(model),
+      now: Date.now,
+    },
+    clients,
+    loadWorkers,
+    changeWorkers: (change) => pool.change(change),
+    priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+    log,
+  });
+
   return {
     runs,
-    workers: {
-      file: workersPath,
-      tryWorker: (worker, signal) => tryWorker(worker, {
-        caller,
-        keys: new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) }),
-        clientModel: (call) => clients.model(call),
-        signal,
-      }),
-      isPriced: (worker) => prices.of(worker) !== undefined,
-      whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
-    },
+    pool,
+    trainings,
     models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,
       problems: [onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) })],
       sandbox: sandbox.availability(),
     }),
-    resume: () => runs.resumeUnfinished(),
+    resume: () => {
+      runs.resumeUnfinished();
+      void trainings.open().catch((error: unknown) => log(`Earlier trainings could not be read: ${String(error)}`));
+    },
     close: async () => {
-      await runs.close();
+      await Promise.all([runs.close(), trainings.close()]);
+      comparer.close();
       await copies.close();
       await models.close();
       journal.close();

@@ -37,6 +37,7 @@ export interface ModelParts {
   readonly localModel: LocalModelSource;
   readonly localConductor: LocalConductor;
   readonly access: ModelsAccess;
+  readonly openTrainable: LocalModels['openTrainable'];
   close(): Promise<void>;
 }
 
@@ -116,6 +117,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
         return () => listeners.delete(listener);
       },
     },
+    openTrainable: (model) => models.openTrainable(model),
     close: () => models.close(),
   };
 }

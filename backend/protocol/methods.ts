@@ -6,6 +6,7 @@ import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, stored
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
+import { trainingConfigSchema, trainingSchema } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
@@ -16,6 +17,7 @@ import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfig
 
 const runId = z.string().min(1).max(64);
 const runRef = z.object({ runId });
+const trainingRef = z.object({ trainingId: z.string().min(1).max(64) });
 const nothing = z.object({});
 
 /** What a client can do for the backend when asked. */
@@ -186,6 +188,22 @@ export const clientRequests = {
     params: runRef,
     result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
   },
+  /** Trains the Conductor of this machine on a project's tests. Answers once the training is on disk; everything else comes as notifications. */
+  'training/start': {
+    params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
+    result: trainingSchema,
+  },
+  /** Newest first. */
+  'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSchema) }) },
+  'training/get': { params: trainingRef, result: trainingSchema },
+  /** Stops at once, and frees the model; nothing that was paid for is lost. */
+  'training/pause': { params: trainingRef, result: nothing },
+  'training/resume': { params: trainingRef, result: nothing },
+  'training/cancel': { params: trainingRef, result: nothing },
+  /** Has the Conductor plan with what was trained. */
+  'training/adopt': { params: trainingRef, result: trainingSchema },
+  /** Has it plan with what it planned with before. */
+  'training/goBack': { params: trainingRef, result: trainingSchema },
 } as const;
 
 /** Notifications of the backend to its clients. */
@@ -194,6 +212,7 @@ export const backendNotifications = {
   'run/text': runTextSchema,
   /** A run began or changed its state: for lists. */
   'run/changed': runSummarySchema,
+  'training/changed': trainingSchema,
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;

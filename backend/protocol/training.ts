@@ -130,6 +130,8 @@ export const trainingSchema = z.object({
   /** Of work alone, without pauses. */
   secondsPerStep: z.number().optional(),
   comparison: comparisonSchema.optional(),
+  /** The adapter (a folder) that the Conductor planned with when this began. */
+  adapterBefore: z.string().optional(),
   /** Whether the Conductor plans with what was trained here. */
   adopted: z.boolean(),
   simulated: z.boolean(),

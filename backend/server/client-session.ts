@@ -10,6 +10,7 @@ import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
+import { trainingHandlers, type TrainingService } from './handlers/training-handlers.ts';
 import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
 import { RunFeed } from './run-feed.ts';
 
@@ -33,6 +34,7 @@ export interface SessionDependencies {
   readonly runs: RunService;
   readonly pool: PoolEditor;
   readonly models: ModelsAccess;
+  readonly trainings: TrainingService;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -53,7 +55,7 @@ export class ClientSession {
   readonly #socket: MessageSocket;
   #client: ConnectedClient | undefined;
   #feed: RunFeed | undefined;
-  #endModelStatus: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
 
   constructor(socket: MessageSocket, dependencies: SessionDependencies) {
     const { log, limits, explain } = dependencies;
@@ -83,7 +85,7 @@ export class ClientSession {
     void this.#connection.closed.then(() => {
       clearTimeout(late);
       this.#feed?.close();
-      this.#endModelStatus?.();
+      this.#stopListening?.();
       if (this.#client) dependencies.clients.remove(this.#client);
     });
   }
@@ -105,7 +107,7 @@ export class ClientSession {
       const message = 'This connection is initialized already.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, clients, health } = this.#dependencies;
+    const { runs, pool, models, trainings, clients, health } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -115,10 +117,15 @@ export class ClientSession {
     const feed = new RunFeed(runs, this.#feedOutput());
     this.#client = client;
     this.#feed = feed;
-    this.#endModelStatus = models.listen((status) => connection.notify('model/status', status));
+    const listening = [
+      models.listen((status) => connection.notify('model/status', status)),
+      trainings.listen((training) => connection.notify('training/changed', training)),
+    ];
+    this.#stopListening = () => listening.forEach((stop) => stop());
     this.#handleAll({
       ...runsHandlers(runs, feed),
       ...contextHandlers(runs),
+      ...trainingHandlers(trainings),
       ...workersHandlers(pool),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
     });

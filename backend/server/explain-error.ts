@@ -2,6 +2,8 @@ import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
 import { RunError } from '../solve/failure.ts';
+import { TrainingRefusedError } from '../train/training-manager.ts';
+import { TrainingError } from '../train/training-run.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 
@@ -15,6 +17,7 @@ export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof RunError) return new RequestError({ code: ERROR_CODES.refused, kind: error.kind, message: error.message });
   if (error instanceof WorkerError) return refusal(error.kind, error);
   if (error instanceof BudgetSpentError) return refusal('budget-spent', error);
+  if (error instanceof TrainingRefusedError || error instanceof TrainingError) return refusal('training-refused', error);
   if (error instanceof ConfigFileError) return refusal('config-file', error);
   return undefined;
 }

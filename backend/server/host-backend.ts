@@ -6,16 +6,18 @@ import type { RunService } from '../solve/run-service.ts';
 import { BackendServer } from './backend-server.ts';
 import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
-import { PoolEditor, type WorkersAccess } from './handlers/workers-handlers.ts';
+import type { PoolEditor } from './handlers/workers-handlers.ts';
 import type { ModelsAccess } from './handlers/models-handlers.ts';
+import type { TrainingService } from './handlers/training-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
 import { claimInstance } from './single-instance.ts';
 
 /** What the composition root builds once this process has become the backend. */
 export interface BackendParts {
   readonly runs: RunService;
-  readonly workers: WorkersAccess;
+  readonly pool: PoolEditor;
   readonly models: ModelsAccess;
+  readonly trainings: TrainingService;
   readonly health: HealthSource;
   /** Begins what was under way when the last backend ended. Called when clients can connect. */
   resume?(): void;
@@ -57,18 +59,21 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, workers, models, health } = parts;
+  const { runs, pool, models, trainings, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
-    isNeeded: () => clients.size > 0 || runs.activeRuns > 0,
+    isNeeded: () => clients.size > 0 || runs.activeRuns > 0 || trainings.active > 0,
     onIdle: () => ending.resolve('idle'),
   });
-  const stopListening = runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch() });
+  const listening = [
+    runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch() }),
+    trainings.listen(() => idle.touch()),
+  ];
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool: new PoolEditor(workers, clients), models, clients, health, token, stop, log,
+    runs, pool, models, trainings, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });
@@ -84,7 +89,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
 
   // First the door, so that nobody new comes in; last the lock, so that a successor finds everything closed.
   stopCounting();
-  stopListening();
+  for (const stopListening of listening) stopListening();
   idle.stop();
   const closed = server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
   await removeRecord(home, token);

@@ -9,11 +9,14 @@ export class LocalEngine implements TrainEngine {
   readonly #versions: string;
   #sampler: string | undefined;
 
-  /** `versions`: the folder (absolute) that holds one adapter a version; `sampler`: the one to sample from at first, or the model alone. */
+  /**
+   * `versions`: the folder (absolute) that holds one adapter a version; `sampler`: the one to sample from at first, or any folder's
+   * (absolute), or the model alone.
+   */
   constructor(model: TrainableModel, { versions, sampler }: { readonly versions: string; readonly sampler?: string | undefined }) {
     this.#model = model;
     this.#versions = versions;
-    this.#sampler = sampler === undefined ? undefined : path.join(versions, sampler);
+    this.#sampler = sampler === undefined ? undefined : path.resolve(versions, sampler);
   }
 
   async sample({ messages, prefill, maxTokens, temperature, seeds, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {

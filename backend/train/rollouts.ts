@@ -33,8 +33,10 @@ export interface RolloutsOptions {
   readonly clientModel?: ClientModel | undefined;
   /** Of this training: what its workers have answered is not paid for again. */
   readonly answers: AnswerCache;
-  /** Name of the training or evaluation: part of every run's id, and the scope of its answers and of its budget. */
+  /** Name of the training or evaluation: part of every run's id. */
   readonly name: string;
+  /** Of answers, which are shared within it, and of the budget. */
+  readonly scope: string;
   readonly kind: Exclude<RunKind, 'solve'>;
   /** `usd` and `tokens`: the most that all rollouts together may cost. */
   readonly budget: Budget & { readonly usd?: number | undefined; readonly tokens?: number | undefined };
@@ -71,7 +73,7 @@ export class Rollouts {
   constructor(options: RolloutsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.parallel);
-    this.#scope = { name: `${options.kind}:${options.name}`, limitUsd: options.budget.usd, limitTokens: options.budget.tokens };
+    this.#scope = { name: options.scope, limitUsd: options.budget.usd, limitTokens: options.budget.tokens };
   }
 
   /** Of this training, in all its processes: dollars and tokens. */
@@ -198,7 +200,7 @@ export class Rollouts {
 
   /** Calls workers as Solve does, but never twice for the same: a sample's answer to the same messages is kept. */
   #call(sampleIndex: number): RunCall {
-    const { caller, prices, keys, clientModel, answers, name: scope } = this.#options;
+    const { caller, prices, keys, clientModel, answers, scope } = this.#options;
     return async (worker, request, { ledger, attempts, signal, adapter }) => {
       if (attempts.purpose.kind === 'plan') {
         return (await caller.call(worker, request, { ledger, attempts, keys, signal, onText: attempts.onText, adapter })).reply;

@@ -80,6 +80,7 @@ async function rollouts(options: Partial<RolloutsOptions> = {}): Promise<Rollout
     keys: { get: () => Promise.reject(new Error('no key is needed')), forget: () => {} },
     answers: new AnswerCache(answers),
     name: 'training',
+    scope: 'training:training',
     kind: 'rollout',
     budget: budgetSchema.parse({}),
     planner: workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' }),

@@ -1,8 +1,8 @@
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
-import type { DeviceProbe, WantedDevice } from '../device/choose-device.ts';
+import type { DeviceChoice, DeviceProbe, WantedDevice } from '../device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries, type CudaConsent } from '../device/cuda-libraries.ts';
 import { bestPrecision } from '../hub/recommend-model.ts';
-import type { LanguageModel, ModelDescription, ModelSettings, Precision } from '../language-model.ts';
+import type { LanguageModel, ModelDescription, ModelSettings, Precision, TrainableModel } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
 import { ModelClosedError } from './errors.ts';
 import { findModelFolder } from './find-model-folder.ts';
@@ -49,6 +49,9 @@ export interface LocalModelsOptions {
   readonly threads?: number | undefined;
 }
 
+/** The longest that a timer waits: as good as for ever. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** A model in memory, or on its way there. */
 interface Held {
   readonly model: string;
@@ -90,6 +93,22 @@ export class LocalModels {
       generate: (request) => this.#with(name, request.signal, ({ client }) => client.generate(request)),
       score: (request) => this.#with(name, request.signal, ({ client }) => client.score(request)),
     };
+  }
+
+  /**
+   * A model with room to train an adapter of it, in a process of its own that stays until it is closed. Its requests reject with what
+   * ModelClient throws. @throws ModelMissingError
+   */
+  async openTrainable(name: string): Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }> {
+    const settings: ModelSettings = { ...(await this.#settingsOf(name)), adapters: true, trainable: 'adapter' };
+    for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
+    const { script, threads } = this.#options;
+    const client = new ModelClient({
+      settings, script, threads,
+      idleMs: LONGEST_TIMEOUT_MS,
+      chooseDevice: (wanted, signal) => this.#chooseDevice(name, wanted, signal),
+    });
+    return { model: client, close: () => client.close() };
   }
 
   /** Loads a model; an abort unloads it again, unless somebody else asks it meanwhile. */
@@ -142,34 +161,40 @@ export class LocalModels {
 
   /** The model with one more user, so that nobody unloads it for want of any. */
   async #enter(name: string): Promise<Held> {
-    const { settings: settingsOf, storage } = this.#options;
-    const { device, packageIndex, adapters, ...wanted } = await settingsOf(name);
-    const folder = await findModelFolder(name, { storage });
-    const precision = wanted.precision === 'auto' ? await this.#bestPrecision(folder, { device, packageIndex }) : wanted.precision;
-    const settings: ModelSettings = { folder, device, precision, adapters, storage };
+    const settings = await this.#settingsOf(name);
     const key = JSON.stringify(settings);
     const held = this.#held.get(key) ?? this.#open(name, key, settings);
     held.users += 1;
     return held;
   }
 
+  async #settingsOf(name: string): Promise<ModelSettings> {
+    const { settings: settingsOf, storage } = this.#options;
+    const { device, packageIndex, adapters, ...wanted } = await settingsOf(name);
+    const folder = await findModelFolder(name, { storage });
+    const precision = wanted.precision === 'auto' ? await this.#bestPrecision(folder, { device, packageIndex }) : wanted.precision;
+    return { folder, device, precision, adapters, storage };
+  }
+
   #open(model: string, key: string, settings: ModelSettings): Held {
-    const { script, idleMs, threads, probe } = this.#options;
+    const { script, idleMs, threads } = this.#options;
     for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
     const client = new ModelClient({
       settings,
       script,
       idleMs,
       threads,
-      chooseDevice: async (wanted, signal) => {
-        await Promise.all(this.#ending);
-        return planDevice(wanted, { probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
-      },
+      chooseDevice: (wanted, signal) => this.#chooseDevice(model, wanted, signal),
       onStatus: (status) => { if (!held.isClosed) this.#report(model, stateOf(status)); },
     });
     const held: Held = { model, key, client, users: 0, isClosed: false };
     this.#held.set(key, held);
     return held;
+  }
+
+  async #chooseDevice(model: string, wanted: ModelSettings, signal: AbortSignal): Promise<DeviceChoice> {
+    await Promise.all(this.#ending);
+    return planDevice(wanted, { probe: this.#options.probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
   }
 
   /** Worked out once: it asks for the machine's GPUs, and a model in memory keeps the precision that it has. */

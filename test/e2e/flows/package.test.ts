@@ -28,7 +28,7 @@ describe('the VSIX, once installed', () => {
     const expected = [
       /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
       /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
-      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
+      /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|math-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
       /^dist\/node_modules\/@vscode\/tree-sitter-wasm\/(LICENSE|package\.json|wasm\/tree-sitter(\.js|\.wasm|-\w+\.wasm))$/,
       /^dist\/node_modules\/onnxruntime-(node|common)\/package\.json$/,
@@ -37,7 +37,7 @@ describe('the VSIX, once installed', () => {
     ];
     expect(files.filter((file) => !expected.some((pattern) => pattern.test(file)))).toEqual([]);
     const needed = [
-      'extension.cjs', 'backend.mjs', 'cli.mjs', 'model-process.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp',
+      'extension.cjs', 'backend.mjs', 'cli.mjs', 'model-process.mjs', 'math-process.mjs', 'webview.js', 'webview.css', 'bin/rg', 'vendor/seccomp/x64/apply-seccomp',
     ];
     for (const file of needed) {
       expect(files).toContain(`dist/${file}`);

@@ -3,9 +3,11 @@
 import path from 'node:path';
 import { conductorHome } from '../../../backend/protocol/client/discovery.ts';
 import { BackendHealth, nodeProblem } from '../../../backend/server/health.ts';
+import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
 import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { NO_MODELS } from '../support/no-models.ts';
+import { NO_TRAININGS } from '../support/no-trainings.ts';
 
 class SteeredRuns extends MemoryRuns {
   override async start(...[request]: Parameters<MemoryRuns['start']>): Promise<string> {
@@ -28,13 +30,14 @@ const ended = await hostBackend({
   version: TEST_VERSION,
   idleMs: Number(TEST_IDLE_MS),
   log: (line) => console.log(line),
-  compose: () => Promise.resolve({
+  compose: (clients) => Promise.resolve({
     runs: new SteeredRuns(),
-    workers: {
+    pool: new PoolEditor({
       file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
       whyNoModel: () => Promise.resolve(undefined),
-    },
+    }, clients),
     models: NO_MODELS,
+    trainings: NO_TRAININGS,
     health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
     close: () => Promise.resolve(),
   }),

@@ -10,6 +10,7 @@ import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_MODELS } from './no-models.ts';
+import { NO_TRAININGS } from './no-trainings.ts';
 
 export const TOKEN = 'a-token-of-this-test-and-of-nothing-else';
 
@@ -53,6 +54,7 @@ export async function serve(
       clients,
     ),
     models: NO_MODELS,
+    trainings: NO_TRAININGS,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
     stop: () => stopped.resolve(),
     explain: () => undefined,

@@ -1,0 +1,88 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { trainingSchema, type Training } from '../protocol/training.ts';
+import { projectTaskSchema } from './tasks/project-tasks.ts';
+
+const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional() });
+
+/** The tasks of a training, frozen when it begins. */
+export const frozenTasksSchema = z.object({
+  /** What judges those of the project. */
+  test: testCommandSchema.optional(),
+  project: z.array(projectTaskSchema),
+  /** Of a file of tasks: SHA-256 of its contents, and which of its tasks are held out. */
+  file: z.object({ path: z.string(), sha256: z.string(), train: z.array(z.string()), heldOut: z.array(z.string()) }).optional(),
+});
+export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
+
+/**
+ * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), what workers answered
+ * (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced whole or not at all.
+ */
+export class TrainingFolder {
+  readonly path: string;
+
+  constructor(folder: string) {
+    this.path = folder;
+  }
+
+  get answers(): string {
+    return path.join(this.path, 'answers.sqlite');
+  }
+
+  /** Curves for other tools: one object a line, by TRL's names. */
+  get curves(): string {
+    return path.join(this.path, 'metrics.jsonl');
+  }
+
+  /** Undefined where it is not there, or not readable as one. */
+  training(): Promise<Training | undefined> {
+    return readJson(path.join(this.path, 'training.json'), trainingSchema);
+  }
+
+  tasks(): Promise<FrozenTasks | undefined> {
+    return readJson(path.join(this.path, 'tasks.json'), frozenTasksSchema);
+  }
+
+  async saveTraining(training: Training): Promise<void> {
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    await replaceFile(path.join(this.path, 'training.json'), JSON.stringify(training));
+    const lines = training.metrics.map((metrics, index) => `${JSON.stringify({ step: index + 1, ...metrics })}\n`);
+    await replaceFile(this.curves, lines.join(''));
+  }
+
+  saveTasks(tasks: FrozenTasks): Promise<void> {
+    return replaceFile(path.join(this.path, 'tasks.json'), JSON.stringify(tasks));
+  }
+
+  remove(): Promise<void> {
+    return rm(this.path, { recursive: true, force: true });
+  }
+}
+
+/** All trainings of a folder (absolute). */
+export async function trainingFolders(root: string): Promise<TrainingFolder[]> {
+  const names = await readdir(root).catch(() => []);
+  return names.sort().map((name) => new TrainingFolder(path.join(root, name)));
+}
+
+async function readJson<Schema extends z.ZodType>(file: string, schema: Schema): Promise<z.output<Schema> | undefined> {
+  try {
+    return schema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}

@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { isTrainingOver, type Training, type TrainingConfig } from '../protocol/training.ts';
+import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
+import type { Clients } from '../solve/clients.ts';
+import { RunKeys } from '../solve/run-keys.ts';
+import { BudgetSpentError } from '../workers/errors.ts';
+import { TrainingBudgetError } from './rollouts.ts';
+import { trainingFolders, TrainingFolder } from './training-folder.ts';
+import { runTraining, TrainingError, type TrainingCast, type TrainingChange, type TrainingRunParts } from './training-run.ts';
+
+export interface TrainingManagerOptions {
+  /** The folder (absolute) that holds one folder a training, and the one with the adapters that were adopted. */
+  readonly trainings: string;
+  readonly adapters: string;
+  readonly parts: TrainingRunParts;
+  readonly clients: Clients;
+  /** Reads workers.json afresh, and changes it. */
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
+  readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** For errors that nobody foresaw. */
+  readonly log: (message: string) => void;
+}
+
+export interface TrainingRequest {
+  /** Absolute. */
+  readonly workspace: string;
+  readonly config: TrainingConfig;
+}
+
+/** There is no such training, or it cannot do what is asked of it now. */
+export class TrainingRefusedError extends Error {
+  override readonly name = 'TrainingRefusedError';
+}
+
+class Paused extends Error {}
+class Cancelled extends Error {}
+class Stopping extends Error {}
+
+interface ActiveTraining {
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** All trainings of this process: one at a time, each in a folder of its own, from which it goes on whenever somebody wants. */
+export class TrainingManager {
+  readonly #options: TrainingManagerOptions;
+  readonly #known = new Map<string, Training>();
+  readonly #active = new Map<string, ActiveTraining>();
+  readonly #listeners = new Set<(training: Training) => void>();
+  /** What is being written, so that a later state never comes before an earlier one. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: TrainingManagerOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what earlier processes left; what was under way goes on. */
+  async open(): Promise<void> {
+    for (const folder of await trainingFolders(this.#options.trainings)) {
+      const training = await folder.training();
+      if (!training) continue;
+      this.#known.set(training.trainingId, training);
+      if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
+    }
+  }
+
+  /** @throws TrainingRefusedError, TrainingError */
+  async start({ workspace, config }: TrainingRequest): Promise<Training> {
+    this.#refuseSecond();
+    const { conductor, pool } = await this.#cast();
+    const now = this.#options.parts.now();
+    const training: Training = {
+      trainingId: `${now.toString(36)}-${randomBytes(4).toString('hex')}`,
+      workspace, config,
+      conductor: conductor.id,
+      model: conductor.model,
+      state: 'preparing',
+      message: 'Getting ready.',
+      startedAt: now,
+      updatedAt: now,
+      tasks: { train: 0, heldOut: 0 },
+      step: 0,
+      metrics: [],
+      spentUsd: 0,
+      spentTokens: 0,
+      adopted: false,
+      simulated: pool.some(({ simulated }) => simulated),
+    };
+    await this.#folder(training.trainingId).saveTraining(training);
+    this.#tell(training);
+    this.#drive(training, { patient: false });
+    return training;
+  }
+
+  /** Newest first. */
+  list(workspace?: string): readonly Training[] {
+    const all = [...this.#known.values()].filter((training) => workspace === undefined || training.workspace === workspace);
+    return all.sort((a, b) => b.startedAt - a.startedAt);
+  }
+
+  /** @throws TrainingRefusedError */
+  get(trainingId: string): Training {
+    const training = this.#known.get(trainingId);
+    if (!training) throw new TrainingRefusedError(`There is no training "${trainingId}".`);
+    return training;
+  }
+
+  /** Stops at once; the step under way is done again when it goes on, with what its workers have answered already. */
+  async pause(trainingId: string): Promise<void> {
+    await this.#stop(trainingId, new Paused());
+  }
+
+  /** For good. What it learned so far stays in its folder. */
+  async cancel(trainingId: string): Promise<void> {
+    const { state } = this.get(trainingId);
+    if (this.#active.has(trainingId)) await this.#stop(trainingId, new Cancelled());
+    else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: undefined });
+  }
+
+  /** @throws TrainingRefusedError */
+  resume(trainingId: string): void {
+    const training = this.get(trainingId);
+    if (this.#active.has(trainingId)) return;
+    if (training.state === 'completed' || training.state === 'cancelled') {
+      throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
+    }
+    this.#refuseSecond();
+    this.#drive(training, { patient: false });
+  }
+
+  /**
+   * Has the Conductor plan with what was trained; what it planned with before is kept. Offered with a comparison only.
+   * @throws TrainingRefusedError
+   */
+  async adopt(trainingId: string): Promise<Training> {
+    const training = this.get(trainingId);
+    if (training.state !== 'completed' || !training.comparison) {
+      throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
+    }
+    const { adapters, changeWorkers } = this.#options;
+    const target = path.join(adapters, trainingId);
+    const version = path.join(this.#folder(trainingId).path, 'versions', `step-${String(training.step).padStart(6, '0')}`);
+    await mkdir(adapters, { recursive: true });
+    await rm(target, { recursive: true, force: true });
+    await cp(version, target, { recursive: true });
+    await changeWorkers((file) => withAdapter(file, training.conductor, target));
+    for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
+    return await this.#change(trainingId, { adopted: true });
+  }
+
+  /** Has the Conductor plan with what it planned with when the training began. @throws TrainingRefusedError */
+  async goBack(trainingId: string): Promise<Training> {
+    const training = this.get(trainingId);
+    if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
+    await this.#options.changeWorkers((file) => withAdapter(file, training.conductor, training.adapterBefore));
+    const before = this.list().find((other) => path.join(this.#options.adapters, other.trainingId) === training.adapterBefore);
+    if (before) await this.#change(before.trainingId, { adopted: true });
+    return await this.#change(trainingId, { adopted: false });
+  }
+
+  /** Told of every change. @returns a function that ends it */
+  listen(listener: (training: Training) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get active(): number {
+    return this.#active.size;
+  }
+
+  /** Lets go of what is under way; it goes on when a backend next starts. */
+  async close(): Promise<void> {
+    const active = [...this.#active.values()];
+    for (const { controller } of active) controller.abort(new Stopping());
+    await Promise.all(active.map(({ done }) => done));
+    await this.#writing;
+  }
+
+  #folder(trainingId: string): TrainingFolder {
+    return new TrainingFolder(path.join(this.#options.trainings, trainingId));
+  }
+
+  #refuseSecond(): void {
+    const [other] = this.#active.keys();
+    if (other !== undefined) throw new TrainingRefusedError('Another training is under way, and there is room for one: pause or cancel it first.');
+  }
+
+  async #cast(): Promise<TrainingCast> {
+    const { loadWorkers, priced, clients } = this.#options;
+    const file = await loadWorkers();
+    const conductor = file.workers.find(({ id }) => id === file.conductor);
+    if (!conductor || conductor.provider !== 'local') {
+      throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model".');
+    }
+    const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);
+    const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
+    const pool = enabled.filter((_, index) => ready[index]).map(priced);
+    if (pool.length === 0) throw new TrainingError('No worker is ready to do what is planned: add one, or set its key.');
+    return { conductor, pool, budget: file.budget };
+  }
+
+  async #stop(trainingId: string, reason: Error): Promise<void> {
+    this.get(trainingId);
+    const active = this.#active.get(trainingId);
+    if (!active) throw new TrainingRefusedError(`The training "${trainingId}" is not under way.`);
+    active.controller.abort(reason);
+    await active.done;
+  }
+
+  #drive(training: Training, { patient }: { readonly patient: boolean }): void {
+    const { trainingId } = training;
+    const { clients, parts } = this.#options;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const change = async (made: TrainingChange): Promise<void> => {
+      // What is told after the end, by what was under way, is late.
+      if (!signal.aborted) await this.#change(trainingId, made);
+    };
+    const keys = new RunKeys({
+      clients, signal, patient,
+      onWaiting: async (message) => {
+        await change({ state: 'waiting', message });
+        await new Promise<void>(() => {});
+      },
+    });
+    const work = async (): Promise<void> => {
+      await change({ state: 'preparing', message: 'Getting ready.', progress: undefined });
+      const cast = await this.#cast();
+      if (training.adapterBefore === undefined && cast.conductor.adapter !== undefined) await change({ adapterBefore: cast.conductor.adapter });
+      await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, signal, change });
+    };
+    const done = work()
+      .catch(async (error: unknown) => {
+        controller.abort(error);
+        const ending = endingOf(error);
+        if (!ending) return;
+        if (ending.state === 'failed' && !(error instanceof TrainingError)) this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        await this.#change(trainingId, { ...ending, progress: undefined });
+      })
+      .catch((error: unknown) => this.#options.log(`The training ${trainingId} was left as it stands: ${String(error)}`))
+      .finally(() => {
+        this.#active.delete(trainingId);
+        this.#tell(this.get(trainingId));
+      });
+    this.#active.set(trainingId, { controller, done });
+  }
+
+  async #change(trainingId: string, change: TrainingChange): Promise<Training> {
+    const before = this.get(trainingId);
+    const training: Training = { ...before, ...change, updatedAt: this.#options.parts.now() };
+    this.#tell(training);
+    const isLasting = ['state', 'step', 'comparison', 'adopted', 'adapterBefore'].some((key) => key in change);
+    if (isLasting) {
+      this.#writing = this.#writing.then(() => this.#folder(trainingId).saveTraining(training));
+      await this.#writing;
+    }
+    return training;
+  }
+
+  #tell(training: Training): void {
+    this.#known.set(training.trainingId, training);
+    for (const listener of this.#listeners) listener(training);
+  }
+}
+
+/** How a training stands that ended with this; undefined where it only lets go. */
+function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefined {
+  if (error instanceof Stopping) return undefined;
+  if (error instanceof Paused) return { state: 'paused', message: 'Paused.' };
+  if (error instanceof Cancelled) return { state: 'cancelled', message: 'Cancelled.' };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof TrainingBudgetError || error instanceof BudgetSpentError) return { state: 'paused', message };
+  return { state: 'failed', message };
+}
+
+function withAdapter(file: WorkersFile, id: string, adapter: string | undefined): WorkersFile {
+  return {
+    ...file,
+    workers: file.workers.map((worker) => {
+      if (worker.id !== id) return worker;
+      const { adapter: _before, ...rest } = worker;
+      return adapter === undefined ? rest : { ...rest, adapter };
+    }),
+  };
+}

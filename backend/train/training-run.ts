@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { access, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Journal } from '../journal/journal.ts';
+import { PROJECTIONS } from '../lm/adapter/projections.ts';
+import type { TrainableModel } from '../lm/language-model.ts';
+import { ADAMW_DEFAULTS } from '../lm/trainer/adamw.ts';
+import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
+import type { Training, TrainingConfig } from '../protocol/training.ts';
+import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
+import type { Checker } from '../solve/checker.ts';
+import { profileOf } from '../solve/run-pool.ts';
+import type { Grader } from '../verify/graders/grader.ts';
+import { createGrader, type GraderTools } from '../verify/graders/tasks/create-grader.ts';
+import { readTasks } from '../verify/graders/tasks/task-file.ts';
+import type { Verifier } from '../verify/verify.ts';
+import { AnswerCache } from '../workers/answer-cache.ts';
+import type { WorkerCaller } from '../workers/call-worker.ts';
+import type { ClientModel } from '../workers/client-model.ts';
+import type { KeySource } from '../workers/key-source.ts';
+import type { Prices } from '../workers/prices.ts';
+import { AnswerFile } from './answer-file.ts';
+import { compareConductors } from './compare.ts';
+import { draw } from './draws.ts';
+import { trainWithGrpo, type GrpoTrainerOptions } from './grpo-trainer.ts';
+import { LocalEngine } from './local-engine.ts';
+import { RolloutGatherer } from './rollout-gatherer.ts';
+import { Rollouts } from './rollouts.ts';
+import type { Task } from './task.ts';
+import { projectTask } from './tasks/project-task.ts';
+import { checkUnchanged, makeProjectTasks, type TaskMakerParts } from './tasks/project-tasks.ts';
+import type { FrozenTasks, TrainingFolder } from './training-folder.ts';
+import { TrainingStore } from './training-store.ts';
+
+/** Why a training cannot be made, or cannot go on; one sentence that says what to do. */
+export class TrainingError extends Error {
+  override readonly name = 'TrainingError';
+}
+
+/** Who trains, and with whom. */
+export interface TrainingCast {
+  /** The worker that plays the Conductor, a model of this machine. */
+  readonly conductor: WorkerConfig;
+  readonly pool: readonly WorkerConfig[];
+  readonly budget: Budget;
+}
+
+export interface TrainingRunParts {
+  readonly journal: Journal;
+  readonly caller: WorkerCaller;
+  readonly prices: Prices;
+  readonly clientModel?: ClientModel | undefined;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
+  readonly sandboxAvailability: Checker['sandboxAvailability'];
+  readonly findTests: (workspace: string) => Promise<readonly FoundTests[]>;
+  readonly gatherContext: TaskMakerParts['gatherContext'];
+  readonly graderTools: GraderTools;
+  /** The model, with room to train an adapter of it; `close` frees it. */
+  readonly openModel: (conductor: WorkerConfig) => Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }>;
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** What a run tells of itself; what is given replaces what stood there. */
+export type TrainingChange = Partial<Omit<Training, 'trainingId' | 'workspace' | 'config'>>;
+
+export interface TrainingRunOptions {
+  readonly training: Training;
+  readonly folder: TrainingFolder;
+  readonly cast: TrainingCast;
+  readonly keys: KeySource;
+  readonly signal: AbortSignal;
+  /** Durable when it returns, where `state`, `step` or `comparison` changed. */
+  readonly change: (change: TrainingChange) => Promise<void>;
+}
+
+/** The file of tasks that is read where a project has it. */
+const TASKS_FILE = 'conductor.tasks.jsonl';
+
+/**
+ * One training from its tasks to the comparison that it is offered with. Goes on from wherever an earlier process left it: with the same
+ * tasks, the same draws, and what workers have answered already.
+ * @throws TrainingError and what its parts throw; the signal's reason
+ */
+export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
+  const { training: { config, workspace, trainingId }, folder, cast, keys, signal, change } = options;
+  const sandbox = await parts.sandboxAvailability();
+  if (!sandbox.available) {
+    throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${sandbox.reason ?? 'none can be had here.'}`);
+  }
+  const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
+  await checkUnchanged(workspace, frozen.project);
+  const { train, heldOut } = await tasksOf(parts, frozen, workspace);
+  await change({ tasks: { train: train.length, heldOut: heldOut.length } });
+  if (train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
+
+  const answers = new AnswerFile(folder.answers);
+  const { model, close } = await parts.openModel(cast.conductor);
+  try {
+    const rolloutsFor = (kind: 'rollout' | 'evaluation'): Rollouts => new Rollouts({
+      ...parts, keys, kind,
+      name: kind === 'rollout' ? trainingId : `${trainingId}.evaluation`,
+      scope: `training:${trainingId}`,
+      answers: new AnswerCache(answers),
+      budget: { ...cast.budget, ...config.budget },
+      planner: cast.conductor,
+      parallel: config.parallel,
+      onWaiting: (message) => void change(message === undefined ? WORKING[kind] : { state: 'waiting', message }),
+    });
+    const profile = profileOf(cast.conductor);
+    const rollouts = rolloutsFor('rollout');
+    const spent = (): Pick<Training, 'spentUsd' | 'spentTokens'> => ({ spentUsd: rollouts.spent.usd, spentTokens: rollouts.spent.tokens });
+
+    const { adapter } = cast.conductor;
+    const configuration = JSON.stringify([config, cast.pool.map(({ id, model: name }) => [id, name]), cast.conductor.model, adapter, frozen]);
+    const store = new TrainingStore(folder.path, { configuration: createHash('sha256').update(configuration).digest('hex') });
+    const from = await store.resume();
+    await model.startTraining({
+      // What the Conductor has learned before is where it goes on.
+      adapter: adapter ?? { rank: config.adapter.rank, alpha: config.adapter.alpha, projections: PROJECTIONS, seed: config.seed },
+      optimizer: ADAMW_DEFAULTS,
+      ...(from && { resume: from.engineState }),
+    });
+    const engine = new LocalEngine(model, { versions: store.versions, sampler: from ? store.versionName(from.step) : adapter });
+    await change({ ...WORKING.rollout, step: from?.step ?? 0, progress: undefined, metrics: [...(from?.metrics ?? [])], ...spent() });
+    let began = parts.now();
+    const durations: number[] = [];
+    const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
+    const metrics = [...(from?.metrics ?? [])];
+    await trainWithGrpo({
+      engine, store, tasks: train, gatherer,
+      onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
+      onStep: (step, told) => {
+        metrics.push(told);
+        durations.push((parts.now() - began) / 1_000);
+        began = parts.now();
+        const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
+        void change({ step, metrics: [...metrics], secondsPerStep, progress: undefined, ...spent() });
+      },
+    }, trainerOptions(config), { from, signal });
+
+    if (heldOut.length > 0) {
+      await change({ ...WORKING.evaluation, progress: { done: 0, of: heldOut.length } });
+      const { samples } = config.evaluation;
+      const current = new LocalEngine(model, { versions: store.versions, sampler: adapter });
+      const comparison = await compareConductors(
+        {
+          tasks: heldOut,
+          // Both have the whole pool.
+          gatherer: new RolloutGatherer({ rollouts: rolloutsFor('evaluation'), pool: cast.pool, profile, seed: config.seed }),
+          before: (request) => current.sample(request),
+          after: (request) => engine.sample(request),
+          onTask: (done, of) => void change({ progress: { done, of }, ...spent() }),
+        },
+        { samples, maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed },
+        signal,
+      );
+      await change({ comparison, progress: undefined, ...spent() });
+    }
+    await change({ state: 'completed', message: endedWell(heldOut.length), progress: undefined });
+  } finally {
+    answers.close();
+    await close();
+  }
+}
+
+const WORKING = {
+  rollout: { state: 'training', message: 'Training.' },
+  evaluation: { state: 'evaluating', message: 'Comparing on held-out tasks.' },
+} as const;
+
+const endedWell = (heldOut: number): string => (heldOut > 0
+  ? 'Trained. Look at the comparison, and adopt what was trained if you like it.'
+  : 'Trained, but there was no held-out task to compare on: it is not offered.');
+
+function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
+  const { steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate, loss, temperature, reward, revisionWeight, maskTruncated, gradientClip } = config;
+  return {
+    steps, tasksPerStep, groupSize, rounds, maxTokens, seed, learningRate,
+    loss: { ...loss, temperature, maxCompletionLength: maxTokens },
+    reward, revisionWeight, maskTruncated, gradientClip,
+    advantage: { scale: config.advantage },
+  };
+}
+
+async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change }: TrainingRunOptions): Promise<FrozenTasks> {
+  const { count, heldOut, project } = config.tasks;
+  const file = await freezeFile(workspace, config);
+  const frozen: FrozenTasks = { project: [], ...(file && { file }) };
+  const test = project ? (await parts.findTests(workspace))[0] : undefined;
+  if (test) {
+    const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner };
+    await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
+    const made = await makeProjectTasks({
+      ...parts, workspace, test: command, signal,
+      onTried: ({ tried, candidates, admitted }) => void change({
+        message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates },
+      }),
+    }, { seed: config.seed, count, heldOut });
+    frozen.test = command;
+    frozen.project.push(...made);
+  } else if (!file) {
+    throw new TrainingError('No tests were found in the project, and no tasks beside it: without a judge there is nothing to learn from.');
+  }
+  await folder.saveTasks(frozen);
+  return frozen;
+}
+
+async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig): Promise<FrozenTasks['file']> {
+  const file = path.resolve(workspace, named ?? TASKS_FILE);
+  if (named === undefined && !(await access(file).then(() => true, () => false))) return undefined;
+  const ids: string[] = [];
+  for await (const { id } of readTasks(file)) ids.push(id);
+  const isHeldOut = (id: string): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
+  return { path: file, sha256: await hashOf(file), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
+}
+
+const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
+
+async function tasksOf(parts: TrainingRunParts, { project, test, file }: FrozenTasks, workspace: string): Promise<{ train: Task[]; heldOut: Task[] }> {
+  const tasks = { train: [] as Task[], heldOut: [] as Task[] };
+  if (test) {
+    const { verifier, sandboxAvailability } = parts;
+    const command = { command: test.command, runner: test.runner, ...(test.reports !== undefined && { reports: test.reports }) };
+    for (const record of project) {
+      const task = projectTask(record, { verifier, sandboxAvailability, workspace, test: command });
+      (record.split === 'train' ? tasks.train : tasks.heldOut).push(task);
+    }
+  }
+  if (file) {
+    if ((await hashOf(file.path).catch(() => undefined)) !== file.sha256) {
+      throw new TrainingError(`${file.path} has changed since this training began: begin another training, or restore the file.`);
+    }
+    const [train, heldOut] = [new Set(file.train), new Set(file.heldOut)];
+    for await (const { id, question, grader: spec } of readTasks(file.path)) {
+      const grader: Grader = createGrader(spec, parts.graderTools);
+      const task: Task = { id, question, context: '', grader };
+      if (train.has(id)) tasks.train.push(task);
+      else if (heldOut.has(id)) tasks.heldOut.push(task);
+    }
+  }
+  return tasks;
+}

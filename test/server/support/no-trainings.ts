@@ -1,0 +1,10 @@
+import type { TrainingService } from '../../../backend/server/handlers/training-handlers.ts';
+
+const none = (): never => {
+  throw new Error('Nobody trains here.');
+};
+
+/** A backend that trains nothing. */
+export const NO_TRAININGS: TrainingService = {
+  start: none, list: () => [], get: none, pause: none, resume: none, cancel: none, adopt: none, goBack: none, listen: () => () => {}, active: 0,
+};

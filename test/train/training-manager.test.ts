@@ -1,0 +1,191 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import { LocalModel } from '../../backend/lm/local-model.ts';
+import { isTrainingOver, trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
+import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { delay } from '../../backend/workers/delay.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { modelFolder } from '../golden/golden.ts';
+import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/*
+ * Whole trainings with a tiny model, whose texts are no plans: what is learned is tested elsewhere, and here that a training begins, stops,
+ * goes on, ends and is adopted as people expect.
+ */
+
+const CONFIG = trainingConfigSchema.parse({
+  tasks: { project: false, heldOut: 0.4 }, steps: 3, tasksPerStep: 2, groupSize: 3, maxTokens: 5, learningRate: { peak: 0.01 },
+  adapter: { rank: 2, alpha: 4 }, evaluation: { samples: 2 },
+});
+
+let folder: string;
+let workspace: string;
+let server: ScriptedServer;
+let script: (request: ScriptedRequest) => ScriptedAnswer;
+let workers: WorkersFile;
+let sandboxed: boolean;
+const opened: { manager: TrainingManager; journal: Journal }[] = [];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  workspace = path.join(folder, 'project');
+  await mkdir(workspace);
+  const lines = Array.from({ length: 8 }, (_, index) => JSON.stringify({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
+  await writeFile(path.join(workspace, 'conductor.tasks.jsonl'), lines.join('\n'));
+  script = () => 'The answer is 3.';
+  server = await ScriptedServer.start((request) => script(request));
+  sandboxed = true;
+  workers = workersFileSchema.parse({
+    version: 1,
+    conductor: 'tiny',
+    workers: [
+      { id: 'tiny', provider: 'local', model: 'tiny', enabled: false },
+      { id: 'one', model: 'one', provider: 'openai-compatible', baseUrl: server.baseUrl, price: { inputPerMillion: 1, outputPerMillion: 1 }, simulated: true },
+    ],
+  });
+});
+afterEach(async () => {
+  for (const { manager, journal } of opened.splice(0)) {
+    await manager.close();
+    journal.close();
+  }
+  await server.close();
+});
+
+/** A backend's life with trainings. */
+async function begin(): Promise<TrainingManager> {
+  const journal = Journal.open(path.join(folder, 'journal.sqlite'));
+  const prices = await loadPrices();
+  const manager = new TrainingManager({
+    trainings: path.join(folder, 'trainings'),
+    adapters: path.join(folder, 'adapters'),
+    parts: {
+      journal, prices, delay,
+      caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
+      verifier: { verify: () => Promise.reject(new Error('no project')), onBase: () => Promise.reject(new Error('no project')) },
+      sandboxAvailability: async () => ({ available: sandboxed, reason: 'bubblewrap is missing.' }),
+      findTests: async () => [],
+      gatherContext: () => Promise.reject(new Error('no project')),
+      graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
+      openModel: async () => {
+        const model = await LocalModel.open({
+          settings: { folder: modelFolder('qwen2-tiny'), device: 'cpu', precision: 'full', adapters: true, trainable: 'adapter', storage: folder },
+          device: 'cpu', deviceReasons: [], threads: 1,
+        });
+        return { model, close: () => model.close() };
+      },
+      now: Date.now,
+    },
+    clients: {
+      secret: async () => null, confirm: async () => undefined, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}),
+    },
+    loadWorkers: async () => workers,
+    changeWorkers: async (change) => {
+      workers = change(workers);
+    },
+    priced: (worker) => worker,
+    log: () => {},
+  });
+  opened.push({ manager, journal });
+  await manager.open();
+  return manager;
+}
+
+async function end(): Promise<void> {
+  const { manager, journal } = opened.pop()!;
+  await manager.close();
+  journal.close();
+}
+
+const until = (manager: TrainingManager, id: string, isThere: (training: Training) => boolean): Promise<Training> => {
+  const there = Promise.withResolvers<Training>();
+  const look = (training: Training): void => {
+    if (training.trainingId === id && isThere(training)) there.resolve(training);
+  };
+  const stop = manager.listen(look);
+  look(manager.get(id));
+  return there.promise.finally(stop);
+};
+const over = (manager: TrainingManager, id: string): Promise<Training> =>
+  until(manager, id, ({ state }) => (isTrainingOver(state) || state === 'paused')).then(async (training) => {
+    while (manager.active > 0) await new Promise(setImmediate);
+    return manager.get(training.trainingId);
+  });
+
+const weights = (id: string, step = CONFIG.steps): Promise<Buffer> =>
+  readFile(path.join(folder, 'trainings', id, 'versions', `step-00000${step}`, 'adapter_model.safetensors'));
+
+describe('a training', { timeout: 120_000 }, () => {
+  it('runs to its comparison, is adopted, and taken back', async () => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const training = await over(manager, trainingId);
+    expect(training).toMatchObject({
+      state: 'completed', step: 3, adopted: false, simulated: true, conductor: 'tiny',
+      comparison: { samples: 2, before: { formatRate: 0 }, pValue: 1 },
+    });
+    expect(training.tasks.train + training.tasks.heldOut).toBe(8);
+    expect(training.metrics).toHaveLength(3);
+    expect(training.metrics[0]).toMatchObject({ format_rate: 0, reward: 0, 'completions/max_length': 5 });
+    const curves = await readFile(path.join(folder, 'trainings', trainingId, 'metrics.jsonl'), 'utf8');
+    expect(curves.trim().split('\n').map((line) => JSON.parse(line).step)).toEqual([1, 2, 3]);
+
+    expect((await manager.adopt(trainingId)).adopted).toBe(true);
+    const { adapter } = workers.workers[0]!;
+    expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId));
+    expect((await manager.goBack(trainingId)).adopted).toBe(false);
+    expect(workers.workers[0]!.adapter).toBeUndefined();
+  });
+
+  it('that is paused, or whose backend ends, goes on to the same end as one that was left alone', async () => {
+    const manager = await begin();
+    const whole = await manager.start({ workspace, config: CONFIG });
+    await over(manager, whole.trainingId);
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await until(manager, trainingId, ({ step }) => step === 1);
+    await manager.pause(trainingId);
+    expect(manager.get(trainingId)).toMatchObject({ state: 'paused', message: 'Paused.' });
+    await end();
+
+    const second = await begin();
+    expect(second.get(trainingId).state).toBe('paused');
+    second.resume(trainingId);
+    await until(second, trainingId, ({ step }) => step === 2);
+    await end();
+
+    const third = await begin();
+    expect(await over(third, trainingId)).toMatchObject({ state: 'completed', step: 3 });
+    expect(third.get(trainingId).metrics).toEqual(third.get(whole.trainingId).metrics);
+    expect(await weights(trainingId)).toEqual(await weights(whole.trainingId));
+  });
+
+  it('that is cancelled stays so, and cannot be adopted', async () => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 50 } });
+    await expect(manager.start({ workspace, config: CONFIG })).rejects.toThrow('room for one');
+    await until(manager, trainingId, ({ step }) => step === 1);
+    await manager.cancel(trainingId);
+    expect(manager.get(trainingId).state).toBe('cancelled');
+    expect(() => manager.resume(trainingId)).toThrow(TrainingRefusedError);
+    await expect(manager.adopt(trainingId)).rejects.toThrow('let the training run to its end');
+    await end();
+    expect((await begin()).list()).toMatchObject([{ trainingId, state: 'cancelled' }]);
+  });
+
+  it('says in one sentence why it cannot be made', async () => {
+    const manager = await begin();
+    const failed = async (config = CONFIG): Promise<string> => (await over(manager, (await manager.start({ workspace, config })).trainingId)).message;
+    sandboxed = false;
+    expect(await failed()).toBe('Training runs code that models write, and there is no sandbox for it: bubblewrap is missing.');
+    sandboxed = true;
+    expect(await failed({ ...CONFIG, tasks: { ...CONFIG.tasks, file: 'nowhere.jsonl' } })).toContain('nowhere.jsonl');
+    workers = { ...workers, conductor: 'one' };
+    await expect(manager.start({ workspace, config: CONFIG })).rejects.toThrow('Training needs a Conductor that runs on this machine');
+  });
+});
