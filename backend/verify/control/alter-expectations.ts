@@ -21,7 +21,9 @@ import type { TestsToAlter } from './tests-to-alter.ts';
  *
  * Every assertion of a test is tried with another expectation, and what it says is kept from the test; one that holds all the same is
  * noted, and a test in which none held fails at its end. So an honest test fails whichever of its assertions it comes to, and one
- * value that equals everything, one silenced assertion or a swallowed failure is enough to let a test pass.
+ * value that equals everything, one silenced assertion or a swallowed failure is enough to let a test pass. Only where a test asserts
+ * nothing but in functions that it hands to others, failures are let out: what does not come back to the test was swallowed. Of a
+ * comparison of the product's own not only the opposite is asked for, but another value, too.
  */
 export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySet<string>> {
   const certain = new Map<string, boolean>();
