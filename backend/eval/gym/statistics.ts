@@ -1,5 +1,3 @@
-import { KeyedRandom } from '../../simulator/random.ts';
-
 export interface Estimate {
   readonly mean: number;
   /** Ends of the 95 % interval. */
@@ -18,14 +16,24 @@ export function mean(values: readonly number[]): number {
  * drawn with replacement (percentiles; A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
  */
 export function estimate(rows: readonly (readonly number[])[]): Estimate {
-  const random = new KeyedRandom('bootstrap', rows.length, rows[0]?.length ?? 0);
-  const drawn = (label: string, count: number): number[] => Array.from({ length: count }, (_, place) => Math.floor(random.unit(`${label}:${place}`) * count));
   const columns = rows[0]?.length ?? 0;
-  const means = Array.from({ length: RESAMPLES }, (_, resample) => {
-    const tasks = drawn(`${resample}:tasks`, columns);
-    const seeds = drawn(`${resample}:seeds`, rows.length);
+  const below = wholeNumbers();
+  const means = Array.from({ length: RESAMPLES }, () => {
+    const tasks = Array.from({ length: columns }, () => below(columns));
+    const seeds = Array.from({ length: rows.length }, () => below(rows.length));
     return mean(seeds.map((seed) => mean(tasks.map((task) => rows[seed]?.[task] ?? 0))));
   }).sort((a, b) => a - b);
   const at = (share: number): number => means[Math.min(means.length - 1, Math.floor(share * means.length))] ?? Number.NaN;
   return { mean: mean(rows.flat()), low: at(0.025), high: at(0.975) };
+}
+
+/** Whole numbers below a limit, the same ones each time: millions of them, which a digest for each would make slow (mulberry32). */
+function wholeNumbers(): (limit: number) => number {
+  let state = 1;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return Math.floor((((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
 }

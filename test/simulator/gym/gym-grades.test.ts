@@ -3,7 +3,7 @@ import { GymGrades, knownGrader } from '../../../backend/simulator/gym/gym-grade
 import { gymTasks, type GymTask } from '../../../backend/simulator/gym/gym-tasks.ts';
 import type { Program, ProgramRun } from '../../../backend/verify/graders/code/program-sandbox.ts';
 import { GraderInfrastructureError } from '../../../backend/verify/graders/grader.ts';
-import { gradeOf, javascript, programsIn, tryPrograms } from '../../verify/graders/setup.ts';
+import { gradeOf, programsIn, tryPrograms } from '../../verify/graders/setup.ts';
 import { makeScratch } from '../../verify/setup.ts';
 
 const { available, note } = await tryPrograms('javascript');
@@ -16,6 +16,7 @@ function counted(run: (program: Program) => Promise<ProgramRun>): { readonly run
   return { runs, run: (program) => (runs.push(program), run(program)) };
 }
 
+const javascript = (source: string): string => `\`\`\`js\n${source}\n\`\`\``.replace('\n\n`', '\n`');
 const ended = (output: string): ProgramRun => ({ end: 'ended', output, complaint: '', durationMs: 1 });
 
 describe.runIf(available)(`grades of the gym, ${note}`, () => {

@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { compare, type ContestantResult } from '../../../backend/eval/gym/compare.ts';
+import { BASELINES } from '../../../backend/eval/gym/contestants.ts';
+import { gymContestants, type GymContestants, type GymEvalTask } from '../../../backend/eval/gym/gym-contestants.ts';
+import { bestAlone } from '../../../backend/eval/gym/gym-report.ts';
+import { runPlanInProcess } from '../../../backend/eval/gym/run-plan-in-process.ts';
+import { mean } from '../../../backend/eval/gym/statistics.ts';
+import { knownGrader } from '../../../backend/simulator/gym/gym-grades.ts';
+import { TRAINING_POOL } from '../../../backend/simulator/gym/gym-pools.ts';
+import { GymBook, gymTasks } from '../../../backend/simulator/gym/gym-tasks.ts';
+import { gymRule } from '../../../backend/simulator/gym/gym-worker.ts';
+import { poolOf } from './pool.ts';
+
+/*
+ * Holds the parameters to what they were chosen for: planning must matter in the gym, and what plan is best must depend on the question.
+ * The search for the oracle's plans is a short one; `backend/gym.ts compare` makes the long one.
+ */
+
+const signal = new AbortController().signal;
+const tasks = gymTasks({ seed: 1, split: 'held-out', count: 120 });
+const rule = gymRule(new GymBook(tasks));
+const pool = poolOf(TRAINING_POOL);
+let results: ContestantResult[];
+let found: GymContestants;
+
+const right = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ verified }) => Number(verified)));
+const cost = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ costUsd }) => costUsd));
+const of = (name: string): ContestantResult => results.find((result) => result.name.startsWith(name)) as ContestantResult;
+const single = (): number => right(bestAlone(results, TRAINING_POOL.map(({ name }) => name)));
+
+beforeAll(async () => {
+  const search = [{ trials: 20, keep: 12 }, { trials: 80, keep: 1 }];
+  found = await gymContestants({ workers: TRAINING_POOL, pool, tasks, signal, search });
+  const judged: GymEvalTask[] = tasks.map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
+  results = await compare({
+    contestants: found.contestants, tasks: judged, pool, seeds: [1, 2, 3], concurrency: 1, signal,
+    runFor: (seed) => runPlanInProcess({ seed, workers: TRAINING_POOL, rule }),
+  });
+}, 120_000);
+
+describe('the gym', () => {
+  it('lets the best single worker be right 55 to 70 % of the time, and random valid plans clearly less often', () => {
+    expect(single()).toBeGreaterThan(0.52);
+    expect(single()).toBeLessThan(0.7);
+    expect(right(of(BASELINES.random))).toBeLessThan(single() - 0.15);
+  });
+
+  it('leaves much to gain by planning: the oracle is right 80 to 95 % of the time', () => {
+    expect(right(of(BASELINES.oracle))).toBeGreaterThan(0.8);
+    expect(right(of(BASELINES.oracle))).toBeLessThan(0.95);
+  });
+
+  it('cannot be beaten by asking more often', () => {
+    for (const name of [BASELINES.majority, BASELINES.mixture, BASELINES.reflection]) {
+      expect(right(of(name)), name).toBeLessThan(right(of(BASELINES.oracle)) - 0.1);
+      expect(cost(of(name)), name).toBeGreaterThan(cost(of(BASELINES.oracle)));
+    }
+  });
+
+  it('cannot be solved by routing alone', () => {
+    expect(right(of(BASELINES.router))).toBeLessThan(right(of(BASELINES.oracle)) - 0.1);
+  });
+
+  it('asks for another plan with another kind of question', () => {
+    const plans = new Map(tasks.map(({ kind, generator }) => [kind, found.oracle.get(generator)]));
+    expect(plans.get('numbers')?.modelIds.length).toBe(1);
+    for (const kind of ['parsing', 'machines'] as const) expect(plans.get(kind)?.modelIds.length, kind).toBeGreaterThan(2);
+    for (const kind of ['intervals', 'data'] as const) expect(plans.get(kind)?.modelIds.length, kind).toBeGreaterThan(2);
+    expect(new Set([...plans.values()].map((plan) => JSON.stringify(plan?.modelIds))).size).toBeGreaterThan(3);
+  });
+
+  it.each([
+    'every step reads everything', 'no step reads anything', 'all or nothing instead of step numbers', 'subtasks replaced', 'all steps on the best worker',
+  ])('hurts the oracle where %s', (ablation) => {
+    expect(right(of(`${BASELINES.oracle}, ${ablation}`))).toBeLessThan(right(of(BASELINES.oracle)));
+  });
+});
