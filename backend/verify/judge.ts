@@ -60,7 +60,7 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
     const isFlaky = flaky.has(id);
     // A container is listed where it failed by itself and no test inside it stands for it.
     if (isContainer && (old?.status !== 'failed' || hasTestInside(after, id)) && now?.status !== 'failed') {
-      if (old?.status === 'failed' && !isTarget && !isFlaky && hasTestInside(before, id)) mendedAround += 1;
+      if (old?.status === 'failed' && !isTarget && !isFlaky && failedAround(before, id)) mendedAround += 1;
       continue;
     }
     const change = changeOf(id, old, now, { isContainer, isFlaky });
@@ -147,6 +147,12 @@ function isNewIn(brokenContainers: readonly TestResult[], id: string, old: TestR
 
 function hasTestInside(report: TestReport, container: string): boolean {
   return report.results.some(({ id, kind }) => kind === 'test' && isInside(id, container));
+}
+
+/** Whether there were tests in a container that failed, and none of them stands for its failure. */
+function failedAround(report: TestReport, container: string): boolean {
+  const inside = report.results.filter(({ id, kind }) => kind === 'test' && isInside(id, container));
+  return inside.length > 0 && inside.every(({ status }) => status !== 'failed');
 }
 
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -25,6 +25,10 @@ describe('the comparison of two reports', () => {
     ['a file that ends without a test', ['✗ [f]'], ['✓ [f]'], 0, false, 0],
     ['a file that still does not load', ['✗ [f]', '✓ b'], ['✗ [f]', '✓ b'], 1, false, 0],
     ['mended, and a suite fails by itself', ['✗ s > a'], ['✓ s > a', '✗ [s]'], 0, false, 0],
+    ['a suite that failed around its test', ['✓ s > a', '✗ [s]'], ['✓ s > a', '✓ [s]'], 0, true, 1],
+    ['a suite that still fails around its test', ['✗ c', '✓ s > a', '✗ [s]'], ['✓ c', '✓ s > a', '✗ [s]'], 1, false, 0.5],
+    ['a suite that failed around its test, which is skipped now', ['✓ s > a', '✗ [s]'], ['- s > a', '✓ [s]'], 0, false, 0],
+    ['a suite that failed with one of its tests, which is skipped now', ['✗ s > a', '✓ s > b', '✗ [s]'], ['- s > a', '✓ s > b', '✓ [s]'], 0, false, 0],
     ['a suite that failed with its test', ['✗ s > a', '✗ [s]'], ['✓ s > a', '✓ [s]'], 0, true, 1],
   ];
   it.each(rows)('%s', (_, before, after, exitCode, verified, score) => {
