@@ -13,6 +13,7 @@ import { logprobsCommand } from './cli/logprobs-command.ts';
 import { modelCommand } from './cli/model-command.ts';
 import { runsCommand } from './cli/runs-command.ts';
 import { solveCommand } from './cli/solve-command.ts';
+import { trainCommand } from './cli/train-command.ts';
 import { StatusLine } from './cli/status-line.ts';
 import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
@@ -33,7 +34,7 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
-  solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand,
+  solve: solveCommand, runs: runsCommand, worker: workerCommand, backend: backendCommand, demo: demoCommand, train: trainCommand,
   verify: verifyCommand, model: modelCommand, generate: generateCommand, logprobs: logprobsCommand, grad: gradCommand,
 }));
 

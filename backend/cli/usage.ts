@@ -109,6 +109,21 @@ ${MODEL_OPTIONS}`,
                          {"completion_logprobs": [[number, ...], ...]}
   -i, --input FILE.json  {"sequences": [[id, ...], ...], "prompt_lengths": [n, ...]}; - is standard input
 ${MODEL_OPTIONS}`,
+  train: `conductor train [OPTION]...
+                         fine-tune the Conductor of this machine on a project's own tests; Ctrl+C pauses
+  -w, --workspace DIR    the project; without it, the folder you stand in
+  -c, --config FILE.json how to train: see docs/training.md; every setting has a default
+      --max-usd N        dollars that all of it may cost; 10 without it
+  -y, --yes              begin without being asked whether to spend that
+      --json             print one JSON object at the end; needs --yes
+conductor train list [-w DIR]
+conductor train show|follow|pause|resume|cancel TRAINING
+conductor train adopt TRAINING
+                         have the Conductor plan with what was trained, once it was compared on held-out tasks
+conductor train back TRAINING
+                         have it plan with what it planned with before
+conductor train curves TRAINING
+                         what was measured at each step, one JSON object a line, by the names that TRL has`,
   grad: `conductor grad --model DIR|OWNER/NAME --adapter DIR --input FILE.json --loss TYPE --out FILE.safetensors [OPTION]...
                          a policy gradient with respect to the adapter, by the names of its own tensors:
                          {"loss": number, "grad_norm": number}

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { BackendClient } from '../protocol/client/backend-client.ts';
+import { formatUsd, formatWhen } from '../protocol/figures.ts';
+import { isTrainingOver, trainingConfigSchema, type Training, type TrainingConfig } from '../protocol/training.ts';
+import { positive, readArguments } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { jsonText, oneLine, printable } from './terminal.ts';
+import { TrainingPrinter, comparisonLines } from './training-printer.ts';
+import { UsageError } from './usage-error.ts';
+
+const OPTIONS = {
+  workspace: { type: 'string', short: 'w' },
+  config: { type: 'string', short: 'c' },
+  'max-usd': { type: 'string' },
+  json: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
+
+/** `conductor train [start|list|show|follow|pause|resume|cancel|adopt|back|curves]`: the Conductor learns from the project's tests. */
+export const trainCommand: Command = async (args, context) => {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  const [name = 'start', trainingId, ...rest] = positionals;
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (!action) throw new UsageError(`There is no "train ${name}"; there are ${Object.keys(ACTIONS).join(', ')}.`);
+  const isGeneral = name === 'start' || name === 'list';
+  if (rest.length > 0 || isGeneral !== (trainingId === undefined)) {
+    throw new UsageError(isGeneral ? `"train ${name}" takes no training.` : `Name one training: conductor train ${name} TRAINING`);
+  }
+  const client = await context.connect();
+  try {
+    return await action(client, trainingId ?? '', values, context);
+  } finally {
+    client.close();
+  }
+};
+
+const start: Action = async (client, _trainingId, values, context) => {
+  const { terminal, currentFolder, interrupted } = context;
+  const workspace = path.resolve(currentFolder, values.workspace ?? '.');
+  const config = await readConfig(values, currentFolder);
+  const { workers, conductor } = await client.request('pool/get', {});
+  const paid = workers.filter(({ worker, ready }) => ready && worker.enabled && worker.id !== conductor).map(({ worker }) => worker.id);
+  const told =
+    `Training asks your workers (${paid.join(', ') || 'none is ready'}) up to ${rolloutsOf(config)} times to carry out a plan, and spends ` +
+    `at most ${formatUsd(config.budget.usd)}.`;
+  terminal.say(printable(told));
+  if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
+    throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');
+  }
+  const { trainingId } = await client.request('training/start', { workspace, config });
+  return await followTraining(client, trainingId, values, context);
+};
+
+/** Of the training and of the comparison behind it. */
+function rolloutsOf({ steps, tasksPerStep, groupSize, evaluation, tasks }: TrainingConfig): number {
+  return steps * tasksPerStep * groupSize + 2 * evaluation.samples * Math.ceil(tasks.count * tasks.heldOut);
+}
+
+async function readConfig({ config: file, 'max-usd': maxUsd }: Values, currentFolder: string): Promise<TrainingConfig> {
+  const given: unknown = file === undefined ? {} : await readJson(path.resolve(currentFolder, file));
+  const parsed = trainingConfigSchema.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new UsageError(`${file}: ${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
+  }
+  const { budget } = parsed.data;
+  return { ...parsed.data, budget: { ...budget, ...(maxUsd !== undefined && { usd: positive(maxUsd, '--max-usd') }) } };
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`The configuration ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const list: Action = async (client, _trainingId, { json, workspace }, { terminal, currentFolder }) => {
+  const { trainings } = await client.request('training/list', workspace === undefined ? {} : { workspace: path.resolve(currentFolder, workspace) });
+  if (json) terminal.result(jsonText(trainings, 2));
+  else if (trainings.length === 0) terminal.say('No training yet: conductor train');
+  for (const training of json ? [] : trainings) {
+    const { trainingId, state, step, config, startedAt, adopted } = training;
+    const when = formatWhen(startedAt, Date.now());
+    const figures = `step ${step} of ${config.steps}  ${formatUsd(training.spentUsd)}  ${when}`;
+    terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}  ${figures}  ${oneLine(training.workspace, 100)}`);
+  }
+  return EXIT.ok;
+};
+
+const show: Action = async (client, trainingId, { json }, { terminal }) => {
+  const training = await client.request('training/get', { trainingId });
+  if (json) terminal.result(jsonText(training, 2));
+  else new TrainingPrinter(terminal).whole(training);
+  return EXIT.ok;
+};
+
+const resume: Action = async (client, trainingId, values, context) => {
+  await client.request('training/resume', { trainingId });
+  return await followTraining(client, trainingId, values, context);
+};
+
+const simple = (method: 'training/pause' | 'training/cancel'): Action => async (client, trainingId) => {
+  await client.request(method, { trainingId });
+  return EXIT.ok;
+};
+
+const change = (method: 'training/adopt' | 'training/goBack', sentence: string): Action => async (client, trainingId, { json }, { terminal }) => {
+  const training = await client.request(method, { trainingId });
+  if (json) terminal.result(jsonText(training, 2));
+  else {
+    for (const line of comparisonLines(training)) terminal.say(line);
+    terminal.say(printable(`"${training.conductor}" ${sentence}`));
+  }
+  return EXIT.ok;
+};
+
+/** What was measured at each step, one JSON object a line, by the names that TRL has. */
+const curves: Action = async (client, trainingId, _values, { terminal }) => {
+  const { metrics } = await client.request('training/get', { trainingId });
+  for (const [index, told] of metrics.entries()) terminal.result(jsonText({ step: index + 1, ...told }));
+  return EXIT.ok;
+};
+
+/** Until nothing more happens by itself. The first Ctrl+C pauses the training. */
+const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted }) => {
+  const printer = json ? undefined : new TrainingPrinter(terminal);
+  const ended = Promise.withResolvers<Training>();
+  const take = (training: Training): void => {
+    if (training.trainingId !== trainingId) return;
+    printer?.take(training);
+    if (isTrainingOver(training.state) || training.state === 'paused') ended.resolve(training);
+  };
+  const unsubscribe = client.on('training/changed', take);
+  const pause = (): void => void client.request('training/pause', { trainingId }).catch(ended.reject);
+  try {
+    const now = await client.request('training/get', { trainingId });
+    // One that was paused a moment ago is on its way.
+    if (now.state !== 'paused') take(now);
+    interrupted.addEventListener('abort', pause, { once: true });
+    const gone = client.closed.then(() => {
+      throw new Error(`The connection to the backend closed; the training goes on when it next starts: conductor train follow ${trainingId}`);
+    });
+    const training = await Promise.race([ended.promise, gone]);
+    if (json) terminal.result(jsonText(training, 2));
+    else printer?.end(training);
+    return training.state === 'completed' ? EXIT.ok : training.state === 'paused' ? EXIT.stopped : training.state === 'cancelled' ? EXIT.cancelled : EXIT.failed;
+  } finally {
+    interrupted.removeEventListener('abort', pause);
+    unsubscribe();
+  }
+};
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  start, list, show, follow: followTraining, resume, curves,
+  pause: simple('training/pause'),
+  cancel: simple('training/cancel'),
+  adopt: change('training/adopt', 'plans with what was trained from now on.'),
+  back: change('training/goBack', 'plans with what it planned with before.'),
+};

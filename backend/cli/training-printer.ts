@@ -1,0 +1,72 @@
+import { formatElapsed, formatUsd } from '../protocol/figures.ts';
+import { isTrainingOver, type Estimate, type Training } from '../protocol/training.ts';
+import { ProgressPrinter } from './progress-printer.ts';
+import { printable, type Terminal } from './terminal.ts';
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+const interval = ({ mean, low, high }: Estimate): string => `${percent(mean)} (${percent(low)} to ${percent(high)})`;
+
+/** The two Conductors that a training compares, one line each. */
+export function comparisonLines({ comparison, simulated }: Training): string[] {
+  if (!comparison) return [];
+  const { tasks, samples, before, after, difference, pValue } = comparison;
+  const line = (name: string, { verified, formatRate, costUsd }: typeof before): string =>
+    `  ${name}  verified ${interval(verified)}, plans that parse ${percent(formatRate)}, ${formatUsd(costUsd)} a run`;
+  return [
+    `On ${tasks} held-out tasks, ${samples} plans each, the same workers${simulated ? ' (simulated)' : ''}; intervals are of 95 %:`,
+    line('before', before),
+    line('after ', after),
+    `  difference ${interval(difference)}; by chance alone as large with p = ${pValue.toFixed(3)}`,
+  ];
+}
+
+/** Tells a training as it goes: a line a step, and what is under way in the terminal's last line. */
+export class TrainingPrinter {
+  readonly #terminal: Terminal;
+  readonly #progress: ProgressPrinter;
+  #step = 0;
+  #message = '';
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#progress = new ProgressPrinter(terminal);
+  }
+
+  take(training: Training): void {
+    const { metrics, message, state, step, config, progress, secondsPerStep, spentUsd } = training;
+    for (; this.#step < metrics.length; this.#step += 1) this.#terminal.say(stepLine(training, this.#step));
+    if (message !== this.#message && (state === 'preparing' || state === 'waiting' || state === 'evaluating')) {
+      if (state !== 'preparing' || !progress) this.#terminal.say(printable(message));
+      this.#message = message;
+    }
+    if (isTrainingOver(state) || state === 'paused') return this.#progress.end();
+    const left = state === 'training' && secondsPerStep !== undefined ? `about ${formatElapsed(secondsPerStep * (config.steps - step) * 1_000)} left` : undefined;
+    const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, formatUsd(spentUsd)].filter(Boolean).join(', ');
+    this.#progress.tell({ label: message.replace(/\.$/, ''), ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
+  }
+
+  /** How it ended, and what to do now. */
+  end(training: Training): void {
+    const { trainingId, state, message, spentUsd, comparison } = training;
+    for (const line of comparisonLines(training)) this.#terminal.say(line);
+    this.#terminal.say(printable(`${message} ${formatUsd(spentUsd)} spent.`));
+    if (state === 'paused' || state === 'failed') this.#terminal.say(`It goes on with: conductor train resume ${trainingId}`);
+    if (state === 'completed' && comparison) this.#terminal.say(`To plan with what was trained: conductor train adopt ${trainingId}`);
+  }
+
+  whole(training: Training): void {
+    const { trainingId, workspace, conductor, model, tasks } = training;
+    this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}: ${tasks.train} tasks, ${tasks.heldOut} held out.`));
+    for (let index = 0; index < training.metrics.length; index += 1) this.#terminal.say(stepLine(training, index));
+    this.end(training);
+  }
+}
+
+function stepLine({ metrics, config }: Training, index: number): string {
+  const told = metrics[index] ?? {};
+  const figure = (name: string): number => told[name] ?? 0;
+  return (
+    `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +
+    `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}`
+  );
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trainingSchema } from '../../backend/protocol/training.ts';
+import { SimulatorServer } from '../../backend/simulator/server.ts';
+import { modelFolder } from '../golden/golden.ts';
+import { trySandbox } from '../verify/setup.ts';
+
+/* Training as people and scripts start it: the command line, the real backend, a tiny real model, simulated workers on a real socket. */
+
+const { available, note } = await trySandbox();
+const runCli = fileURLToPath(new URL('../../run-cli.mjs', import.meta.url));
+
+let folder: string;
+let workspace: string;
+let home: string;
+let simulator: SimulatorServer;
+
+interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function conductor(...args: string[]): Promise<Result> {
+  const child = spawn(process.execPath, [runCli, ...args], {
+    cwd: workspace,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...output };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-train-'));
+  [workspace, home] = [path.join(folder, 'project'), path.join(folder, 'home')];
+  await Promise.all([workspace, home].map((one) => mkdir(one, { mode: 0o700 })));
+  simulator = await SimulatorServer.start({ seed: 1, latency: 0 });
+  await writeFile(path.join(home, 'workers.json'), JSON.stringify({
+    version: 1,
+    conductor: 'tiny',
+    workers: [{ id: 'tiny', provider: 'local', model: modelFolder('qwen2-tiny'), enabled: false }, ...simulator.workers()],
+    local: { device: 'cpu', precision: 'full' },
+  }));
+  const tasks = Array.from({ length: 6 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
+  await writeFile(path.join(workspace, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
+  await writeFile(path.join(workspace, 'train.json'), JSON.stringify({
+    tasks: { project: false, heldOut: 0.5 }, steps: 2, tasksPerStep: 1, groupSize: 2, maxTokens: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
+  }));
+});
+afterAll(async () => {
+  await conductor('backend', 'stop');
+  await simulator.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, () => {
+  it('says what it may spend, and begins nothing without a yes', async () => {
+    const { code, stderr } = await conductor('train', '--config', 'train.json', '--max-usd', '2');
+    expect(code).toBe(2);
+    expect(stderr).toContain('spends at most $2.00');
+    expect(stderr).toContain('say --yes');
+    expect((await conductor('train', 'list')).stderr).toContain('No training yet');
+  });
+
+  it('trains, compares on held-out tasks, has what was trained adopted and taken back, and shows it all', async () => {
+    const { code, stderr } = await conductor('train', '--config', 'train.json', '--yes');
+    expect(stderr).toMatch(/step 1\/2 {2}reward \d/);
+    expect(stderr).toMatch(/held-out tasks.*\(simulated\)/);
+    expect(code).toBe(0);
+    const [, trainingId = ''] = /conductor train adopt (\S+)/.exec(stderr) ?? [];
+
+    expect((await conductor('train', 'list')).stdout).toContain(`${trainingId}  completed  step 2 of 2`);
+    const shown = await conductor('train', 'show', trainingId, '--json');
+    expect(trainingSchema.parse(JSON.parse(shown.stdout))).toMatchObject({ trainingId, state: 'completed', adopted: false });
+    const curves = (await conductor('train', 'curves', trainingId)).stdout.trim().split('\n').map((line) => JSON.parse(line));
+    expect(curves).toMatchObject([{ step: 1, 'completions/max_length': 4 }, { step: 2 }]);
+
+    const adapter = async (): Promise<unknown> =>
+      (JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { workers: { adapter?: string }[] }).workers[0]?.adapter;
+    expect((await conductor('train', 'adopt', trainingId)).stderr).toContain('plans with what was trained');
+    expect(await adapter()).toBe(path.join(home, 'adapters', trainingId));
+    expect((await conductor('train', 'back', trainingId)).stderr).toContain('planned with before');
+    expect(await adapter()).toBeUndefined();
+  });
+
+  it('says what is wrong with a configuration, and which training there is not', async () => {
+    await writeFile(path.join(workspace, 'bad.json'), '{"steps":0}');
+    const bad = await conductor('train', '--config', 'bad.json', '--yes');
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('bad.json: steps:')]);
+    expect((await conductor('train', 'show', 'nobody')).stderr).toContain('There is no training "nobody"');
+  });
+});
