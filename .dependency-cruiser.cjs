@@ -5,7 +5,7 @@ const ROOMS = {
   'backend/protocol': [],
   'backend/server': ['protocol', 'solve', 'train', 'eval', 'context', 'workers', 'journal'],
   'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol'],
-  'backend/eval': ['solve', 'train', 'workers', 'workflow', 'verify', 'journal', 'protocol'],
+  'backend/eval': ['solve', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'simulator', 'lm', 'protocol'],
   'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol'],
   'backend/conductor': ['workflow', 'workers', 'lm'],
   'backend/workflow': ['workers'],
