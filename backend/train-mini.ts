@@ -10,9 +10,9 @@ import { FAMILIES } from './simulator/families/all-families.ts';
 import { WORKERS } from './simulator/pool.ts';
 import { LocalEngine } from './train/local-engine.ts';
 import { evaluateMini, EVALUATION_DEFAULTS } from './train/mini/evaluate.ts';
-import { unseenInputs } from './train/mini/unseen.ts';
 import { writeNewMini } from './train/mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } from './train/mini/pretrain.ts';
+import { unseenInputs } from './train/mini/unseen.ts';
 import { TrainingStore } from './train/training-store.ts';
 
 /*
@@ -24,7 +24,7 @@ const USAGE = `usage: npm run train:mini -- [options]
 
   --work DIR      where the training is kept, to go on with (dist/train-mini)
   --out DIR       where the model goes (media/conductor-mini)
-  --steps N       steps of pre-training (${PRETRAIN_DEFAULTS.steps})
+  --steps N       steps of pre-training; fewer are done sooner and write worse plans (${PRETRAIN_DEFAULTS.steps})
   --seed N        of the weights, the examples and their order (${PRETRAIN_DEFAULTS.seed})
   --threads N     threads of one operation; onnxruntime's choice where absent, 1 where the machine is busy
   --evaluate      only measure the model in --out
@@ -48,10 +48,18 @@ const out = path.resolve(values.out);
 const options = { ...PRETRAIN_DEFAULTS, steps: Number(values.steps), seed: Number(values.seed) };
 const threads = values.threads === undefined ? undefined : Number(values.threads);
 
+const interrupt = new AbortController();
+
 if (values.help) say(USAGE);
 else {
-  if (!values.evaluate) await train();
-  await evaluate();
+  try {
+    if (!values.evaluate) await train();
+    await evaluate();
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    say('Interrupted; the same command goes on from the last checkpoint.');
+    process.exitCode = 130;
+  }
 }
 
 async function train(): Promise<void> {
@@ -65,12 +73,14 @@ async function train(): Promise<void> {
   const store = new TrainingStore(path.join(work, 'pretraining'), { configuration: JSON.stringify([options, PRETRAIN_OPTIMIZER]) });
   const from = await store.resume();
   if (from) say(`Going on after step ${from.step}.`);
+  // Ends at the next step; what was learned since the last checkpoint is learned again.
+  process.once('SIGINT', () => interrupt.abort());
   const model = await open(base, 'weights');
   try {
     await model.startTraining({ optimizer: PRETRAIN_OPTIMIZER, ...(from && { resume: from.engineState }) });
     const engine = new LocalEngine(model, { versions: store.versions });
     const tokenizer = await openTokenizer(base);
-    await pretrain({ engine, store, tokenizer, onStep: progressFrom(from?.step ?? 0) }, options, { from, signal: interrupted() });
+    await pretrain({ engine, store, tokenizer, onStep: progressFrom(from?.step ?? 0) }, options, { from, signal: interrupt.signal });
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
     await model.exportTrained(trained);
@@ -122,13 +132,6 @@ function progressFrom(first: number): (told: PretrainedStep) => void {
       `${Math.round(tokensSeen / seconds)} tokens/s  ${(left / 60).toFixed(1)} min left`);
     losses = [];
   };
-}
-
-/** Ctrl+C ends the training at the next step; what was learned since the last checkpoint is learned again. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  process.once('SIGINT', () => controller.abort(new Error('Interrupted; the same command goes on from the last checkpoint.')));
-  return controller.signal;
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -9,6 +9,9 @@ type Access = Plan['accessList'][number];
 /** What a step does; each says so in words that begin with it. */
 type Task = 'alone' | 'plan' | 'write' | 'check' | 'judge' | 'vague';
 
+/** How the reasoning names each. */
+const NAMES: Readonly<Record<Task, string>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'judge', vague: 'answer' };
+
 const ROLE_OF: Readonly<Record<Task, Role>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
 
 /** Shapes of plans, and how often each is drawn. Nothing says which is good: that is for training to find out. */
@@ -72,11 +75,14 @@ export function makePlan(dice: Dice, { want, topic }: Pick<MadeQuestion, 'want' 
     accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, round)),
   };
   const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
-  return `${reason}\n\n${renderPlan(plan)}`;
+  return planText(reason, tasks.map((task) => NAMES[task]), plan);
 }
 
 /** The text that keeps the answer of the round before. */
-export const keepText = (dice: Dice): string => `${dice.pick(KEEP_REASONS)}\n\n${renderPlan({ modelIds: [], subtasks: [], accessList: [] })}`;
+export const keepText = (dice: Dice): string => planText(dice.pick(KEEP_REASONS), ['none'], { modelIds: [], subtasks: [], accessList: [] });
+
+/** The steps are named before the lists are written: three lists of one length are hard for a small model to count, and easy to copy from a fourth. */
+const planText = (reason: string, steps: readonly string[], plan: Plan): string => `${reason} Steps: ${steps.join(', ')}.\n\n${renderPlan(plan)}`;
 
 /** Anybody, a little rather who is praised for the topic or the role, and a little rather somebody new. */
 function chosenWorker(dice: Dice, role: Role, topic: MadeQuestion['topic'], pool: readonly MadeWorker[], used: readonly number[]): number {

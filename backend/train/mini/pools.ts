@@ -28,7 +28,7 @@ const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are
  */
 export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
-  const described = [1, 0.5, 0][dice.weighted([0.5, 0.12, 0.38])] as number;
+  const described = [1, 0.5, 0][dice.weighted([0.38, 0.1, 0.52])] as number;
   return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : { topics: [], roles: [] }));
 }
 

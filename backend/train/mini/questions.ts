@@ -121,7 +121,7 @@ export function makeQuestion(dice: Dice): MadeQuestion {
   const words = wordsOf(topic, dice);
   const asked = styled(dice.fill(dice.pick(TEMPLATES[want]), words), dice);
   // Now and then a long account, which the prompt may have to clip.
-  const more = Array.from({ length: dice.chance(0.1) ? 2 + dice.below(7) : 0 }, () => dice.fill(`${dice.pick(ACCOUNTS)} {Detail}`, words));
+  const more = Array.from({ length: dice.chance(0.06) ? 2 + dice.below(7) : 0 }, () => dice.fill(`${dice.pick(ACCOUNTS)} {Detail}`, words));
   return { text: [asked, ...more].join(' '), want, topic };
 }
 
