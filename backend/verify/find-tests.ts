@@ -50,11 +50,6 @@ export async function findTestCommand(workspace: string): Promise<FoundTests | u
   return (await findTestCommands(workspace))[0];
 }
 
-/** Whether the results of this command can be read; one that cannot be judges nothing. */
-export function isKnownTestCommand(command: string): boolean {
-  return RUNNERS.some((runner) => runner.understands(command)) || /\b(?:npm|pnpm|yarn|bun)\b/.test(command);
-}
-
 const isBelow = (folder: string, outer: string): boolean => outer === '' || folder === outer || folder.startsWith(`${outer}/`);
 
 /** The workspace itself (empty) and the projects inside it, outer ones first and examples last; relative, with forward slashes. */
