@@ -38,4 +38,4 @@ it('a thousand generations, of all kinds, leave no memory behind', async () => {
   // It was 1 MB when this was written. The cache of the smallest of these prompts takes 49 kB, so that keeping them would take 49 MB.
   expect((await heldBytes()) - before).toBeLessThan(10e6);
   await session.close();
-});
+}, 120_000);

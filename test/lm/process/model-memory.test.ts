@@ -21,4 +21,4 @@ it('generates a thousand times in the same memory', async () => {
   await generations(500, 500);
   // A cache that is kept, some 60 kB a generation, would be 30 MB; garbage that V8 has not collected yet comes and goes by 15.
   expect((await resident()) - before).toBeLessThan(20 * MEBIBYTE);
-});
+}, 120_000);
