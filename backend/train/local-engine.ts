@@ -3,18 +3,25 @@ import type { TrainableModel } from '../lm/language-model.ts';
 import { imitationWeights, lossWeights } from '../lm/trainer/loss-weights.ts';
 import type { Example, Imitation, PolicyLoss, SampledCompletion, SampleRequest, TrainedBatch, TrainEngine } from './engine.ts';
 
-/** Trains an adapter of a model on this machine. */
+/** Trains an adapter of a model on this machine, or all weights of a small one. */
 export class LocalEngine implements TrainEngine {
   readonly #model: TrainableModel;
   readonly #versions: string;
+  readonly #trainsWeights: boolean;
   #sampler: string | undefined;
 
   /**
    * `versions`: the folder (absolute) that holds one adapter a version; `sampler`: the one to sample from at first, or any folder's
-   * (absolute), or the model alone.
+   * (absolute), or the model alone. `trains`: weights are sampled from as they are learned, and no versions of them are kept.
    */
-  constructor(model: TrainableModel, { versions, sampler }: { readonly versions: string; readonly sampler?: string | undefined }) {
+  constructor(
+    model: TrainableModel,
+    { versions, sampler, trains = 'adapter' }: {
+      readonly versions: string; readonly sampler?: string | undefined; readonly trains?: 'adapter' | 'weights' | undefined;
+    },
+  ) {
     this.#model = model;
+    this.#trainsWeights = trains === 'weights';
     this.#versions = versions;
     this.#sampler = sampler === undefined ? undefined : path.resolve(versions, sampler);
   }
@@ -49,6 +56,7 @@ export class LocalEngine implements TrainEngine {
   }
 
   async saveForSampler(name: string): Promise<void> {
+    if (this.#trainsWeights) return;
     const folder = path.join(this.#versions, name);
     await this.#model.exportTrained(folder);
     this.#sampler = folder;

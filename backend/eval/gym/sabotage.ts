@@ -1,0 +1,29 @@
+import type { TrainEngine } from '../../train/engine.ts';
+import type { Gatherer } from '../../train/grpo-trainer.ts';
+import { shuffled } from '../../train/draws.ts';
+
+/** Ways to train that must teach nothing: what a training shows is worth as much as its sabotaged twins fail. */
+export const SABOTAGES = ['zero-gradient', 'flipped-advantage', 'shuffled-rewards'] as const;
+export type Sabotage = (typeof SABOTAGES)[number];
+
+export function sabotagedEngine(engine: TrainEngine, sabotage: Sabotage | undefined): TrainEngine {
+  return {
+    sample: (request) => engine.sample(request),
+    forwardBackward: (loss, batch, signal) => {
+      const flip = sabotage === 'flipped-advantage';
+      return engine.forwardBackward(loss, flip ? batch.map((example) => ({ ...example, advantage: -example.advantage })) : batch, signal);
+    },
+    optimStep: (step) => engine.optimStep(sabotage === 'zero-gradient' ? { ...step, learningRate: 0 } : step),
+    saveForSampler: (name) => engine.saveForSampler(name),
+    exportAdapter: (folder) => engine.exportAdapter(folder),
+    saveState: (folder) => engine.saveState(folder),
+  };
+}
+
+export function sabotagedGatherer<Task>(gatherer: Gatherer<Task>, sabotage: Sabotage | undefined, seed: number): Gatherer<Task> {
+  if (sabotage !== 'shuffled-rewards') return gatherer;
+  return {
+    prompt: (task, at) => gatherer.prompt(task, at),
+    outcomes: async (task, plans, at, signal) => shuffled(await gatherer.outcomes(task, plans, at, signal), seed, 'sabotage', at.step, at.place),
+  };
+}

@@ -1,0 +1,91 @@
+import type { PromptProfile } from '../../conductor/prompt-profile.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { TrainableModel } from '../../lm/language-model.ts';
+import { ADAMW_DEFAULTS } from '../../lm/trainer/adamw.ts';
+import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import type { StepMetrics } from '../../train/grpo-step.ts';
+import { trainWithGrpo, type GrpoTrainerOptions } from '../../train/grpo-trainer.ts';
+import { LocalEngine } from '../../train/local-engine.ts';
+import { RolloutGatherer } from '../../train/rollout-gatherer.ts';
+import { Rollouts } from '../../train/rollouts.ts';
+import type { GradedTask } from '../../train/task.ts';
+import type { TrainingStore } from '../../train/training-store.ts';
+import { AnswerCache } from '../../workers/answer-cache.ts';
+import type { WorkerCaller } from '../../workers/call-worker.ts';
+import { delay } from '../../workers/delay.ts';
+import type { Prices } from '../../workers/prices.ts';
+import { sabotagedEngine, sabotagedGatherer, type Sabotage } from './sabotage.ts';
+
+export interface GymTrainingParts {
+  /** All of its weights are trained. */
+  readonly model: TrainableModel;
+  readonly profile: PromptProfile;
+  readonly tasks: readonly GradedTask[];
+  readonly pool: readonly WorkerConfig[];
+  readonly journal: Journal;
+  readonly caller: WorkerCaller;
+  readonly prices: Prices;
+  readonly store: TrainingStore;
+  readonly signal: AbortSignal;
+  readonly onStep?: (step: number, metrics: StepMetrics) => void;
+}
+
+export interface GymTrainingOptions {
+  readonly steps: number;
+  readonly tasksPerStep: number;
+  readonly groupSize: number;
+  readonly seed: number;
+  readonly learningRate: number;
+  /** Sizes of pools that are drawn for each group; absent: the whole pool. */
+  readonly poolSizes?: readonly number[] | undefined;
+  readonly sabotage?: Sabotage | undefined;
+}
+
+/** The group is a quarter of the paper's 64 and the pool simulated, so that a training is over in minutes on two cores. */
+export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 16, learningRate: 2e-4 };
+
+/** Room for a plan of five steps in the words of conductor-mini. */
+export const GYM_PLAN_TOKENS = 256;
+
+const SIMULATED_BUDGET = budgetSchema.parse({ runUsd: 1e6, runTokens: 1e9, dayUsd: 1e6, dayTokens: 1e12 });
+
+/**
+ * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages, no
+ * divergence), from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
+ */
+export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<readonly StepMetrics[]> {
+  const { model, profile, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
+  const { steps, tasksPerStep, groupSize, seed, poolSizes, sabotage } = options;
+  const answers = new Map<string, string>();
+  const rollouts = new Rollouts({
+    journal, caller, prices, delay,
+    keys: { get: (name) => Promise.reject(new Error(`Simulated workers have no key, and ${name} is asked for.`)), forget: () => {} },
+    answers: new AnswerCache(answers),
+    name: 'gym', scope: 'training:gym', kind: 'rollout',
+    budget: SIMULATED_BUDGET,
+    planner: workerConfigSchema.parse({ id: 'conductor', provider: 'local', model: 'conductor-mini', concurrency: 64 }),
+    parallel: 16,
+    onWaiting: () => {},
+    now: Date.now,
+  });
+  const from = await store.resume();
+  await model.startTraining({ optimizer: ADAMW_DEFAULTS, ...(from && { resume: from.engineState }) });
+  const engine = new LocalEngine(model, { versions: store.versions, trains: 'weights' });
+  const gatherer = new RolloutGatherer({ rollouts, pool, profile, seed, ...(poolSizes && { poolSizes }) });
+  const trainer: GrpoTrainerOptions = {
+    steps, tasksPerStep, groupSize, seed,
+    rounds: 1,
+    maxTokens: GYM_PLAN_TOKENS,
+    learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
+    loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
+    reward: { judgedBy: 'verified', costWeight: 0 },
+    revisionWeight: 0,
+    advantage: { scale: 'group' },
+    maskTruncated: false,
+    gradientClip: 1,
+  };
+  return await trainWithGrpo(
+    { engine: sabotagedEngine(engine, sabotage), store, tasks, gatherer: sabotagedGatherer(gatherer, sabotage, seed), ...(onStep && { onStep }) },
+    trainer, { from, signal },
+  );
+}

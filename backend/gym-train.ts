@@ -1,0 +1,200 @@
+import './cli/require-node.ts';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { PROMPT_PROFILES } from './conductor/prompt-profile.ts';
+import { compare, type ContestantResult } from './eval/gym/compare.ts';
+import { conductorContestant } from './eval/gym/conductor-contestant.ts';
+import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
+import { SABOTAGES } from './eval/gym/sabotage.ts';
+import { estimate, mean } from './eval/gym/statistics.ts';
+import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
+import { Journal } from './journal/journal.ts';
+import { LocalModel } from './lm/local-model.ts';
+import { isProcessAlive } from './protocol/client/process-alive.ts';
+import { workerConfigSchema, type WorkerConfig } from './protocol/worker-config.ts';
+import { GymGrades } from './simulator/gym/gym-grades.ts';
+import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
+import { GymBook, gymTasks } from './simulator/gym/gym-tasks.ts';
+import { gymRule } from './simulator/gym/gym-worker.ts';
+import type { SimulatedWorker } from './simulator/pool.ts';
+import { SimulatorServer } from './simulator/server.ts';
+import { TrainingStore } from './train/training-store.ts';
+import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
+import { RunFolders } from './verify/run-folder.ts';
+import { Sandbox } from './verify/sandbox.ts';
+import { WorkerCaller } from './workers/call-worker.ts';
+import { loadPrices } from './workers/prices.ts';
+import { ProviderLimits } from './workers/provider-limits.ts';
+
+/*
+ * Composition root of a training on the gym: conductor-mini learns, from simulated workers behind their wire formats, what plans solve
+ * tasks that are executed and tested. It is in no bundle.
+ */
+
+const { steps, tasksPerStep, groupSize, learningRate } = GYM_TRAINING_DEFAULTS;
+const USAGE = `usage: node with-node.mjs node backend/gym-train.ts [options]
+
+  --seed N        of tasks, plans and the workers' luck (1)
+  --steps N       updates (${steps})
+  --tasks N       tasks a step (${tasksPerStep})
+  --group N       plans a task (${groupSize})
+  --rate X        learning rate at its top (${learningRate})
+  --pool NAME     fixed, or random: five of the roster of training, drawn anew for each group (fixed)
+  --held-out N    held-out tasks that the model is tried on before and after (200)
+  --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
+  --model DIR     what begins (media/conductor-mini)
+  --work DIR      where the training is kept, to go on with (dist/gym/SEED)
+  --result FILE   where the result goes (docs/gym/seed-SEED.json)
+  --threads N     threads of one operation; onnxruntime's choice where absent, 1 where the machine is busy
+`;
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    steps: { type: 'string', default: String(steps) },
+    tasks: { type: 'string', default: String(tasksPerStep) },
+    group: { type: 'string', default: String(groupSize) },
+    rate: { type: 'string', default: String(learningRate) },
+    pool: { type: 'string', default: 'fixed' },
+    'held-out': { type: 'string', default: '200' },
+    sabotage: { type: 'string' },
+    model: { type: 'string', default: path.join(root, 'media', 'conductor-mini') },
+    work: { type: 'string' },
+    result: { type: 'string' },
+    threads: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(values.seed);
+const sabotage = SABOTAGES.find((name) => name === values.sabotage);
+const name = [`seed-${seed}`, ...(values.pool === 'random' ? ['random-pools'] : []), ...(sabotage ? [sabotage] : [])].join('-');
+const work = path.resolve(values.work ?? path.join(root, 'dist', 'gym', name));
+const resultFile = path.resolve(values.result ?? path.join(root, 'docs', 'gym', `${name}.json`));
+const options: GymTrainingOptions = {
+  seed, sabotage,
+  steps: Number(values.steps),
+  tasksPerStep: Number(values.tasks),
+  groupSize: Number(values.group),
+  learningRate: Number(values.rate),
+  ...(values.pool === 'random' && { poolSizes: [5] }),
+};
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (values.sabotage === undefined || sabotage !== undefined) &&
+  [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0);
+if (values.help || !isUsable) {
+  process.stdout.write(USAGE);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  const interrupt = new AbortController();
+  process.once('SIGINT', () => interrupt.abort(new Error('Interrupted; the same command goes on from the last step.')));
+  await run(interrupt.signal).catch((error: unknown) => {
+    if (!interrupt.signal.aborted) throw error;
+    say((interrupt.signal.reason as Error).message);
+    process.exitCode = 130;
+  });
+}
+
+async function run(signal: AbortSignal): Promise<void> {
+  await mkdir(work, { recursive: true });
+  const tasks = gymTasks({ seed: 10_000 + seed, split: 'train', count: 360 });
+  const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
+  const rule = gymRule(new GymBook([...tasks, ...heldOut]));
+  const temporary = await mkdtemp(path.join(tmpdir(), 'conductor-gym-'));
+  const serve = async (workers: readonly SimulatedWorker[], luck: number): Promise<{ server: SimulatorServer; pool: WorkerConfig[] }> => {
+    const server = await SimulatorServer.start({ seed: luck, latency: 0, workers, rule });
+    return { server, pool: server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) };
+  };
+  const unseen = unseenPool(100 + seed);
+  const served = {
+    train: await serve(values.pool === 'random' ? TRAINING_ROSTER : TRAINING_POOL, 1_000 + seed),
+    fixed: await serve(TRAINING_POOL, seed),
+    unseen: await serve(unseen, seed),
+  };
+  const folders = new RunFolders(path.join(temporary, 'verify'), isProcessAlive);
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [temporary], folders });
+  const grades = new GymGrades(new ProgramSandbox({ sandbox, folders, hidden: [] }));
+  const prices = await loadPrices();
+  const caller = new WorkerCaller({ limits: new ProviderLimits({ workers: Object.values(served).flatMap(({ pool }) => pool) }), prices });
+  const model = await LocalModel.open({
+    settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
+    device: 'cpu', deviceReasons: [],
+    threads: values.threads === undefined ? undefined : Number(values.threads),
+  });
+  // What a killed training had under way is done again: it costs nothing here but time.
+  const journal = Journal.open(path.join(temporary, 'journal.sqlite'));
+  try {
+    const profile = PROMPT_PROFILES.mini;
+    const tryOn = async (pool: keyof Omit<typeof served, 'train'>): Promise<Tried> => {
+      const { pool: workers } = served[pool];
+      const plans: PlanShape[] = [];
+      const contestant = conductorContestant({
+        name: 'conductor', model, profile, pool: workers, maxTokens: GYM_PLAN_TOKENS, signal,
+        onPlan: (_task, plan) => plans.push(plan && { workers: [...plan.modelIds], subtasks: plan.subtasks.map((subtask) => subtask.split(' ')[0] ?? '') }),
+      });
+      const judged = heldOut.map((task) => ({ ...grades.judged(task), kind: task.kind, generator: task.generator }));
+      const [result] = await compare({
+        contestants: [contestant], tasks: judged, pool: workers, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
+      });
+      return summary(result as ContestantResult, plans);
+    };
+    const store = new TrainingStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
+    const before = { fixed: await tryOn('fixed'), unseen: await tryOn('unseen') };
+    say(`before: ${told(before.fixed)}; unseen pool: ${told(before.unseen)}`);
+    let began = performance.now();
+    const metrics = await trainOnGym({
+      model, profile, journal, caller, prices, store, signal,
+      tasks: tasks.map((task) => grades.judged(task)),
+      pool: served.train.pool,
+      onStep: (step, step_) => {
+        const seconds = (performance.now() - began) / 1_000;
+        began = performance.now();
+        say(`step ${step}/${options.steps}  reward ${step_['reward']?.toFixed(3)}  verified ${step_['verified_rate']?.toFixed(3)}  ` +
+          `format ${step_['format_rate']?.toFixed(3)}  entropy ${step_['entropy']?.toFixed(2)}  length ${step_['completions/mean_length']?.toFixed(0)}  ${seconds.toFixed(1)} s`);
+      },
+    }, options);
+    const after = { fixed: await tryOn('fixed'), unseen: await tryOn('unseen') };
+    say(`after: ${told(after.fixed)}; unseen pool: ${told(after.unseen)}`);
+    const trained = path.join(work, 'trained');
+    await rm(trained, { recursive: true, force: true });
+    await model.exportTrained(trained);
+    await mkdir(path.dirname(resultFile), { recursive: true });
+    await writeFile(resultFile, `${JSON.stringify({ simulation: true, options, heldOut: heldOut.length, before, after, metrics })}\n`);
+    say(`Written to ${resultFile}; the model is in ${trained}.`);
+  } finally {
+    journal.close();
+    await model.close();
+    await Promise.all(Object.values(served).map(({ server }) => server.close()));
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+type PlanShape = { readonly workers: readonly number[]; readonly subtasks: readonly string[] } | undefined;
+
+interface Tried {
+  readonly right: { readonly mean: number; readonly low: number; readonly high: number };
+  readonly costUsd: number;
+  readonly formatRate: number;
+  /** Share of the plans with so many steps. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+function summary({ outcomes }: ContestantResult, plans: readonly PlanShape[]): Tried {
+  const parsed = plans.filter((plan) => plan !== undefined);
+  const counts = [1, 2, 3, 4, 5].map((count) => [count, parsed.filter(({ workers }) => workers.length === count).length / Math.max(1, parsed.length)]);
+  return {
+    right: estimate(outcomes.map((row) => row.map(({ verified }) => Number(verified)))),
+    costUsd: mean(outcomes.flat().map(({ costUsd }) => costUsd)),
+    formatRate: parsed.length / plans.length,
+    steps: Object.fromEntries(counts),
+  };
+}
+
+function told({ right, costUsd, formatRate }: Tried): string {
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  return `${percent(right.mean)} right (${percent(right.low)} to ${percent(right.high)}), ${percent(formatRate)} plans, $${(1_000 * costUsd).toFixed(2)} per 1,000`;
+}
