@@ -1,4 +1,4 @@
-import { seededUniforms } from '../seeded-uniforms.ts';
+import { seededUniforms } from './seeded-uniforms.ts';
 
 /** Standard normal numbers that follow from a seed (Box and Muller). */
 export function normals(count: number, seed: number): Float32Array {
