@@ -14,8 +14,8 @@ export interface OracleOptions {
   readonly workers: readonly SimulatedWorker[];
   /** The same, as they stand in a pool. */
   readonly pool: readonly WorkerConfig[];
-  /** Workers with those skills and other luck than in the evaluation. */
-  readonly run: RunPlan;
+  /** Workers with those skills and other luck than in the evaluation, and in every trial another. */
+  readonly runFor: (trial: number) => RunPlan;
   readonly heats: readonly Heat[];
   readonly signal: AbortSignal;
 }
@@ -42,16 +42,17 @@ const EQUAL = 0.02;
  * The best plan for tasks like these: an upper bound on what planning can reach, found by trying plans of one to five steps many times
  * over. The tasks are to be others than those that it is judged on.
  */
-export async function bestPlan(tasks: readonly GymTask[], { workers, pool, run, heats, signal }: OracleOptions): Promise<FoundPlan> {
+export async function bestPlan(tasks: readonly GymTask[], { workers, pool, runFor, heats, signal }: OracleOptions): Promise<FoundPlan> {
   const kind = tasks[0]?.kind;
   if (!kind) throw new RangeError('The oracle needs a task to try plans on.');
   let field = candidates(workers, kind).map((plan) => ({ plan, scores: [] as number[], costs: [] as number[] }));
   for (const { trials, keep } of heats) {
     for (const entry of field) {
       while (entry.scores.length < trials) {
-        const sample = entry.scores.length;
-        const task = tasks[sample % tasks.length] as GymTask;
-        const { score, costUsd } = await run({ ...task, context: '', grader: knownGrader(task) }, entry.plan, { pool, sample, signal });
+        const trial = entry.scores.length;
+        const task = tasks[trial % tasks.length] as GymTask;
+        const judged = { ...task, context: '', grader: knownGrader(task) };
+        const { score, costUsd } = await runFor(trial)(judged, entry.plan, { pool, sample: 0, signal });
         entry.scores.push(score);
         entry.costs.push(costUsd);
       }

@@ -29,20 +29,20 @@ export class GymChances {
   }
 
   rightCode(skill: number, given: Circumstances): number {
-    return logistic(this.#parameters.ease.write + this.#margin(skill, given) + this.#ofPlan(given));
+    return logistic(this.#parameters.ease.write + this.#margin(skill, given) + this.#ofPlan(given, 'planInView'));
   }
 
   /** That a fault in code under review is noticed. One overlooks one's own faults, and those that a plan led to, more easily. */
   findingFault(skill: number, { subtlety, isOwn }: { subtlety: number; isOwn: boolean }, given: Circumstances): number {
-    const { ease, finding, wrongPlanWhenChecking } = this.#parameters;
-    const believed = given.plan === 'wrong' ? wrongPlanWhenChecking : 0;
+    const { ease, finding } = this.#parameters;
     const author = isOwn ? finding.own : finding.others;
-    return logistic(ease.find + this.#margin(skill, given) + author + believed + finding.subtlety * (subtlety - 0.5));
+    const logOdds = ease.find + this.#margin(skill, given) + author + this.#ofPlan(given, 'planWhenChecking');
+    return logistic(logOdds + finding.subtlety * (subtlety - 0.5));
   }
 
   /** That a fault which was found is repaired. */
   repair(skill: number, given: Circumstances): number {
-    return logistic(this.#parameters.ease.repair + this.#margin(skill, given) + this.#ofPlan(given));
+    return logistic(this.#parameters.ease.repair + this.#margin(skill, given) + this.#ofPlan(given, 'planWhenChecking'));
   }
 
   /** That good code is taken for faulty. */
@@ -59,8 +59,8 @@ export class GymChances {
     return this.#parameters.habit;
   }
 
-  #ofPlan({ plan }: Circumstances): number {
-    return plan === 'none' ? 0 : this.#parameters.planInView[plan];
+  #ofPlan({ plan }: Circumstances, effect: 'planInView' | 'planWhenChecking'): number {
+    return plan === 'none' ? 0 : this.#parameters[effect][plan];
   }
 
   #margin(skill: number, { difficulty, vague, irrelevantCharacters }: Circumstances): number {

@@ -14,10 +14,10 @@ export interface GymParameters {
   readonly slope: number;
   /** Log-odds where skill and difficulty are equal. */
   readonly ease: { readonly plan: number; readonly write: number; readonly find: number; readonly repair: number };
-  /** What a plan in view does to writing and repairing. */
+  /** What a plan in view does to writing. */
   readonly planInView: { readonly right: number; readonly wrong: number };
-  /** What a wrong plan in view does to finding the fault that it led to: whoever has read it believes it. */
-  readonly wrongPlanWhenChecking: number;
+  /** What a plan in view does to checking: whoever has read a wrong one believes it, and overlooks and repeats the fault that it led to. */
+  readonly planWhenChecking: { readonly right: number; readonly wrong: number };
   /** A subtask that does not say what to do. */
   readonly vague: number;
   /** For every 1,000 characters in view that do not serve the subtask, up to a limit in thousands. */
@@ -37,7 +37,7 @@ export const GYM_PARAMETERS: GymParameters = {
   slope: 7,
   ease: { plan: 0.3, write: 0, find: 0.4, repair: -1 },
   planInView: { right: 3, wrong: -2 },
-  wrongPlanWhenChecking: -2,
+  planWhenChecking: { right: 0.2, wrong: -2 },
   vague: -1,
   irrelevant: { each: -1, most: 3 },
   finding: { own: -1.4, others: 0.5, subtlety: -1.5 },
@@ -78,13 +78,13 @@ export const TRAINING_POOL_NUMBERS: readonly WorkerNumbers[] = [
   {
     name: 'sim-dahlia',
     usual: [0.4, 0.5, 0.45],
-    special: { strings: [0.5, 0.9, 0.5], intervals: [0.4, 0.63, 0.5] },
+    special: { strings: [0.35, 0.9, 0.5], intervals: [0.4, 0.63, 0.5] },
     price: { inputPerMillion: 0.6, outputPerMillion: 2.4 },
   },
   {
     name: 'sim-elder',
     usual: [0.4, 0.5, 0.45],
-    special: { numbers: [0.5, 0.9, 0.5], data: [0.4, 0.63, 0.5] },
+    special: { numbers: [0.35, 0.9, 0.5], data: [0.4, 0.63, 0.5] },
     price: { inputPerMillion: 0.3, outputPerMillion: 1.2 },
   },
 ];

@@ -46,8 +46,9 @@ describe('tasks of the gym', () => {
     const of = (split: (typeof SPLITS)[number]): GymTask[] => tasks.filter((task) => task.split === split);
     const openings = (split: (typeof SPLITS)[number]): Set<string> =>
       new Set(of(split).map(({ question, functionName }) => question.slice(0, question.indexOf(functionName)) || question.split(')')[1]?.slice(0, 20) || ''));
-    expect(new Set(of('train').map(({ generator }) => generator)).intersection(new Set(of('held-out').map(({ generator }) => generator))).size).toBe(0);
-    expect([...openings('train').intersection(openings('held-out'))]).toEqual([]);
+    const trained = new Set(of('train').map(({ generator }) => generator));
+    expect(of('held-out').filter(({ generator }) => trained.has(generator))).toEqual([]);
+    expect([...openings('train')].filter((opening) => openings('held-out').has(opening))).toEqual([]);
     for (const split of SPLITS) {
       const drawn = Array.from({ length: 200 }, (_, seed) => new Draw(new KeyedRandom(seed), split).whole('parameter', 2, 11));
       expect(drawn.filter((value) => !isOf(split, value))).toEqual([]);
