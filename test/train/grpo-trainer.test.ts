@@ -91,6 +91,27 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
     expect((await weightsOf('whole', 3)).equals(await weightsOf('whole'))).toBe(false);
   });
 
+  it('has one half of a group revise the other half\'s plans, each its own, and blends their rewards', async () => {
+    const asked: { sample: number; revises: boolean }[] = [];
+    const revising: Gatherer<string> = {
+      prompt: lowTokens.prompt,
+      // Of the second plan no answer came.
+      revisionPrompt: (task, _at, sample) => (sample === 1 ? undefined : { messages: [{ role: 'user', content: `Again: ${task}` }] }),
+      outcomes: async (_task, plans) => {
+        asked.push(...plans.map(({ sample, revises }) => ({ sample, revises: revises !== undefined })));
+        return plans.map(({ revises }, index) => ({ kind: 'judged', verified: false, score: revises ? 1 : index / 2, costUsd: 0 }));
+      },
+    };
+    const { metrics } = await live('revised', revising, { ...OPTIONS, steps: 1, tasksPerStep: 1, rounds: 2 });
+    expect(asked).toEqual([
+      ...[0, 1, 2].map((sample) => ({ sample, revises: false })), ...[0, 2].map((sample) => ({ sample, revises: true })),
+    ]);
+    // The first round: (0.5, 0.75, 1), of which the first and the last are a quarter their revision's 1; the second: 1 and 1.
+    const first = [0.75 * 0.5 + 0.25, 0.75, 1];
+    expect(metrics[0]!['reward']).toBeCloseTo([...first, 1, 1].reduce((a, b) => a + b, 0) / 5, 6);
+    expect(metrics[0]).toMatchObject({ examples: 3, frac_reward_zero_std: 0.5 });
+  });
+
   it('does nothing more when it is done, keeps its newest checkpoints, and clears away what is half-written', async () => {
     const checkpoints = path.join(folder, 'whole', 'checkpoints');
     await mkdir(path.join(checkpoints, 'step-000009.tmp'));
