@@ -59,7 +59,7 @@ export interface WorkerNumbers {
 export const TRAINING_POOL_NUMBERS: readonly WorkerNumbers[] = [
   {
     name: 'sim-aspen',
-    usual: [0.45, 0.5, 0.5],
+    usual: [0.45, 0.5, 0.4],
     special: { parsing: [0.98, 0.62, 0.6], machines: [0.98, 0.62, 0.6], intervals: [0.45, 0.6, 0.5], data: [0.45, 0.58, 0.5] },
     price: { inputPerMillion: 4, outputPerMillion: 16 },
   },
@@ -71,20 +71,20 @@ export const TRAINING_POOL_NUMBERS: readonly WorkerNumbers[] = [
   },
   {
     name: 'sim-clover',
-    usual: [0.45, 0.5, 0.55],
+    usual: [0.45, 0.5, 0.45],
     special: { parsing: [0.6, 0.66, 0.95], machines: [0.6, 0.66, 0.95], intervals: [0.45, 0.58, 0.9], data: [0.45, 0.58, 0.9] },
     price: { inputPerMillion: 2, outputPerMillion: 8 },
   },
   {
     name: 'sim-dahlia',
     usual: [0.4, 0.5, 0.45],
-    special: { strings: [0.35, 0.9, 0.5], intervals: [0.4, 0.63, 0.5] },
+    special: { strings: [0.35, 0.97, 0.45], intervals: [0.4, 0.63, 0.5] },
     price: { inputPerMillion: 0.6, outputPerMillion: 2.4 },
   },
   {
     name: 'sim-elder',
     usual: [0.4, 0.5, 0.45],
-    special: { numbers: [0.35, 0.9, 0.5], data: [0.4, 0.63, 0.5] },
+    special: { numbers: [0.35, 0.97, 0.45], data: [0.4, 0.63, 0.5] },
     price: { inputPerMillion: 0.3, outputPerMillion: 1.2 },
   },
 ];
