@@ -1,10 +1,9 @@
-import { formatDuration, plural } from '../protocol/figures.ts';
-import type { TestChange, Verdict } from '../verify/verdict.ts';
+import { formatDuration } from '../protocol/figures.ts';
+import type { Verdict } from '../verify/verdict.ts';
 import { oneLine, type Style } from './terminal.ts';
+import { testLines } from './test-lines.ts';
 
-const WIDTH = 100;
 const LABEL_WIDTH = 16;
-const ID_WIDTH = 64;
 
 type ShownVerdict = Omit<Verdict, 'command'> & { readonly command: string | null };
 
@@ -15,12 +14,7 @@ export function verdictLines(verdict: ShownVerdict, style: Style): string[] {
   const line = (label: string, text: string): void => void lines.push(`${style('dim', label.padEnd(LABEL_WIDTH))}${text}`);
   line(...outcomeLine(verdict, style));
   if (command !== null) line('Tests', `${oneLine(command, 80)}${sandboxed ? '' : style('yellow', ' (without a sandbox)')}`);
-  const changed = tests.filter(({ before, after }) => before !== 'passed' || after !== 'passed');
-  const others = tests.length - changed.length;
-  for (const test of changed) line('', testLine(test, style));
-  if (others > 0) line('', style('dim', `${column(plural(others, 'other'))}  passed  → passed`));
-  for (const { id, after, message } of changed)
-    if (after !== 'passed' && message) line('', style('dim', `${oneLine(id, ID_WIDTH)}: ${oneLine(message, WIDTH)}`));
+  for (const text of testLines(tests, style)) line('', text);
   notes.forEach((note, index) => line(index === 0 ? 'Notes' : '', note));
   if (durationMs > 0) line('Took', formatDuration(durationMs));
   return lines;
@@ -37,12 +31,4 @@ function outcomeLine({ outcome, reason }: ShownVerdict, style: Style): [label: s
     case 'infrastructure':
       return ['Infrastructure', style('yellow', reason)];
   }
-}
-
-const column = (text: string): string => oneLine(text, ID_WIDTH).padEnd(ID_WIDTH);
-
-function testLine({ id, before, after, flaky }: TestChange, style: Style): string {
-  const colour = (status: string): 'green' | 'red' => (status === 'passed' ? 'green' : 'red');
-  const mark = flaky ? style('dim', ' (flaky)') : '';
-  return `${column(id)}  ${style(colour(before), before.padEnd(7))} → ${style(colour(after), after)}${mark}`;
 }
