@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { explainModelError, modelParts } from './model-parts.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
-import type { WorkersFile } from './protocol/worker-config.ts';
+import { workerConfigSchema, type WorkerConfig, type WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
 import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
@@ -73,6 +74,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
   const copies = new CopyPool({ folders });
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
+  const bundled = bundledConductor();
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
@@ -91,6 +93,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     localConductor: models.localConductor,
+    ...(bundled && { bundledConductor: bundled }),
     holder: holderName(),
     log,
   });
@@ -127,6 +130,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     clients,
     loadWorkers,
     changeWorkers: (change) => pool.change(change),
+    ...(bundled && { bundledConductor: bundled }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     log,
   });
@@ -153,6 +157,13 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       journal.close();
     },
   };
+}
+
+/** The model that is shipped with us; undefined in a build without it. */
+function bundledConductor(): WorkerConfig | undefined {
+  const folder = fileURLToPath(new URL('../media/conductor-mini', import.meta.url));
+  if (!existsSync(path.join(folder, 'config.json'))) return undefined;
+  return workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: folder, promptProfile: 'mini', enabled: false });
 }
 
 const problem = nodeProblem();

@@ -58,8 +58,8 @@ const workerFields = z.strictObject({
   firstTokenTimeoutMs: z.number().int().min(100).max(3_600_000).default(120_000),
   idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
   enabled: z.boolean().default(true),
-  /** How much the model is told when it plays the Conductor: small models do better with `compact`. */
-  promptProfile: z.enum(['standard', 'compact']).optional(),
+  /** How much the model is told when it plays the Conductor: small models do better with `compact`; `mini` is for one that was trained on it. */
+  promptProfile: z.enum(['standard', 'compact', 'mini']).optional(),
   /** Of a local model: the path of a PEFT folder that changes it while it plays the Conductor, and not while it answers. */
   adapter: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */

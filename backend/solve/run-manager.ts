@@ -39,6 +39,8 @@ export interface RunManagerOptions {
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
   readonly localConductor: LocalConductor;
+  /** Plans where workers.json names nobody. */
+  readonly bundledConductor?: WorkerConfig | undefined;
   /** Name of this process as a holder of leases. */
   readonly holder: string;
   readonly now?: () => number;
@@ -212,8 +214,8 @@ export class RunManager implements RunService {
         if (value) keys.set(name, value);
         return Boolean(value);
       };
-      const { priced, localConductor: { adapterVersion } } = this.#options;
-      return { cast: await castFor(request, { file, hasKey, priced, adapterVersion }), keys };
+      const { priced, bundledConductor, localConductor: { adapterVersion } } = this.#options;
+      return { cast: await castFor(request, { file, hasKey, priced, bundledConductor, adapterVersion }), keys };
     } catch (error) {
       return { cast: fallback(file.budget), refusal: error };
     }

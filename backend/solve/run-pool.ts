@@ -18,6 +18,8 @@ export interface CastSources {
   readonly hasKey: (name: string) => Promise<boolean>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** Plans where workers.json names nobody; absent where no model is shipped or none can run: then the first worker does. */
+  readonly bundledConductor?: WorkerConfig | undefined;
   /** Of a local worker's adapter; undefined without one. @throws with a sentence for people */
   readonly adapterVersion: (worker: WorkerConfig) => Promise<string | undefined>;
 }
@@ -26,7 +28,9 @@ export interface CastSources {
  * The pool and the Conductor for a request. Workers whose key is missing are left out, unless the request names them.
  * @throws RunError when nobody is left to plan or to work.
  */
-export async function castFor(request: RunRequest, { file, hasKey, priced, adapterVersion }: CastSources): Promise<Cast> {
+export async function castFor(
+  request: RunRequest, { file, hasKey, priced, bundledConductor, adapterVersion }: CastSources,
+): Promise<Cast> {
   if (file.workers.length === 0) {
     throw new RunError('no-worker', 'There is no worker yet: add one with "Conductor: Add Worker" or "conductor worker add", or choose a model that runs on this ' +
         'machine with "Conductor: Choose Conductor Model".');
@@ -40,7 +44,7 @@ export async function castFor(request: RunRequest, { file, hasKey, priced, adapt
 
   const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
   const conductorId = request.conductor ?? file.conductor;
-  const conductor = conductorId === undefined ? undefined : named(conductorId);
+  const conductor = conductorId === undefined ? bundledConductor : named(conductorId);
   const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
   // All at once: a client may have to open a key ring for each, and the run's id waits for this.
   const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));
@@ -58,7 +62,8 @@ export async function castFor(request: RunRequest, { file, hasKey, priced, adapt
     policy: {
       kind: planner.provider === 'local' ? 'local' : 'endpoint',
       worker: priced(planner),
-      model: planner.model,
+      // The bundled one is known by its name and not by where it was installed.
+      model: planner === bundledConductor ? planner.id : planner.model,
       ...(version !== undefined && { adapterVersion: version }),
       promptVersion: profileOf(planner).version,
     },

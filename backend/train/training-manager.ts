@@ -20,6 +20,8 @@ export interface TrainingManagerOptions {
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly changeWorkers: (change: (file: WorkersFile) => WorkersFile) => Promise<unknown>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** Plans where workers.json names nobody. */
+  readonly bundledConductor?: WorkerConfig | undefined;
   /** For errors that nobody foresaw. */
   readonly log: (message: string) => void;
 }
@@ -140,13 +142,13 @@ export class TrainingManager {
     if (training.state !== 'completed' || !training.comparison) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
     }
-    const { adapters, changeWorkers } = this.#options;
+    const { adapters, changeWorkers, bundledConductor } = this.#options;
     const target = path.join(adapters, trainingId);
     const version = path.join(this.#folder(trainingId).path, 'versions', `step-${String(training.step).padStart(6, '0')}`);
     await mkdir(adapters, { recursive: true });
     await rm(target, { recursive: true, force: true });
     await cp(version, target, { recursive: true });
-    await changeWorkers((file) => withAdapter(file, training.conductor, target));
+    await changeWorkers((file) => withAdapter(file, training.conductor, target, bundledConductor));
     for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
     return await this.#change(trainingId, { adopted: true });
   }
@@ -155,7 +157,8 @@ export class TrainingManager {
   async goBack(trainingId: string): Promise<Training> {
     const training = this.get(trainingId);
     if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
-    await this.#options.changeWorkers((file) => withAdapter(file, training.conductor, training.adapterBefore));
+    const { changeWorkers, bundledConductor } = this.#options;
+    await changeWorkers((file) => withAdapter(file, training.conductor, training.adapterBefore, bundledConductor));
     const before = this.list().find((other) => path.join(this.#options.adapters, other.trainingId) === training.adapterBefore);
     if (before) await this.#change(before.trainingId, { adopted: true });
     return await this.#change(trainingId, { adopted: false });
@@ -189,9 +192,9 @@ export class TrainingManager {
   }
 
   async #cast(): Promise<TrainingCast> {
-    const { loadWorkers, priced, clients } = this.#options;
+    const { loadWorkers, priced, clients, bundledConductor } = this.#options;
     const file = await loadWorkers();
-    const conductor = file.workers.find(({ id }) => id === file.conductor);
+    const conductor = file.conductor === undefined ? bundledConductor : file.workers.find(({ id }) => id === file.conductor);
     if (!conductor || conductor.provider !== 'local') {
       throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model".');
     }
@@ -276,10 +279,14 @@ function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefin
   return { state: 'failed', message };
 }
 
-function withAdapter(file: WorkersFile, id: string, adapter: string | undefined): WorkersFile {
+/** The bundled Conductor stands in the file once it has an adapter. */
+function withAdapter(file: WorkersFile, id: string, adapter: string | undefined, bundled: WorkerConfig | undefined): WorkersFile {
+  const isMissing = bundled?.id === id && !file.workers.some((worker) => worker.id === id);
+  const known = isMissing ? [...file.workers, bundled] : file.workers;
   return {
     ...file,
-    workers: file.workers.map((worker) => {
+    ...(isMissing && { conductor: id }),
+    workers: known.map((worker) => {
       if (worker.id !== id) return worker;
       const { adapter: _before, ...rest } = worker;
       return adapter === undefined ? rest : { ...rest, adapter };

@@ -10,7 +10,7 @@ import { modelFolder } from './golden.ts';
 
 const [out = ''] = process.argv.slice(2);
 if (out === '') throw new Error('Name the folder to write to.');
-for (const name of ['qwen2-tiny', 'qwen3-tiny']) {
+for (const name of ['qwen2-tiny', 'qwen3-tiny'] as const) {
   const folder = path.resolve(out, name);
   await mkdir(folder, { recursive: true });
   const model = await LocalModel.open({

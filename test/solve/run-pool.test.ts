@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
-import { workersFileSchema } from '../../backend/protocol/worker-config.ts';
+import { workerConfigSchema, workersFileSchema } from '../../backend/protocol/worker-config.ts';
 import { castFor } from '../../backend/solve/run-pool.ts';
 
 const file = workersFileSchema.parse({
@@ -35,6 +35,17 @@ describe('who takes part in a run', () => {
   it('is planned for by the worker that plays the Conductor, with its own prompt profile', async () => {
     expect((await cast({}, ['PLANNER_KEY'])).policy).toMatchObject({ model: 'p', promptVersion: 'standard-1' });
     expect((await cast({ conductor: 'free' }, [])).policy).toMatchObject({ model: 'f', promptVersion: 'compact-1' });
+  });
+
+  it('is planned for by the bundled model where workers.json names nobody', async () => {
+    const bundledConductor = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: '/somewhere/conductor-mini', promptProfile: 'mini' });
+    const { conductor: _named, ...unnamed } = file;
+    const sources = { hasKey: async () => true, priced: <T,>(worker: T): T => worker, bundledConductor, adapterVersion: async () => undefined };
+    const request = runRequestSchema.parse({ question: 'why?' });
+    const { policy, pool } = await castFor(request, { file: unnamed, ...sources });
+    expect(policy).toMatchObject({ kind: 'local', model: 'conductor-mini', worker: { model: '/somewhere/conductor-mini' }, promptVersion: 'mini-1' });
+    expect(ids(pool)).toEqual(['planner', 'paid', 'free']);
+    expect((await castFor(request, { file, ...sources })).policy.model).toBe('p');
   });
 
   it('is held by the request\'s limits before the file\'s', async () => {

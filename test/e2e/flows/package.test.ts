@@ -27,7 +27,7 @@ describe('the VSIX, once installed', () => {
       .map((entry) => path.relative(extension, path.join(entry.parentPath, entry.name)));
     const expected = [
       /^package\.json$/, /^package\.nls(\.[\w-]+)?\.json$/, /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
-      /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/,
+      /^(readme|changelog)\.md$/, /^LICENSE\.txt$/, /^\.vsixmanifest$/, /^media\/[\w-]+\.(svg|png)$/, /^media\/conductor-mini\/(LICENSE|[\w.]+\.(json|safetensors|md))$/,
       /^dist\/(extension\.cjs|backend\.mjs|cli\.mjs|model-process\.mjs|math-process\.mjs|webview\.js|webview\.css|codicon\.ttf)$/,
       /^dist\/bin\/rg$/, /^dist\/vendor\/seccomp\/x64\/apply-seccomp$/, /^dist\/vendor\/java-proxy-agent\/srt-proxy-agent\.jar$/,
       /^dist\/node_modules\/@vscode\/tree-sitter-wasm\/(LICENSE|package\.json|wasm\/tree-sitter(\.js|\.wasm|-\w+\.wasm))$/,
