@@ -24,7 +24,8 @@ import { WorkerCaller } from './workers/call-worker.ts';
 import { loadPrices } from './workers/prices.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 
-/* Composition root of the gym: simulated workers behind their wire formats, answers executed in the sandbox. It is in no bundle. */
+/* Composition root of the gym: simulated workers behind their wire formats,
+  answers executed in the sandbox. It is in no bundle. */
 
 const USAGE = `usage: node with-node.mjs node backend/gym.ts compare [options]
 
@@ -49,7 +50,8 @@ const { values, positionals } = parseArgs({
 const [tasksWanted, seed, seedsWanted] = [values.tasks, values.seed, values.seeds].map(Number) as [number, number, number];
 const workers = poolNamed(values.pool);
 
-const isUsable = positionals.join() === 'compare' && workers && [tasksWanted, seedsWanted].every((count) => Number.isInteger(count) && count > 0) &&
+const isUsable = positionals.join() === 'compare' && workers
+  && [tasksWanted, seedsWanted].every((count) => Number.isInteger(count) && count > 0) &&
   Number.isInteger(seed);
 if (values.help || !isUsable) {
   process.stdout.write(USAGE);
@@ -73,15 +75,18 @@ async function comparePool(gymWorkers: readonly SimulatedWorker[]): Promise<void
   const home = await mkdtemp(path.join(tmpdir(), 'conductor-gym-'));
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort(new Error('Interrupted.')));
-  const servers = await Promise.all(seeds.map((luck) => SimulatorServer.start({ seed: luck, latency: 0, workers: gymWorkers, rule })));
+  const servers = await Promise.all(seeds.map((luck) => SimulatorServer.start({ seed: luck, latency: 0, workers: gymWorkers,
+    rule })));
   try {
     // The servers of the seeds have the same workers; only where they are reached differs.
-    const poolOf = (server: SimulatorServer): WorkerConfig[] => server.workers().map((worker) => workerConfigSchema.parse(worker));
+    const poolOf = (server: SimulatorServer): WorkerConfig[] =>
+      server.workers().map((worker) => workerConfigSchema.parse(worker));
     const pools = servers.map(poolOf);
     const pool = pools[0] as WorkerConfig[];
     const { contestants, oracle } = await gymContestants({ workers: gymWorkers, pool, tasks, signal: abort.signal });
     for (const [generator, { modelIds, subtasks, accessList }] of oracle) {
-      const steps = modelIds.map((worker, step) => `${worker} "${subtasks[step]?.split(' ')[0]} …" ${JSON.stringify(accessList[step])}`);
+      const steps = modelIds.map((worker,
+        step) => `${worker} "${subtasks[step]?.split(' ')[0]} …" ${JSON.stringify(accessList[step])}`);
       say(`oracle, ${generator}: ${steps.join(' | ')}`);
     }
     const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);

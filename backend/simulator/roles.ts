@@ -89,7 +89,11 @@ const ASKS_FOR_PLAN = new RegExp(
     '\\b',
     anyOf('write', 'draw up', 'make', 'give', 'propose', 'produce', 'sketch', 'devise', 'create', 'develop', 'prepare'),
     // "Write the code as the plan says" asks for code.
-    `\\b(?:(?!\\b${anyOf('as', 'from', 'by', 'with', 'along', 'following', 'per', 'to')} ${anyOf('the', 'that', 'this', 'your', 'their')}\\b)[^.,;:]){0,40}\\b`,
+    '\\b(?:(?!\\b',
+    anyOf('as', 'from', 'by', 'with', 'along', 'following', 'per', 'to'),
+    ' ',
+    anyOf('the', 'that', 'this', 'your', 'their'),
+    '\\b)[^.,;:]){0,40}\\b',
     anyOf('plan', 'outline', 'diagnosis', 'analysis', 'strategy'),
     '\\b',
   ].join(''),

@@ -24,13 +24,15 @@ export interface ContestantResult {
 /** All contestants on the same tasks with the same luck. @throws PlanNotRunError, the signal's reason */
 export async function compare<T extends EvalTask>(options: CompareOptions<T>): Promise<ContestantResult[]> {
   const { contestants, tasks, pool, seeds, runFor, concurrency, signal, onProgress } = options;
-  const results = contestants.map(({ name }) => ({ name, outcomes: [] as Pick<PlanOutcome, 'verified' | 'score' | 'costUsd'>[][] }));
+  const results = contestants.map(({ name }) => ({ name, outcomes: [] as Pick<PlanOutcome,
+    'verified' | 'score' | 'costUsd'>[][] }));
   let done = 0;
   for (const seed of seeds) {
     const run = runFor(seed);
     for (const [at, contestant] of contestants.entries()) {
       const row = await mapInOrder(tasks, concurrency, async (task) => {
-        const { verified, score, costUsd } = await contestant.answer(task, (plan, sample) => run(task, plan, { pool, sample, signal }), seed);
+        const { verified, score, costUsd } = await contestant.answer(task,
+          (plan, sample) => run(task, plan, { pool, sample, signal }), seed);
         return { verified, score, costUsd };
       });
       results[at]?.outcomes.push(row);

@@ -35,7 +35,8 @@ export const BASELINES = {
 export function baselines({ workerCount, best, nameOf }: BaselineOptions): Contestant[] {
   const workers = Array.from({ length: workerCount }, (_, worker) => worker);
   return [
-    ...workers.map((worker): Contestant => ({ name: aloneName(nameOf(worker)), answer: (_task, play) => play(alone(worker), 0) })),
+    ...workers.map((worker): Contestant => ({ name: aloneName(nameOf(worker)),
+      answer: (_task, play) => play(alone(worker), 0) })),
     {
       name: BASELINES.random,
       answer: (task, play, seed) => play(randomPlan(workerCount, new KeyedRandom('random plan', seed, task.id)), 0),

@@ -11,7 +11,8 @@ export interface WorkerReply {
 }
 
 /** One paid answer of a worker; `sample` is what the worker is seeded with, where it can be. */
-export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sample: number, signal: AbortSignal) => Promise<WorkerReply>;
+export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sample: number,
+  signal: AbortSignal) => Promise<WorkerReply>;
 
 /** Plans run by the executor and with the prompts of Solve; who answers the calls is up to the caller. */
 export function planRunner(ask: AskWorker): RunPlan {

@@ -59,7 +59,8 @@ export async function gymContestants(options: GymContestantsOptions): Promise<Gy
       ...baselines({ workerCount: pool.length, best, nameOf: (worker) => workers[worker]?.name ?? String(worker) }),
       nearestNeighbourRouter(examples),
       byPlan(BASELINES.oracle, planFor),
-      ...ablationsFor(best).map(({ name, change }) => byPlan(`${BASELINES.oracle}, ${name}`, (task: GymEvalTask) => change(planFor(task)))),
+      ...ablationsFor(best).map(({ name, change }) => byPlan(`${BASELINES.oracle}, ${name}`,
+        (task: GymEvalTask) => change(planFor(task)))),
     ],
   };
 }
@@ -75,7 +76,8 @@ async function practise({ workers, pool, signal, practice = 180 }: GymContestant
   }));
 }
 
-async function searchPlans({ workers, pool, tasks, signal, search = SEARCH_DEFAULTS }: GymContestantsOptions): Promise<Map<string, Plan>> {
+async function searchPlans({ workers, pool, tasks, signal,
+  search = SEARCH_DEFAULTS }: GymContestantsOptions): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const split of new Set(tasks.map((task) => task.split))) {
     const generators = new Set(tasks.filter((task) => task.split === split).map(({ generator }) => generator));

@@ -12,7 +12,8 @@ export function gymReport(results: readonly ContestantResult[]): string {
   const rightOf = (name: string): number | undefined => rows.find((row) => row.name === name)?.right.mean;
   const [random, oracle] = [rightOf(BASELINES.random), rightOf(BASELINES.oracle)];
   const shareOf = ({ mean: right }: Estimate): string =>
-    random === undefined || oracle === undefined || oracle === random ? '' : `${Math.round((100 * (right - random)) / (oracle - random))} %`;
+    random === undefined || oracle === undefined || oracle === random
+      ? '' : `${Math.round((100 * (right - random)) / (oracle - random))} %`;
   const seeds = results[0]?.outcomes.length ?? 0;
   const tasks = results[0]?.outcomes[0]?.length ?? 0;
   return [
@@ -23,7 +24,8 @@ export function gymReport(results: readonly ContestantResult[]): string {
     '| contestant | right | 95 % interval | $ per 1,000 tasks | way from random to oracle |',
     '|---|---:|---:|---:|---:|',
     ...rows.map(({ name, right, costUsd }) =>
-      `| ${name} | ${percent(right.mean)} | ${percent(right.low)} to ${percent(right.high)} | ${(costUsd * 1_000).toFixed(2)} | ${shareOf(right)} |`),
+      `| ${name} | ${percent(right.mean)} | ${percent(right.low)} to ${percent(right.high)} | ` +
+      `${(costUsd * 1_000).toFixed(2)} | ${shareOf(right)} |`),
     '',
   ].join('\n');
 }

@@ -5,7 +5,8 @@ import type { Role } from '../../simulator/roles.ts';
 import type { Kind } from '../../simulator/families/family.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { Plan } from '../../workflow/plan.ts';
-import { alone, attemptsAndJudge, planAttemptsAndJudge, planWrite, planWriteCheck, planWriteCheckAll, writeAndChecks } from './plans.ts';
+import { alone, attemptsAndJudge, planAttemptsAndJudge, planWrite, planWriteCheck, planWriteCheckAll,
+  writeAndChecks } from './plans.ts';
 import type { RunPlan } from './run-plan.ts';
 import { mean } from './statistics.ts';
 
@@ -39,10 +40,11 @@ export interface FoundPlan {
 const EQUAL = 0.02;
 
 /**
- * The best plan for tasks like these: an upper bound on what planning can reach, found by trying plans of one to five steps many times
- * over. The tasks are to be others than those that it is judged on.
+ * The best plan for tasks like these: an upper bound on what planning can reach, found by trying plans of one to five steps many
+ * times over. The tasks are to be others than those that it is judged on.
  */
-export async function bestPlan(tasks: readonly GymTask[], { workers, pool, runFor, heats, signal }: OracleOptions): Promise<FoundPlan> {
+export async function bestPlan(tasks: readonly GymTask[], { workers, pool, runFor, heats,
+  signal }: OracleOptions): Promise<FoundPlan> {
   const kind = tasks[0]?.kind;
   if (!kind) throw new RangeError('The oracle needs a task to try plans on.');
   let field = candidates(workers, kind).map((plan) => ({ plan, scores: [] as number[], costs: [] as number[] }));
@@ -72,11 +74,13 @@ export function candidates(workers: readonly SimulatedWorker[], kind: Kind): Pla
       .slice(0, count);
   const [planners, writers, checkers] = [best('plan', 2), best('write', 3), best('check', 2)];
   const groups = (size: number): number[][] => (size === 0 ? [[]] : groups(size - 1).flatMap((group) =>
-    writers.filter((_, place) => place >= Math.max(0, ...group.map((worker) => writers.indexOf(worker)))).map((writer) => [...group, writer])));
+    writers.filter((_, place) => place >= Math.max(0, ...group.map((worker) => writers.indexOf(worker)))).map((writer) =>
+      [...group, writer])));
   return [
     ...writers.map((writer) => alone(writer)),
     ...planners.flatMap((planner) => writers.map((writer) => planWrite(planner, writer))),
-    ...writers.flatMap((writer) => checkers.flatMap((one) => [[one], ...checkers.map((other) => [one, other])].map((few) => writeAndChecks(writer, few)))),
+    ...writers.flatMap((writer) => checkers.flatMap((one) => [[one],
+      ...checkers.map((other) => [one, other])].map((few) => writeAndChecks(writer, few)))),
     ...checkers.flatMap((checker) => [
       ...planners.flatMap((planner) => [
         ...writers.flatMap((writer) => [planWriteCheck(planner, writer, checker), planWriteCheckAll(planner, writer, checker)]),

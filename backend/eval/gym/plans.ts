@@ -50,7 +50,8 @@ function step(worker: number, kind: SubtaskKind, access: Access = [], wording = 
 
 function planOf(steps: readonly DraftStep[]): Plan {
   return {
-    modelIds: steps.map(({ worker }) => worker), subtasks: steps.map(({ subtask }) => subtask), accessList: steps.map(({ access }) => access),
+    modelIds: steps.map(({ worker }) => worker), subtasks: steps.map(({ subtask }) => subtask),
+      accessList: steps.map(({ access }) => access),
   };
 }
 
@@ -80,7 +81,8 @@ export function writeAndChecks(writer: number, checkers: readonly number[]): Pla
 
 /** Independent attempts, none seeing another, and a judge who sees them all. */
 export function attemptsAndJudge(writers: readonly number[], judge: number): Plan {
-  return planOf([...writers.map((writer, index) => step(writer, 'alone', [], index)), step(judge, 'judge', writers.map((_, index) => index))]);
+  return planOf([...writers.map((writer, index) => step(writer, 'alone', [], index)),
+    step(judge, 'judge', writers.map((_, index) => index))]);
 }
 
 /** One plan, several who follow it without seeing each other, and a judge who sees the code alone. */

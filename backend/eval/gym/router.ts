@@ -11,7 +11,10 @@ export interface RoutedExample {
 /** So many neighbours are asked. */
 const NEIGHBOURS = 10;
 
-/** Gives a question to the worker that did best alone on the most similar questions of training: TF-IDF of the words, and the cosine. */
+/**
+ * Gives a question to the worker that did best alone on the most similar questions of training: TF-IDF of the words, and the
+ * cosine.
+ */
 export function nearestNeighbourRouter(examples: readonly RoutedExample[]): Contestant {
   const space = new WordSpace(examples.map(({ question }) => question));
   const vectors = examples.map(({ question, scores }) => ({ vector: space.vectorOf(question), scores }));
@@ -21,7 +24,8 @@ export function nearestNeighbourRouter(examples: readonly RoutedExample[]): Cont
       .map((example) => ({ scores: example.scores, nearness: cosine(vector, example.vector) }))
       .sort((a, b) => b.nearness - a.nearness)
       .slice(0, NEIGHBOURS);
-    const totals = (nearest[0]?.scores ?? [0]).map((_, worker) => nearest.reduce((sum, { scores }) => sum + (scores[worker] ?? 0), 0));
+    const totals = (nearest[0]?.scores ?? [0]).map((_, worker) =>
+      nearest.reduce((sum, { scores }) => sum + (scores[worker] ?? 0), 0));
     return alone(totals.indexOf(Math.max(...totals)));
   });
 }
@@ -34,14 +38,16 @@ class WordSpace {
 
   constructor(questions: readonly string[]) {
     this.#questions = questions.length;
-    for (const question of questions) for (const word of new Set(wordsOf(question))) this.#uses.set(word, (this.#uses.get(word) ?? 0) + 1);
+    for (const question of questions) for (const word of new Set(wordsOf(question))) this.#uses.set(word,
+      (this.#uses.get(word) ?? 0) + 1);
   }
 
   /** Of length 1. */
   vectorOf(question: string): Vector {
     const counts = new Map<string, number>();
     for (const word of wordsOf(question)) counts.set(word, (counts.get(word) ?? 0) + 1);
-    const weights = [...counts].map(([word, count]): [string, number] => [word, count * Math.log((1 + this.#questions) / (1 + (this.#uses.get(word) ?? 0)))]);
+    const weights = [...counts].map(([word, count]): [string, number] => [word,
+      count * Math.log((1 + this.#questions) / (1 + (this.#uses.get(word) ?? 0)))]);
     const length = Math.hypot(...weights.map(([, weight]) => weight)) || 1;
     return new Map(weights.map(([word, weight]) => [word, weight / length]));
   }

@@ -10,7 +10,8 @@ import type { RunPlan } from './run-plan.ts';
 const UNLIMITED: Ledger = { reserve: () => ({ id: randomUUID() }) };
 
 const NO_KEYS: KeySource = {
-  get: (name) => Promise.reject(new WorkerError({ kind: 'missing-key', message: `Simulated workers have no key, and "${name}" is asked for.` })),
+  get: (name) => Promise.reject(new WorkerError({ kind: 'missing-key',
+    message: `Simulated workers have no key, and "${name}" is asked for.` })),
   forget: () => {},
 };
 

@@ -14,7 +14,9 @@ export interface EvalTask {
 export interface RunPlanOptions {
   /** Workers in the order of their ordinals. */
   readonly pool: readonly WorkerConfig[];
-  /** Which of several independent runs of the same plan; equal ones give equal results where the workers can be asked for that. */
+  /**
+   * Which of several independent runs of the same plan; equal ones give equal results where the workers can be asked for that.
+   */
   readonly sample: number;
   readonly signal: AbortSignal;
 }
@@ -31,7 +33,9 @@ export interface PlanOutcome {
 
 /**
  * Executes a plan on a task and has its answer judged. A plan may have more steps than the Conductor's.
- * @throws PlanNotRunError where a worker, the sandbox or the machine failed, so that nothing is known of the plan; the signal's reason.
+ * 
+ * @throws PlanNotRunError where a worker, the sandbox or the machine failed, so that nothing is known of the plan; the signal's
+ *   reason.
  */
 export type RunPlan<T extends EvalTask = EvalTask> = (task: T, plan: Plan, options: RunPlanOptions) => Promise<PlanOutcome>;
 

@@ -12,8 +12,8 @@ export function mean(values: readonly number[]): number {
 }
 
 /**
- * Mean of a table of values, a row a seed and a column a task, with a 95 % interval by the bootstrap over both: seeds and tasks are
- * drawn with replacement (percentiles; A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
+ * Mean of a table of values, a row a seed and a column a task, with a 95 % interval by the bootstrap over both: seeds and tasks
+ * are drawn with replacement (percentiles; A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
  */
 export function estimate(rows: readonly (readonly number[])[]): Estimate {
   const columns = rows[0]?.length ?? 0;
@@ -27,7 +27,9 @@ export function estimate(rows: readonly (readonly number[])[]): Estimate {
   return { mean: mean(rows.flat()), low: at(0.025), high: at(0.975) };
 }
 
-/** Whole numbers below a limit, the same ones each time: millions of them, which a digest for each would make slow (mulberry32). */
+/**
+ * Whole numbers below a limit, the same ones each time: millions of them, which a digest for each would make slow (mulberry32).
+ */
 function wholeNumbers(): (limit: number) => number {
   let state = 1;
   return (limit) => {

@@ -19,12 +19,16 @@ type Wording = Readonly<Record<Role, (topics: string) => string>>;
 /** Unseen workers are described in words that training has not shown. */
 const WORDINGS: Readonly<Record<Split, readonly [Wording, Wording]>> = {
   train: [
-    { plan: (topics) => `Plans well for ${topics}.`, write: (topics) => `Writes good code for ${topics}.`, check: (topics) => `Checks ${topics} closely.` },
-    { plan: (topics) => `Good plans: ${topics}.`, write: (topics) => `Good at writing ${topics}.`, check: (topics) => `Good reviews: ${topics}.` },
+    { plan: (topics) => `Plans well for ${topics}.`, write: (topics) => `Writes good code for ${topics}.`,
+      check: (topics) => `Checks ${topics} closely.` },
+    { plan: (topics) => `Good plans: ${topics}.`, write: (topics) => `Good at writing ${topics}.`,
+      check: (topics) => `Good reviews: ${topics}.` },
   ],
   'held-out': [
-    { plan: (topics) => `Makes good plans where ${topics} are asked for.`, write: (topics) => `Known to write ${topics} well.`, check: (topics) => `Reviews and checks ${topics} with care.` },
-    { plan: (topics) => `Often asked to plan ${topics}.`, write: (topics) => `Its code for ${topics} is good.`, check: (topics) => `Finds faults in code for ${topics}.` },
+    { plan: (topics) => `Makes good plans where ${topics} are asked for.`, write: (topics) => `Known to write ${topics} well.`,
+      check: (topics) => `Reviews and checks ${topics} with care.` },
+    { plan: (topics) => `Often asked to plan ${topics}.`, write: (topics) => `Its code for ${topics} is good.`,
+      check: (topics) => `Finds faults in code for ${topics}.` },
   ],
 };
 
@@ -38,7 +42,8 @@ const STRONG: Readonly<Record<Role, number>> = { plan: 0.85, write: 0.78, check:
 export function describe(skills: Skills, split: Split, random: KeyedRandom): string {
   const wording = random.pick('wording', WORDINGS[split]);
   const sentences = ROLES.flatMap((role) => {
-    const strong = KINDS.filter((kind) => skills[kind][role] >= STRONG[role] && !random.chance(`left out:${role}:${kind}`, LEFT_OUT));
+    const strong = KINDS.filter((kind) => skills[kind][role] >= STRONG[role] && !random.chance(`left out:${role}:${kind}`,
+      LEFT_OUT));
     return strong.length > 0 ? [wording[role](listOf(strong.map((kind) => TOPICS[kind])))] : [];
   });
   return sentences.length > 0 ? sentences.join(' ') : 'Does a bit of everything.';

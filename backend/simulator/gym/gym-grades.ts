@@ -49,13 +49,16 @@ export class GymGrades {
   }
 }
 
-/** What the sandbox would say, from the solutions that are known: for tuning and quick tests, where no answer is any other code. */
+/**
+ * What the sandbox would say, from the solutions that are known: for tuning and quick tests, where no answer is any other code.
+ */
 export function knownGrader({ source }: GymTask): Grader {
   return {
     grade: ({ answer }) => {
       const isRight = answerCode(answer, 'javascript') === source;
       const outcome = isRight ? 'verified' : 'failed';
-      return Promise.resolve({ verified: isRight, score: isRight ? 1 : 0, outcome, reason: `The solution is known to be ${isRight ? 'right' : 'wrong'}.`, tests: [] });
+      return Promise.resolve({ verified: isRight, score: isRight ? 1 : 0, outcome,
+        reason: `The solution is known to be ${isRight ? 'right' : 'wrong'}.`, tests: [] });
     },
   };
 }

@@ -2,9 +2,9 @@ import type { Kind } from '../families/family.ts';
 import type { SkillRow } from '../skills.ts';
 
 /*
- * Every number of the gym that is chosen and not measured, in one place. They were set before any training, so that on held-out tasks
- * the best single worker of the fixed pool is right 55 to 70 % of the time, random valid plans clearly less often, and an oracle
- * clearly more often; see test/eval/gym/balance.test.ts. All sums are in log-odds, so that no combination leaves 0 to 1.
+ * Every number of the gym that is chosen and not measured, in one place. They were set before any training, so that on held-out
+ * tasks the best single worker of the fixed pool is right 55 to 70 % of the time, random valid plans clearly less often, and an
+ * oracle clearly more often; see test/eval/gym/balance.test.ts. All sums are in log-odds, so that no combination leaves 0 to 1.
  */
 
 export interface GymParameters {
@@ -16,7 +16,10 @@ export interface GymParameters {
   readonly ease: { readonly plan: number; readonly write: number; readonly find: number; readonly repair: number };
   /** What a plan in view does to writing. */
   readonly planInView: { readonly right: number; readonly wrong: number };
-  /** What a plan in view does to checking: whoever has read a wrong one believes it, and overlooks and repeats the fault that it led to. */
+  /**
+   * What a plan in view does to checking: whoever has read a wrong one believes it, and overlooks and repeats the fault that it
+   * led to.
+   */
   readonly planWhenChecking: { readonly right: number; readonly wrong: number };
   /** A subtask that does not say what to do. */
   readonly vague: number;
@@ -24,7 +27,9 @@ export interface GymParameters {
   readonly irrelevant: { readonly each: number; readonly most: number };
   /** Log-odds for finding faults in one's own code and in others'. */
   readonly finding: { readonly own: number; readonly others: number; readonly subtlety: number };
-  /** Chance of breaking good code: so much at the least, and so much more for lack of skill; of one's own only so great a part. */
+  /**
+   * Chance of breaking good code: so much at the least, and so much more for lack of skill; of one's own only so great a part.
+   */
   readonly breaking: { readonly least: number; readonly lack: number; readonly own: number };
   /** Chance that a writer who sees other attempts takes one over instead of writing. */
   readonly copying: number;

@@ -26,7 +26,9 @@ export function randomPool(seed: number, size = 5, roster: readonly SimulatedWor
   return new KeyedRandom('random pool', seed).shuffled('workers', roster).slice(0, size);
 }
 
-/** A pool of five workers whom no training has seen, described in other words; whoever plans for it has to read the descriptions. */
+/**
+ * A pool of five workers whom no training has seen, described in other words; whoever plans for it has to read the descriptions.
+ */
 export function unseenPool(seed: number): SimulatedWorker[] {
   const random = new KeyedRandom('unseen pool', seed);
   return random.shuffled('places', CHARACTERS).map((character, index) =>
@@ -41,15 +43,21 @@ function drawnWorker(name: string, character: Character, split: Split, random: K
   const rowsFor = (count: number, skills: SkillRow): Partial<Record<Kind, SkillRow>> =>
     Object.fromEntries(kinds.slice(0, count).map((kind) => [kind, row(kind, skills)]));
   const drawn: Readonly<Record<Character, Pick<WorkerNumbers, 'usual' | 'special' | 'price'>>> = {
-    generalist: { usual: row('usual', [0.5, 0.66, 0.5]), special: rowsFor(2, [0.5, 0.8, 0.55]), price: { inputPerMillion: 3, outputPerMillion: 12 } },
-    planner: { usual: row('usual', [0.75, 0.55, 0.55]), special: rowsFor(3, [0.97, 0.6, 0.6]), price: { inputPerMillion: 4, outputPerMillion: 16 } },
-    reviewer: { usual: row('usual', [0.45, 0.6, 0.75]), special: rowsFor(4, [0.5, 0.65, 0.95]), price: { inputPerMillion: 2, outputPerMillion: 8 } },
-    specialist: { usual: row('usual', [0.4, 0.53, 0.45]), special: rowsFor(2, [0.6, 0.93, 0.6]), price: { inputPerMillion: 0.5, outputPerMillion: 2 } },
+    generalist: { usual: row('usual', [0.5, 0.66, 0.5]), special: rowsFor(2, [0.5, 0.8, 0.55]),
+      price: { inputPerMillion: 3, outputPerMillion: 12 } },
+    planner: { usual: row('usual', [0.75, 0.55, 0.55]), special: rowsFor(3, [0.97, 0.6, 0.6]),
+      price: { inputPerMillion: 4, outputPerMillion: 16 } },
+    reviewer: { usual: row('usual', [0.45, 0.6, 0.75]), special: rowsFor(4, [0.5, 0.65, 0.95]),
+      price: { inputPerMillion: 2, outputPerMillion: 8 } },
+    specialist: { usual: row('usual', [0.4, 0.53, 0.45]), special: rowsFor(2, [0.6, 0.93, 0.6]),
+      price: { inputPerMillion: 0.5, outputPerMillion: 2 } },
   };
   return workerOf({ name, ...drawn[character] }, split, random, 'openai-chat');
 }
 
-function workerOf({ name, usual, special, price }: WorkerNumbers, split: Split, random: KeyedRandom, wire: Wire): SimulatedWorker {
+function workerOf({ name, usual, special, price }: WorkerNumbers, split: Split, random: KeyedRandom,
+  wire: Wire): SimulatedWorker {
   const skills = skillsOf(usual, special);
-  return { name, wire, skills, price, latency: { firstTokenMs: 0, tokensPerSecond: 1e9 }, description: describe(skills, split, random) };
+  return { name, wire, skills, price, latency: { firstTokenMs: 0, tokensPerSecond: 1e9 },
+    description: describe(skills, split, random) };
 }

@@ -72,7 +72,8 @@ export function gymTasks({ seed, split, count }: GymTasksOptions): GymTask[] {
       asked.add(task.question);
       return task;
     }
-    throw new RangeError(`The generator "${generator.name}" has no ${Math.ceil(count / generators.length)} different tasks: ask for fewer.`);
+    const each = Math.ceil(count / generators.length);
+    throw new RangeError(`The generator "${generator.name}" has no ${each} different tasks: ask for fewer.`);
   });
 }
 
@@ -87,7 +88,8 @@ export function generatorsOf(split: Split): GymGenerator[] {
 function drawTask({ name, kind, split, harder, make }: GymGenerator, random: KeyedRandom): GymTask | undefined {
   const exercise = make(new Draw(random, split));
   const { functionName, parameters, phrasings, source, approach } = exercise;
-  const wrong = exercise.faults.map(({ find, replace, idea, subtlety }) => ({ idea, subtlety, source: edited(source, find, replace) }));
+  const wrong = exercise.faults.map(({ find, replace, idea, subtlety }) =>
+    ({ idea, subtlety, source: edited(source, find, replace) }));
   const cases = casesOf(exercise, wrong);
   if (!cases) return undefined;
   const opening = random.pick('opening', OPENINGS[split]).replace('CALL', () => `${functionName}(${parameters})`);
@@ -101,14 +103,16 @@ function drawTask({ name, kind, split, harder, make }: GymGenerator, random: Key
 
 function edited(source: string, find: string, replace: string): string {
   const parts = source.split(find);
-  if (parts.length !== 2) throw new Error(`"${find}" stands ${parts.length - 1} times in the solution; a fault needs a place of its own.`);
+  const places = parts.length - 1;
+  if (places !== 1) throw new Error(`"${find}" stands ${places} times in the solution; a fault needs a place of its own.`);
   return parts.join(replace);
 }
 
 /** Few calls that tell every wrong solution, those that tell most of them first: wrong answers are then found out early. */
 function casesOf({ functionName, source, inputs }: Exercise, wrong: readonly WrongSolution[]): TestCase[] | undefined {
   const expected = inputs.map((input) => resultOf(source, functionName, input));
-  const caught = inputs.map((input, at) => new Set(wrong.filter((one) => resultOf(one.source, functionName, input) !== expected[at])));
+  const caught = inputs.map((input, at) => new Set(wrong.filter((one) => resultOf(one.source, functionName,
+    input) !== expected[at])));
   const left = new Set(wrong);
   const chosen: number[] = [];
   while (chosen.length < inputs.length && (left.size > 0 || chosen.length < USUAL_CASES)) {
@@ -119,19 +123,22 @@ function casesOf({ functionName, source, inputs }: Exercise, wrong: readonly Wro
     for (const one of caught[best] ?? []) left.delete(one);
   }
   if (left.size > 0) return undefined;
-  return chosen.map((at) => ({ input: (inputs[at] ?? []).map((value) => JSON.stringify(value)).join('\n'), output: expected[at] as string }));
+  return chosen.map((at) => ({ input: (inputs[at] ?? []).map((value) => JSON.stringify(value)).join('\n'),
+    output: expected[at] as string }));
 }
 
 /**
- * What a solution of ours returns for a call, as JSON; what it throws counts as a result of its own. Only for sources of this folder:
- * nothing holds them back.
+ * What a solution of ours returns for a call, as JSON; what it throws counts as a result of its own. Only for sources of this
+ * folder: nothing holds them back.
  */
 export function resultOf(source: string, functionName: string, input: readonly unknown[]): string {
-  const call = runInThisContext(`(() => { 'use strict'; ${source}\nreturn ${functionName}; })()`) as (...given: unknown[]) => unknown;
+  const call = runInThisContext(`(() => { 'use strict'; ${source}\nreturn ${functionName}; })()`) as (...given: unknown[]) =>
+    unknown;
   try {
     const result = call(...(structuredClone(input) as unknown[]));
     // JSON would write null for what is no number, and null is what some of the functions return.
-    const plain = (_key: string, value: unknown): unknown => (Number.isFinite(value) || typeof value !== 'number' ? value : String(value));
+    const plain = (_key: string, value: unknown): unknown =>
+      (Number.isFinite(value) || typeof value !== 'number' ? value : String(value));
     return JSON.stringify(result, plain) ?? 'undefined';
   } catch (error) {
     return `throws ${String(error)}`;

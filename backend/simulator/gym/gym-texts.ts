@@ -9,19 +9,23 @@ export function unknownQuestion(): string {
 export function planOf(random: KeyedRandom, { functionName, cases }: GymTask, idea: string): string {
   return [
     random.pick('plan:opening', [
-      `How I would go about \`${functionName}\`:`, `A plan for \`${functionName}\`:`, `What \`${functionName}\` has to do, step by step:`,
+      `How I would go about \`${functionName}\`:`, `A plan for \`${functionName}\`:`,
+        `What \`${functionName}\` has to do, step by step:`,
     ]),
     '',
-    `1. ${random.pick('plan:first', ['Read the arguments as the question gives them.', 'Take the arguments as they are; change none of them.'])}`,
+    `1. ${random.pick('plan:first', ['Read the arguments as the question gives them.',
+      'Take the arguments as they are; change none of them.'])}`,
     `2. ${idea}`,
     `3. ${random.pick('plan:last', [
-      `Try it by hand on ${cases.length} small calls, an empty one among them.`, 'Return the result in just the form that the question asks for.',
+      `Try it by hand on ${cases.length} small calls, an empty one among them.`,
+        'Return the result in just the form that the question asks for.',
     ])}`,
   ].join('\n');
 }
 
 export function codeOf(random: KeyedRandom, { functionName }: GymTask, source: string): string {
-  const opening = random.pick('code:opening', [`Here is \`${functionName}\`:`, 'The function:', `I wrote \`${functionName}\` like this:`]);
+  const opening = random.pick('code:opening', [`Here is \`${functionName}\`:`, 'The function:',
+    `I wrote \`${functionName}\` like this:`]);
   return `${opening}\n\n${fenced(source)}`;
 }
 
@@ -31,7 +35,8 @@ export function reviewOf(random: KeyedRandom, attempts: number, findings: readon
   const conclusion = findings.length < attempts
     ? random.pick('review:kept', ['This one stands:', 'I found nothing wrong with this:', 'The code to use:'])
     : random.pick('review:repaired', ['With that put right:', 'The corrected code:', 'I repaired it:']);
-  return [opening, ...new Set(findings.map((finding) => `- Not right: ${finding}`)), '', conclusion, '', fenced(source)].join('\n');
+  return [opening, ...new Set(findings.map((finding) => `- Not right: ${finding}`)), '', conclusion, '',
+    fenced(source)].join('\n');
 }
 
 function fenced(source: string): string {

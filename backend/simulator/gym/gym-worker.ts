@@ -13,9 +13,9 @@ import type { GymBook, GymTask, WrongSolution } from './gym-tasks.ts';
 import { codeOf, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
 
 /**
- * Workers that know the tasks of a book by their questions. What a worker does depends on its messages alone: its role is read from the
- * subtask, plans and attempts from the outputs in view, and it is right or plausibly wrong with a chance that follows from its hidden
- * skill and from these.
+ * Workers that know the tasks of a book by their questions. What a worker does depends on its messages alone: its role is read
+ * from the subtask, plans and attempts from the outputs in view, and it is right or plausibly wrong with a chance that follows
+ * from its hidden skill and from these.
  */
 export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETERS): WorkerRule {
   const chances = new GymChances(parameters);
@@ -83,11 +83,13 @@ class GymJob {
     this.#chances = chances;
     const withCode = steps.map((step) => ({ ...step, source: answerCode(step.output, 'javascript') }));
     const coded = withCode.filter((step): step is typeof step & { source: string } => step.source !== undefined);
-    const plans = withCode.filter(({ source, output }) => source === undefined && ideasIn(task, output).length > 0).map(({ output }) => output);
+    const plans = withCode.filter(({ source, output }) => source === undefined
+      && ideasIn(task, output).length > 0).map(({ output }) => output);
     this.#attempts = attemptsIn(task, coded, name);
     this.#plan = readPlans(task, plans);
     this.#lengths = {
-      plans: lengthOf(plans), attempts: lengthOf(coded.map(({ output }) => output)), all: lengthOf(steps.map(({ output }) => output)),
+      plans: lengthOf(plans), attempts: lengthOf(coded.map(({ output }) => output)),
+        all: lengthOf(steps.map(({ output }) => output)),
     };
   }
 
@@ -119,7 +121,8 @@ class GymJob {
     if (copied) return codeOf(this.#random, this.#task, copied.source);
     const given = this.#given(vague, this.#lengths.plans);
     const luck = this.#random.chance('habit', this.#chances.habit) ? this.#habit : this.#random;
-    if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return codeOf(this.#random, this.#task, this.#task.source);
+    if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return codeOf(this.#random, this.#task,
+      this.#task.source);
     const wrong = this.#plan.blamed ?? (luck.pick('wrong', this.#task.wrong) as WrongSolution);
     return codeOf(this.#random, this.#task, wrong.source);
   }
@@ -179,7 +182,8 @@ function readPlans(task: GymTask, plans: readonly string[]): { inView: PlanInVie
   const right = said.filter((idea) => idea === task.approach).length;
   const wrong = said.length - right;
   if (right === wrong) return { inView: 'none', blamed: undefined };
-  return right > wrong ? { inView: 'right', blamed: undefined } : { inView: 'wrong', blamed: task.wrong.find(({ idea }) => said.includes(idea)) };
+  return right > wrong ? { inView: 'right', blamed: undefined } : { inView: 'wrong',
+    blamed: task.wrong.find(({ idea }) => said.includes(idea)) };
 }
 
 /** What a text says of how to go about the task: the right approach or wrong ideas. */

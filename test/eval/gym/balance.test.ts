@@ -15,8 +15,8 @@ import { gymRule } from '../../../backend/simulator/gym/gym-worker.ts';
 import { poolOf } from './pool.ts';
 
 /*
- * Holds the parameters to what they were chosen for: planning must matter in the gym, and what plan is best must depend on the question.
- * The search for the oracle's plans is a short one; `backend/gym.ts compare` makes the long one.
+ * Holds the parameters to what they were chosen for: planning must matter in the gym, and what plan is best must depend on the
+ * question. The search for the oracle's plans is a short one; `backend/gym.ts compare` makes the long one.
  */
 
 const signal = new AbortController().signal;
@@ -32,8 +32,10 @@ const right = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().m
 const cost = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ costUsd }) => costUsd));
 const of = (name: string): ContestantResult => results.find((result) => result.name.startsWith(name)) as ContestantResult;
 /** How often the worker that is best alone is right, by the chances and not by luck. */
-const single = Math.max(...TRAINING_POOL.map(({ skills }) => mean(gymTasks({ seed: 1, split: 'held-out', count: 120 }).map(({ kind, difficulty }) =>
-  new GymChances(GYM_PARAMETERS).rightCode(skills[kind].write, { difficulty, vague: false, plan: 'none', irrelevantCharacters: 0 })))));
+const single = Math.max(...TRAINING_POOL.map(({ skills }) =>
+  mean(gymTasks({ seed: 1, split: 'held-out', count: 120 }).map(({ kind, difficulty }) =>
+  new GymChances(GYM_PARAMETERS).rightCode(skills[kind].write,
+    { difficulty, vague: false, plan: 'none', irrelevantCharacters: 0 })))));
 
 beforeAll(async () => {
   const search = [{ trials: 10, keep: 20 }, { trials: 30, keep: 5 }, { trials: 80, keep: 1 }];
@@ -79,7 +81,8 @@ describe('the gym', () => {
   });
 
   it.each([
-    'every step reads everything', 'no step reads anything', 'all or nothing instead of step numbers', 'subtasks replaced', 'all steps on the best worker',
+    'every step reads everything', 'no step reads anything', 'all or nothing instead of step numbers', 'subtasks replaced',
+      'all steps on the best worker',
   ])('hurts the oracle where %s', (ablation) => {
     expect(right(of(`${BASELINES.oracle}, ${ablation}`))).toBeLessThan(right(of(BASELINES.oracle)));
   });

@@ -3,7 +3,8 @@ import { ablationsFor } from '../../../backend/eval/gym/ablations.ts';
 import { compare } from '../../../backend/eval/gym/compare.ts';
 import { BASELINES, baselines, byPlan, type Contestant } from '../../../backend/eval/gym/contestants.ts';
 import { bestAlone, gymReport } from '../../../backend/eval/gym/gym-report.ts';
-import { alone, attemptsAndJudge, planAttemptsAndJudge, planWriteCheck, SUBTASKS, writeAndChecks } from '../../../backend/eval/gym/plans.ts';
+import { alone, attemptsAndJudge, planAttemptsAndJudge, planWriteCheck, SUBTASKS,
+  writeAndChecks } from '../../../backend/eval/gym/plans.ts';
 import { randomPlan } from '../../../backend/eval/gym/random-plan.ts';
 import { nearestNeighbourRouter } from '../../../backend/eval/gym/router.ts';
 import type { EvalTask, PlanOutcome, RunPlan } from '../../../backend/eval/gym/run-plan.ts';
@@ -14,9 +15,12 @@ import { infrastructureGrade } from '../../../backend/verify/graders/grader.ts';
 import { validatePlan } from '../../../backend/workflow/validate-plan.ts';
 
 const signal = new AbortController().signal;
-const task = (id: string, question = id): EvalTask => ({ id, question, context: '', grader: { grade: () => Promise.resolve(infrastructureGrade('unused')) } });
-const outcome = (verified: boolean, costUsd = 1, answer = ''): PlanOutcome => ({ verified, score: Number(verified), costUsd, answer });
-const named = (contestants: readonly Contestant[], name: string): Contestant => contestants.find((one) => one.name === name) as Contestant;
+const task = (id: string, question = id): EvalTask => ({ id, question, context: '',
+  grader: { grade: () => Promise.resolve(infrastructureGrade('unused')) } });
+const outcome = (verified: boolean, costUsd = 1, answer = ''): PlanOutcome =>
+  ({ verified, score: Number(verified), costUsd, answer });
+const named = (contestants: readonly Contestant[], name: string): Contestant =>
+  contestants.find((one) => one.name === name) as Contestant;
 const code = (text: string): string => `\`\`\`js\n${text}\n\`\`\``;
 const five = baselines({ workerCount: 3, best: 1, nameOf: (worker) => `w${worker}` });
 
@@ -36,11 +40,13 @@ describe('plans of the gym', () => {
 
   it('are valid, random ones among them', () => {
     const plans = [
-      alone(0), planWriteCheck(0, 1, 2), writeAndChecks(1, [1, 1, 1, 1]), attemptsAndJudge([0, 1, 1, 2], 2), planAttemptsAndJudge(0, [1, 1, 2], 2),
+      alone(0), planWriteCheck(0, 1, 2), writeAndChecks(1, [1, 1, 1, 1]), attemptsAndJudge([0, 1, 1, 2], 2),
+        planAttemptsAndJudge(0, [1, 1, 2], 2),
       ...Array.from({ length: 200 }, (_, seed) => randomPlan(3, new KeyedRandom(seed))),
     ];
     for (const { modelIds, subtasks, accessList } of plans) {
-      expect(validatePlan({ modelIds: [...modelIds], subtasks: [...subtasks], accessList: [...accessList] }, { workerCount: 3 })).toMatchObject({ ok: true });
+      expect(validatePlan({ modelIds: [...modelIds], subtasks: [...subtasks], accessList: [...accessList] },
+        { workerCount: 3 })).toMatchObject({ ok: true });
     }
     expect(new Set(plans.map(({ modelIds }) => modelIds.length))).toEqual(new Set([1, 2, 3, 4, 5]));
   });
@@ -52,7 +58,8 @@ describe('plans of the gym', () => {
       'every step reads everything': { ...plan, accessList: ['all', 'all', 'all'] },
       'no step reads anything': { ...plan, accessList: [[], [], []] },
       'all or nothing instead of step numbers': { ...plan, accessList: [[], 'all', 'all'] },
-      'subtasks replaced by "Solve the user question."': { ...plan, subtasks: Array.from({ length: 3 }, () => 'Solve the user question.') },
+      'subtasks replaced by "Solve the user question."': { ...plan,
+        subtasks: Array.from({ length: 3 }, () => 'Solve the user question.') },
       'all steps on the best worker': { ...plan, modelIds: [4, 4, 4] },
     });
   });
@@ -76,7 +83,8 @@ describe('contestants', () => {
   it('draw another random plan for another task and seed, and the same for the same', async () => {
     const planFor = async (id: string, seed: number): Promise<string> => {
       let seen = '';
-      await named(five, BASELINES.random).answer(task(id), (plan) => ((seen = JSON.stringify(plan)), Promise.resolve(outcome(true))), seed);
+      await named(five, BASELINES.random).answer(task(id), (plan) => ((seen = JSON.stringify(plan)),
+        Promise.resolve(outcome(true))), seed);
       return seen;
     };
     expect(await planFor('x', 1)).toBe(await planFor('x', 1));
@@ -118,7 +126,8 @@ describe('a comparison', () => {
   });
 
   it('is reported as a simulation, with cost beside score and the way from random plans to the oracle', async () => {
-    const given = (name: string, right: number) => ({ name, outcomes: [Array.from({ length: 10 }, (_, index) => outcome(index < right, 0.002))] });
+    const given = (name: string, right: number) => ({ name,
+      outcomes: [Array.from({ length: 10 }, (_, index) => outcome(index < right, 0.002))] });
     const report = gymReport([given(BASELINES.random, 2), given('w0 alone', 5), given(BASELINES.oracle, 8)]);
     expect(report.split('\n')[0]).toMatch(/^Simulation:/);
     expect(report).toMatch(/\| w0 alone \| 50\.0 % \| [\d.]+ % to [\d.]+ % \| 2\.00 \| 50 % \|/);
@@ -126,7 +135,8 @@ describe('a comparison', () => {
   });
 
   it('has intervals that hold the mean, are wider for fewer tasks, and are equal for equal results', () => {
-    const rows = (count: number): number[][] => [1, 2, 3].map((seed) => Array.from({ length: count }, (_, index) => Number((index * 7 + seed) % 3 === 0)));
+    const rows = (count: number): number[][] => [1, 2, 3].map((seed) => Array.from({ length: count },
+      (_, index) => Number((index * 7 + seed) % 3 === 0)));
     const [few, many] = [estimate(rows(12)), estimate(rows(300))];
     expect(many).toEqual(estimate(rows(300)));
     for (const { mean, low, high } of [few, many]) expect(low <= mean && mean <= high).toBe(true);

@@ -26,7 +26,8 @@ describe('a plan of the gym', () => {
     const server = await SimulatorServer.start({ seed: 5, latency: 0, workers: TRAINING_POOL, rule });
     try {
       const pool = server.workers().map((worker) => workerConfigSchema.parse(worker));
-      const onWire = runPlanOnWire(new WorkerCaller({ limits: new ProviderLimits({ workers: pool }), prices: await loadPrices() }));
+      const onWire = runPlanOnWire(new WorkerCaller({ limits: new ProviderLimits({ workers: pool }),
+        prices: await loadPrices() }));
       const inProcess = runPlanInProcess({ seed: 5, workers: TRAINING_POOL, rule });
       for (const plan of [alone(3), planWriteCheck(0, 1, 2), attemptsAndJudge([0, 1, 2, 3, 4], 2)]) {
         for (const [index, task] of judged.entries()) {
@@ -56,12 +57,14 @@ describe('a plan of the gym', () => {
     await expect(failing(task, alone(0), { pool, sample: 0, signal })).rejects.toThrow(PlanNotRunError);
     const unjudged = { ...task, grader: { grade: () => Promise.resolve(infrastructureGrade('There is no sandbox.')) } };
     const working = planRunner(() => Promise.resolve({ text: 'x', costUsd: 0.5 }));
-    await expect(working(unjudged, alone(0), { pool, sample: 0, signal })).rejects.toMatchObject({ name: 'PlanNotRunError', costUsd: 0.5 });
+    await expect(working(unjudged, alone(0), { pool, sample: 0, signal })).rejects.toMatchObject({ name: 'PlanNotRunError',
+      costUsd: 0.5 });
   });
 
   it('costs the sum of its steps, and ends with the last step', async () => {
     const run = planRunner(({ id }) => Promise.resolve({ text: id, costUsd: 1 }));
     const pool = poolOf(TRAINING_POOL);
-    expect(await run(judged[0] as EvalTask, planWriteCheck(0, 1, 2), { pool, sample: 0, signal })).toMatchObject({ costUsd: 3, answer: 'sim-clover' });
+    expect(await run(judged[0] as EvalTask, planWriteCheck(0, 1, 2), { pool, sample: 0, signal })).toMatchObject({ costUsd: 3,
+      answer: 'sim-clover' });
   });
 });

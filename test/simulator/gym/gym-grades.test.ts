@@ -11,7 +11,8 @@ const tasks = gymTasks({ seed: 21, split: 'held-out', count: 6 });
 const [task] = tasks as [GymTask];
 
 /** Programs that count how often they are run. */
-function counted(run: (program: Program) => Promise<ProgramRun>): { readonly runs: Program[]; run(program: Program): Promise<ProgramRun> } {
+function counted(run: (program: Program) =>
+  Promise<ProgramRun>): { readonly runs: Program[]; run(program: Program): Promise<ProgramRun> } {
   const runs: Program[] = [];
   return { runs, run: (program) => (runs.push(program), run(program)) };
 }
@@ -29,7 +30,8 @@ describe.runIf(available)(`grades of the gym, ${note}`, () => {
       const wrong = one.wrong[0]?.source ?? '';
       expect(await gradeOf(grader, javascript(wrong)), one.id).toMatchObject({ verified: false, outcome: 'failed' });
       for (const source of [one.source, wrong]) {
-        expect((await gradeOf(knownGrader(one), javascript(source))).verified).toBe((await gradeOf(grader, javascript(source))).verified);
+        expect((await gradeOf(knownGrader(one), javascript(source))).verified).toBe((await gradeOf(grader,
+          javascript(source))).verified);
       }
     }
   });
@@ -51,7 +53,8 @@ describe('kept grades of the gym', () => {
   it('are made once for the same code, whatever is said around it', async () => {
     const programs = counted(() => Promise.resolve(ended('"wrong"')));
     const grader = new GymGrades(programs).graderOf(task);
-    const [first, second] = await Promise.all([gradeOf(grader, `One.\n${javascript('1')}`), gradeOf(grader, `Two.\n${javascript('1')}`)]);
+    const [first, second] = await Promise.all([gradeOf(grader, `One.\n${javascript('1')}`),
+      gradeOf(grader, `Two.\n${javascript('1')}`)]);
     expect(first).toEqual(second);
     expect(programs.runs).toHaveLength(1);
     await gradeOf(grader, javascript('2'));
@@ -80,7 +83,8 @@ describe('kept grades of the gym', () => {
 
   it('say that an answer without code is wrong', async () => {
     const programs = counted(() => Promise.resolve(ended('1')));
-    expect(await gradeOf(new GymGrades(programs).graderOf(task), 'I do not know.')).toMatchObject({ verified: false, outcome: 'failed' });
+    expect(await gradeOf(new GymGrades(programs).graderOf(task), 'I do not know.')).toMatchObject({ verified: false,
+      outcome: 'failed' });
     expect(programs.runs).toEqual([]);
   });
 });

@@ -29,14 +29,16 @@ describe('pools of the gym', () => {
   it('have a planner, a reviewer and a specialist that no training has seen', () => {
     for (const seed of [1, 2, 3]) {
       const pool = unseenPool(seed);
-      const most = (role: 'plan' | 'write' | 'check'): number => Math.max(...pool.flatMap(({ skills }) => KINDS.map((kind) => skills[kind][role])));
+      const most = (role: 'plan' | 'write' | 'check'): number =>
+        Math.max(...pool.flatMap(({ skills }) => KINDS.map((kind) => skills[kind][role])));
       expect([most('plan'), most('write'), most('check')].every((skill) => skill > 0.85)).toBe(true);
       expect(pool.some(({ name }) => names(TRAINING_ROSTER).includes(name))).toBe(false);
     }
   });
 
   it('are described truly: who is said to write something well can', () => {
-    const topics = { strings: 'text and letters', numbers: 'integers and divisors', parsing: 'expressions and tokens', intervals: 'ranges and spans',
+    const topics = { strings: 'text and letters', numbers: 'integers and divisors', parsing: 'expressions and tokens',
+      intervals: 'ranges and spans',
       data: 'records and rows', machines: 'instructions and devices' };
     for (const { description, skills } of [...TRAINING_POOL, ...TRAINING_ROSTER, ...unseenPool(1)]) {
       expect(description.length).toBeLessThanOrEqual(400);

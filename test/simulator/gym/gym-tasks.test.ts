@@ -12,7 +12,8 @@ const resultsOf = (task: GymTask, source: string): string[] =>
 describe('tasks of the gym', () => {
   it('come from several generators of each of six kinds, for training and held out', () => {
     for (const kind of KINDS) {
-      for (const split of SPLITS) expect(generatorsOf(split).filter((generator) => generator.kind === kind).length).toBeGreaterThan(1);
+      for (const split of SPLITS) expect(generatorsOf(split).filter((generator) =>
+        generator.kind === kind).length).toBeGreaterThan(1);
     }
     expect(gymTasks({ seed: 3, split: 'train', count: 600 })).toHaveLength(600);
     expect(gymTasks({ seed: 3, split: 'held-out', count: 240 })).toHaveLength(240);
@@ -45,7 +46,8 @@ describe('tasks of the gym', () => {
   it('share no generator, no opening and no parameter between training and held out', () => {
     const of = (split: (typeof SPLITS)[number]): GymTask[] => tasks.filter((task) => task.split === split);
     const openings = (split: (typeof SPLITS)[number]): Set<string> =>
-      new Set(of(split).map(({ question, functionName }) => question.slice(0, question.indexOf(functionName)) || question.split(')')[1]?.slice(0, 20) || ''));
+      new Set(of(split).map(({ question, functionName }) => question.slice(0,
+        question.indexOf(functionName)) || question.split(')')[1]?.slice(0, 20) || ''));
     const trained = new Set(of('train').map(({ generator }) => generator));
     expect(of('held-out').filter(({ generator }) => trained.has(generator))).toEqual([]);
     expect([...openings('train')].filter((opening) => openings('held-out').has(opening))).toEqual([]);
@@ -81,13 +83,16 @@ describe('solutions of the gym', () => {
     'mirror-text': (f) => expect([f('A man, a plan, a canal: Panama!'), f('Not a mirror at all')]).toEqual([true, false]),
     'longest-run': (f) => expect([f('abbc'), f('')]).toEqual([['b', 2], ['', 0]]),
     'sum-multiples': (f) => expect(f(1)).toBe(0),
-    'count-primes': (f, { question }) => expect(f(2)).toBe(primesUpTo(2 + Number([...question.matchAll(/low \+ (\d+)/g)].at(-1)?.[1]))),
+    'count-primes': (f,
+      { question }) => expect(f(2)).toBe(primesUpTo(2 + Number([...question.matchAll(/low \+ (\d+)/g)].at(-1)?.[1]))),
     'evaluate-terms': (f) => expect([f('2 + 3 - 4'), f('10 - (4 - 1) - 2'), f('7')]).toEqual([1, 5, 7]),
     'read-settings': (f) => expect(f('a="b=c"')).toEqual({ a: 'b=c' }),
     'join-spans': (f) => expect(f([[1_000, 2_000], [0, 5], [3, 900]])).toEqual([[0, 900], [1_000, 2_000]]),
     'busiest-moment': (f) => expect([f([[1, 9], [2, 4], [500, 600]]), f([])]).toEqual([2, 0]),
-    'group-totals': (f) => expect(f([{ name: 'b', amount: 50 }, { name: 'a', amount: 50 }, { name: 'b', amount: 1 }])).toEqual([['b', 51], ['a', 50]]),
-    'join-records': (f) => expect(f([{ item: 'a', count: 3 }], [{ item: 'a', price: 4 }, { item: 'a', price: 5 }])).toEqual([{ item: 'a', cost: 15 }]),
+    'group-totals': (f) => expect(f([{ name: 'b', amount: 50 }, { name: 'a', amount: 50 },
+      { name: 'b', amount: 1 }])).toEqual([['b', 51], ['a', 50]]),
+    'join-records': (f) => expect(f([{ item: 'a', count: 3 }],
+      [{ item: 'a', price: 4 }, { item: 'a', price: 5 }])).toEqual([{ item: 'a', cost: 15 }]),
     'stack-program': (f) => expect([f([9, 4, 'sub']), f([3, 'dup', 'add']), f(['add'])]).toEqual([5, 6, null]),
     'grid-robot': (f) => expect([f('FRF'), f('LF')]).toEqual([[1, 1, 2], [0, 0, 0]]),
     'register-program': (f) => expect(f([['set', 'a', 2], ['inc', 'b'], ['dec', 'a'], ['jnz', 'a', -2]])).toEqual([0, 2]),
@@ -101,7 +106,8 @@ describe('solutions of the gym', () => {
     'free-gaps': (f, { question }) => expect(f([])).toEqual([[0, Number(/between 0 and (\d+)/.exec(question)?.[1])]]),
     'covered-length': (f) => expect(f([[9, 3], [4, 12]])).toBe(9),
     'pivot-rows': (f) => expect(f([{ row: 'b', column: 'x', value: 1 }, { row: 'b', column: 'x', value: 2 }])).toEqual([[3]]),
-    'best-per-group': (f) => expect(f([{ team: 'b', player: 'p', score: 1 }, { team: 'a', player: 'q', score: 2 }])).toEqual([['a', ['q']], ['b', ['p']]]),
+    'best-per-group': (f) => expect(f([{ team: 'b', player: 'p', score: 1 },
+      { team: 'a', player: 'q', score: 2 }])).toEqual([['a', ['q']], ['b', ['p']]]),
     'tape-device': (f) => expect((f('+>++') as number[]).slice(0, 3)).toEqual([1, 2, 0]),
     'turn-scheduler': (f) => expect([f([1, 2]), f([0])]).toEqual([[1, 3], [0]]),
   };
@@ -114,6 +120,7 @@ describe('solutions of the gym', () => {
 });
 
 function primesUpTo(limit: number): number {
-  const isPrime = (value: number): boolean => Array.from({ length: value - 2 }, (_, index) => index + 2).every((divisor) => value % divisor !== 0);
+  const isPrime = (value: number): boolean => Array.from({ length: value - 2 },
+    (_, index) => index + 2).every((divisor) => value % divisor !== 0);
   return Array.from({ length: limit - 1 }, (_, index) => index + 2).filter(isPrime).length;
 }

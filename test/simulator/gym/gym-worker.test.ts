@@ -19,8 +19,10 @@ interface Asked {
   readonly seed?: number;
 }
 
-function ask(task: GymTask, { skills = [0.7, 0.7, 0.7], subtask, outputs = [], name = 'sim-one', sample = 0, seed = 1 }: Asked): string {
-  const inputs = outputs.map((output, index) => ({ step: { index, worker: 9, subtask: '…', reads: [], readsPreviousRound: false }, output }));
+function ask(task: GymTask, { skills = [0.7, 0.7, 0.7], subtask, outputs = [], name = 'sim-one', sample = 0,
+  seed = 1 }: Asked): string {
+  const inputs = outputs.map((output, index) => ({ step: { index, worker: 9, subtask: '…', reads: [],
+    readsPreviousRound: false }, output }));
   const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs, subtask });
   return rule({ name, skills: skillsOf(skills), seed }, { messages, sample });
 }
@@ -45,7 +47,8 @@ describe('a worker of the gym', () => {
   });
 
   it('gives equal answers to equal calls, and others for another sample, seed or name', () => {
-    const answers = (asked: Partial<Asked>): string[] => tasks.slice(0, 30).map((task) => ask(task, { subtask: write, ...asked }));
+    const answers = (asked: Partial<Asked>): string[] => tasks.slice(0,
+      30).map((task) => ask(task, { subtask: write, ...asked }));
     expect(answers({})).toEqual(answers({}));
     for (const other of [{ sample: 1 }, { seed: 2 }, { name: 'sim-two' }]) expect(answers(other)).not.toEqual(answers({}));
   });
@@ -62,7 +65,8 @@ describe('a worker of the gym', () => {
   });
 
   it('writes better with more skill, and worse when it is not told what to do', () => {
-    const [low, high] = [0.5, 0.8].map((skill) => rightShare(() => ({ subtask: write, skills: [0, skill, 0] }))) as [number, number];
+    const [low, high] = [0.5, 0.8].map((skill) => rightShare(() => ({ subtask: write, skills: [0, skill, 0] }))) as [number,
+      number];
     expect(high).toBeGreaterThan(low + 0.2);
     expect(rightShare(() => ({ subtask: 'Solve the user question.', skills: [0, 0.7, 0] }))).toBeLessThan(
       rightShare(() => ({ subtask: write, skills: [0, 0.7, 0] })) - 0.1,
@@ -82,13 +86,15 @@ describe('a worker of the gym', () => {
   });
 
   it('writes better with a right plan in view and worse with a wrong one, which it then follows', () => {
-    const withPlan = (plan: (task: GymTask) => string): number => rightShare((task) => ({ subtask: SUBTASKS.write[0], outputs: [plan(task)] }));
+    const withPlan = (plan: (task: GymTask) => string): number =>
+      rightShare((task) => ({ subtask: SUBTASKS.write[0], outputs: [plan(task)] }));
     const without = rightShare(() => ({ subtask: SUBTASKS.write[0] }));
     expect(withPlan(({ approach }) => approach)).toBeGreaterThan(without + 0.1);
     expect(withPlan(({ wrong }) => wrong[0]?.idea ?? '')).toBeLessThan(without - 0.1);
     const [task] = tasks as [GymTask];
     const [misled] = task.wrong;
-    expect(codeIn(ask(task, { subtask: SUBTASKS.write[0], outputs: [misled?.idea ?? ''], skills: [0, 0, 0] }))).toBe(misled?.source);
+    expect(codeIn(ask(task, { subtask: SUBTASKS.write[0], outputs: [misled?.idea ?? ''],
+      skills: [0, 0, 0] }))).toBe(misled?.source);
   });
 
   it('is put off by irrelevant text', () => {
@@ -113,7 +119,8 @@ describe('a worker of the gym', () => {
   });
 
   it('sometimes breaks good code, the more often the less it can check', () => {
-    const good = (skill: number): number => rightShare(({ source }) => ({ subtask: check, skills: [0, 0.7, skill], outputs: [block(source)] }));
+    const good = (skill: number): number => rightShare(({ source }) =>
+      ({ subtask: check, skills: [0, 0.7, skill], outputs: [block(source)] }));
     expect(good(1)).toBeGreaterThan(0.9);
     expect(good(0.3)).toBeLessThan(good(1) - 0.1);
   });
@@ -133,7 +140,8 @@ describe('a worker of the gym', () => {
   it('cannot be learned of where skills are drawn anew for every call', () => {
     const characterless = withoutCharacter(rule);
     const right = (write: number): number => tasks.filter((task) => {
-      const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs: [], subtask: SUBTASKS.alone[0] });
+      const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs: [],
+        subtask: SUBTASKS.alone[0] });
       return codeIn(characterless({ name: 'sim-one', skills: skillsOf([0, write, 0]), seed: 1 }, { messages })) === task.source;
     }).length;
     expect(right(0)).toBe(right(1));

@@ -69,7 +69,8 @@ export class Draw {
 
   /** Whole numbers for test cases, both ends included. */
   wholes(draw: string, count: number, from: number, to: number): number[] {
-    return Array.from({ length: count }, (_, index) => from + Math.floor(this.#random.unit(`${draw}:${index}`) * (to - from + 1)));
+    return Array.from({ length: count },
+      (_, index) => from + Math.floor(this.#random.unit(`${draw}:${index}`) * (to - from + 1)));
   }
 }
 
@@ -88,6 +89,7 @@ export function js(strings: TemplateStringsArray, ...values: readonly unknown[])
 }
 
 export const WORDS = [
-  'amber', 'birch', 'cloud', 'delta', 'ember', 'field', 'grove', 'harbour', 'island', 'juniper', 'kettle', 'lantern', 'meadow', 'north',
+  'amber', 'birch', 'cloud', 'delta', 'ember', 'field', 'grove', 'harbour', 'island', 'juniper', 'kettle', 'lantern', 'meadow',
+    'north',
   'orchard', 'pebble', 'quartz', 'river', 'stone', 'timber',
 ] as const;

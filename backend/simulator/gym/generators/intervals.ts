@@ -13,8 +13,10 @@ const joinSpans: GymGenerator = {
       functionName,
       parameters: 'ranges',
       phrasings: [
-        `joins ranges [start, end] that overlap or lie at most ${gap} apart and returns the joined ranges in ascending order of their start.`,
-        `merges spans [from, to], in any order, wherever the space between two of them is ${gap} or less, and gives back the spans that remain, sorted.`,
+        `joins ranges [start, end] that overlap or lie at most ${gap} apart and returns the joined ranges in ascending order ` +
+          'of their start.',
+        `merges spans [from, to], in any order, wherever the space between two of them is ${gap} or less, and gives back the ` +
+          'spans that remain, sorted.',
       ],
       approach: `Sort by start as integers, join where the start is at most ${gap} behind the last end, and keep the larger end.`,
       source: js`
@@ -35,7 +37,8 @@ function ${functionName}(ranges) {
         fault(`start - last[1] <= ${gap}`, `start <= last[1]`, 'Ranges join where they overlap or touch.', 0.4),
       ],
       inputs: [
-        [[[at, at + 2], [at + 2 + gap, at + 9 + gap]]], [[[at, at + 30], [at + 1, at + 4], [at + 29, at + 33]]], [[[100, 110], [20, 25], [3, 5]]], [[]],
+        [[[at, at + 2], [at + 2 + gap, at + 9 + gap]]], [[[at, at + 30], [at + 1, at + 4], [at + 29, at + 33]]],
+        [[[100, 110], [20, 25], [3, 5]]], [[]],
         [[[9, 10], [100 + gap, 120], [40, 41], [11 + gap, 12 + gap]]], [[[at + 50, at + 60], [at, at + 49]]],
       ],
     };
@@ -55,11 +58,13 @@ const rectangleOverlap: GymGenerator = {
       functionName,
       parameters: 'first, second',
       phrasings: [
-        `returns the area that two rectangles [left, top, right, bottom] have in common after the first was widened by ${margin} on each of its sides.`,
-        `computes how much area of the second rectangle [x1, y1, x2, y2] lies within ${margin} (left, right, above and below) of the first one; ` +
-          'rectangles that do not overlap give 0.',
+        'returns the area that two rectangles [left, top, right, bottom] have in common after the first was widened by ' +
+          `${margin} on each of its sides.`,
+        `computes how much area of the second rectangle [x1, y1, x2, y2] lies within ${margin} (left, right, above and below) ` +
+          'of the first one; rectangles that do not overlap give 0.',
       ],
-      approach: `Widen the first on all four sides by ${margin}, take width and height of the overlap, each not below 0, and multiply.`,
+      approach: `Widen the first on all four sides by ${margin}, take width and height of the overlap, each not below 0, and ` +
+        'multiply.',
       source: js`
 function ${functionName}(first, second) {
   const wide = [first[0] - ${margin}, first[1] - ${margin}, first[2] + ${margin}, first[3] + ${margin}];
@@ -68,13 +73,17 @@ function ${functionName}(first, second) {
   return Math.max(0, width) * Math.max(0, height);
 }`,
       faults: [
-        fault('Math.max(0, width) * Math.max(0, height)', 'Math.max(0, width * height)', 'Multiply width and height of the overlap, and take 0 for a negative area.', 0.7),
+        fault('Math.max(0, width) * Math.max(0, height)', 'Math.max(0, width * height)',
+          'Multiply width and height of the overlap, and take 0 for a negative area.', 0.7),
         fault(`first[2] + ${margin}`, 'first[2]', 'Widen to the left, to the top and to the bottom.', 0.55),
-        fault('Math.min(wide[3], second[3])', 'Math.max(wide[3], second[3])', 'The overlap reaches to the lower one of both bottoms.', 0.5),
-        fault(`first[1] - ${margin}`, `first[1] + ${margin}`, 'The top edge moves by the margin in the direction of growth.', 0.6),
+        fault('Math.min(wide[3], second[3])', 'Math.max(wide[3], second[3])',
+          'The overlap reaches to the lower one of both bottoms.', 0.5),
+        fault(`first[1] - ${margin}`, `first[1] + ${margin}`, 'The top edge moves by the margin in the direction of growth.',
+          0.6),
       ],
       inputs: [
-        [[0, 0, w, h], [w + 40, h + 40, w + 50, h + 60]], [[0, 0, w, h], [2, -20, w + 30, h + 30]], [[5, 5, 5 + w, 5 + h], [0, 0, 40, 40]], [[0, 0, w, h], [w, 0, w + 20, 2]],
+        [[0, 0, w, h], [w + 40, h + 40, w + 50, h + 60]], [[0, 0, w, h], [2, -20, w + 30, h + 30]],
+        [[5, 5, 5 + w, 5 + h], [0, 0, 40, 40]], [[0, 0, w, h], [w, 0, w + 20, 2]],
         [[0, 0, 4, 4], [30, 0, 40, 4]],
       ],
     };
@@ -94,11 +103,13 @@ const busiestMoment: GymGenerator = {
       functionName,
       parameters: 'bookings',
       phrasings: [
-        `returns how many rooms are needed for bookings [start, end] if a room has to rest for ${pause} after each booking; a booking may start ` +
-          'just when the rest ends.',
-        `gives the largest count of ranges [start, end + ${pause}] that overlap at once; one that starts where another ends does not overlap it.`,
+        `returns how many rooms are needed for bookings [start, end] if a room has to rest for ${pause} after each booking; a ` +
+          'booking may start just when the rest ends.',
+        `gives the largest count of ranges [start, end + ${pause}] that overlap at once; one that starts where another ends ` +
+          'does not overlap it.',
       ],
-      approach: `Make events +1 at start and -1 at end + ${pause}, sort by time with the ends first, and take the largest running sum.`,
+      approach: `Make events +1 at start and -1 at end + ${pause}, sort by time with the ends first, and take the largest ` +
+        'running sum.',
       source: js`
 function ${functionName}(bookings) {
   const events = bookings.flatMap(([start, end]) => [[start, 1], [end + ${pause}, -1]]);
@@ -119,7 +130,8 @@ function ${functionName}(bookings) {
         fault('now += change', 'now += Math.max(0, change)', 'Count the starts.', 0.5),
       ],
       inputs: [
-        [[[at, at + 5], [at + 5 + pause, at + 9 + pause]]], [[[at, at + 5], [at + 5, at + 9]]], [[[at, at + 30], [at + 1, at + 4], [at + 2, at + 6], [at + 40, at + 60]]], [[]],
+        [[[at, at + 5], [at + 5 + pause, at + 9 + pause]]], [[[at, at + 5], [at + 5, at + 9]]],
+        [[[at, at + 30], [at + 1, at + 4], [at + 2, at + 6], [at + 40, at + 60]]], [[]],
         [[[1, 2], [30, 31], [60, 61]]],
       ],
     };
@@ -139,11 +151,13 @@ const freeGaps: GymGenerator = {
       functionName,
       parameters: 'ranges',
       phrasings: [
-        `lists the gaps [start, end] of at least ${least} that the given ranges leave free between 0 and ${end}; ranges may overlap, come in any ` +
-          'order and reach beyond the ends.',
-        `returns, in ascending order, the free spans between 0 and ${end} that no range [from, to] covers and that are ${least} or longer.`,
+        `lists the gaps [start, end] of at least ${least} that the given ranges leave free between 0 and ${end}; ranges may ` +
+          'overlap, come in any order and reach beyond the ends.',
+        `returns, in ascending order, the free spans between 0 and ${end} that no range [from, to] covers and that are ` +
+          `${least} or longer.`,
       ],
-      approach: `Sort by start, remember how far all is covered, note a gap of at least ${least} before each start cut at ${end}, and one at the end.`,
+      approach: `Sort by start, remember how far all is covered, note a gap of at least ${least} before each start cut at ` +
+        `${end}, and one at the end.`,
       source: js`
 function ${functionName}(ranges) {
   const gaps = [];
@@ -163,7 +177,8 @@ function ${functionName}(ranges) {
         fault('.sort((a, b) => a[0] - b[0])', '.sort()', 'Sort the ranges and go from one to the next.', 0.65),
       ],
       inputs: [
-        [[[least, 30], [5, 8], [30 + least, 50]]], [[[9, 12], [20, 21], [100, 120]]], [[]], [[[0, 40], [5, 10], [44, 80]]], [[[-10, 5], [50, 200]]], [[[3, 4], [110, 120]]],
+        [[[least, 30], [5, 8], [30 + least, 50]]], [[[9, 12], [20, 21], [100, 120]]], [[]], [[[0, 40], [5, 10], [44, 80]]],
+        [[[-10, 5], [50, 200]]], [[[3, 4], [110, 120]]],
       ],
     };
   },
@@ -181,11 +196,13 @@ const coveredLength: GymGenerator = {
       functionName,
       parameters: 'ranges',
       phrasings: [
-        `measures how much of the stretch from 0 to ${end} the given ranges [start, end] cover together, overlaps counted once; start and end may ` +
-          'be given the wrong way round.',
-        `returns the total length between 0 and ${end} that lies in at least one of the spans [a, b], where a may be larger than b.`,
+        `measures how much of the stretch from 0 to ${end} the given ranges [start, end] cover together, overlaps counted ` +
+          'once; start and end may be given the wrong way round.',
+        `returns the total length between 0 and ${end} that lies in at least one of the spans [a, b], where a may be larger ` +
+          'than b.',
       ],
-      approach: `Order the two ends of each range, cut them to 0 and ${end}, sort by start, and add only what goes beyond what is covered so far.`,
+      approach: `Order the two ends of each range, cut them to 0 and ${end}, sort by start, and add only what goes beyond what ` +
+        'is covered so far.',
       source: js`
 function ${functionName}(ranges) {
   const cut = (value) => Math.min(Math.max(value, 0), ${end});
@@ -199,14 +216,16 @@ function ${functionName}(ranges) {
   return length;
 }`,
       faults: [
-        fault('cut(Math.min(a, b)), cut(Math.max(a, b))', 'cut(a), cut(b)', 'Cut both ends to the stretch and add up the lengths.', 0.55),
+        fault('cut(Math.min(a, b)), cut(Math.max(a, b))', 'cut(a), cut(b)',
+          'Cut both ends to the stretch and add up the lengths.', 0.55),
         fault('end - Math.max(start, covered)', 'end - start', 'Add the lengths of all ranges.', 0.4),
         fault(`Math.min(Math.max(value, 0), ${end})`, 'Math.max(value, 0)', 'Cut the ranges where they begin before 0.', 0.55),
         fault('covered = Math.max(covered, end)', 'covered = end', 'What is covered ends where the last range ends.', 0.65),
         fault('one[0] - two[0]', 'two[0] - one[0]', 'Go through the ranges from the last start to the first.', 0.55),
       ],
       inputs: [
-        [[[10, 2], [15, 20]]], [[[0, 20], [5, 10], [8, 25]]], [[[-10, 5], [25, 300]]], [[]], [[[1, 28], [3, 6], [20, 26]]], [[[-9, -2], [4, 4]]],
+        [[[10, 2], [15, 20]]], [[[0, 20], [5, 10], [8, 25]]], [[[-10, 5], [25, 300]]], [[]], [[[1, 28], [3, 6], [20, 26]]],
+        [[[-9, -2], [4, 4]]],
       ],
     };
   },

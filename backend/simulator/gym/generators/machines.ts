@@ -13,12 +13,15 @@ const stackProgram: GymGenerator = {
       functionName,
       parameters: 'program',
       phrasings: [
-        `runs instructions on a stack: an integer is pushed, "add" and "sub" take two (sub: lower minus upper), "dup" doubles the top, "swap" ` +
-          `exchanges the two on top; results wrap modulo ${limit} (never negative), and it returns the top, or null if an operand is missing or nothing is left.`,
-        `simulates a device with a stack and returns its top value after the last instruction of the list (integers, "add", "sub", "dup", ` +
-          `"swap"); every result is taken modulo ${limit} into 0 to ${limit - 1}, and an instruction without its operands stops the device with null.`,
+        'runs instructions on a stack: an integer is pushed, "add" and "sub" take two (sub: lower minus upper), "dup" doubles ' +
+          `the top, "swap" exchanges the two on top; results wrap modulo ${limit} (never negative), and it returns the top, or ` +
+          'null if an operand is missing or nothing is left.',
+        'simulates a device with a stack and returns its top value after the last instruction of the list (integers, "add", ' +
+          `"sub", "dup", "swap"); every result is taken modulo ${limit} into 0 to ${limit - 1}, and an instruction without its ` +
+          'operands stops the device with null.',
       ],
-      approach: `Loop over the instructions with a stack, check operands before popping, subtract the upper from the lower, and bring results into 0 to ${limit - 1}.`,
+      approach: 'Loop over the instructions with a stack, check operands before popping, subtract the upper from the lower, ' +
+        `and bring results into 0 to ${limit - 1}.`,
       source: js`
 function ${functionName}(program) {
   const stack = [];
@@ -42,13 +45,15 @@ function ${functionName}(program) {
       faults: [
         fault('lower - upper', 'upper - lower', 'Subtraction takes the lower from the upper.', 0.5),
         fault(`(((instruction === 'add' ? lower + upper : lower - upper) % ${limit}) + ${limit}) % ${limit}`,
-          `(instruction === 'add' ? lower + upper : lower - upper) % ${limit}`, 'The remainder of a result is what remains of it, with its sign.', 0.7),
+          `(instruction === 'add' ? lower + upper : lower - upper) % ${limit}`,
+            'The remainder of a result is what remains of it, with its sign.', 0.7),
         fault(`(instruction === 'dup' ? 1 : 2)`, '1', 'An instruction needs something on the stack.', 0.6),
         fault('stack.push(upper, lower)', 'stack.push(lower, upper)', 'After swapping the upper one is on top.', 0.55),
         fault('stack.push(upper, upper)', 'stack.push(upper)', 'Doubling leaves the top as it is.', 0.45),
       ],
       inputs: [
-        [[a + 9, b, 'sub']], [[a, a + b, 'sub']], [[a, 'add']], [[a, b + 10, 'swap', 'sub']], [[c, 'dup', 'add', limit - 1, 'add']], [[]], [['dup']], [[a, b + 20, 'swap']],
+        [[a + 9, b, 'sub']], [[a, a + b, 'sub']], [[a, 'add']], [[a, b + 10, 'swap', 'sub']],
+        [[c, 'dup', 'add', limit - 1, 'add']], [[]], [['dup']], [[a, b + 20, 'swap']],
       ],
     };
   },
@@ -67,12 +72,13 @@ const gridRobot: GymGenerator = {
       functionName,
       parameters: 'commands',
       phrasings: [
-        `simulates a robot on a ${size} by ${size} board: it starts at [0, 0] facing up (y grows), L and R turn it, F moves it a step unless it ` +
-          'would leave the board; it returns [x, y, steps really made].',
-        `drives a robot by the commands L, R and F over fields 0 to ${size - 1} in x and y, from [0, 0] looking towards growing y; a step over the ` +
-          'edge is not made; the result is its last field and the count of steps, [x, y, count].',
+        `simulates a robot on a ${size} by ${size} board: it starts at [0, 0] facing up (y grows), L and R turn it, F moves it ` +
+          'a step unless it would leave the board; it returns [x, y, steps really made].',
+        `drives a robot by the commands L, R and F over fields 0 to ${size - 1} in x and y, from [0, 0] looking towards ` +
+          'growing y; a step over the edge is not made; the result is its last field and the count of steps, [x, y, count].',
       ],
-      approach: `Keep position and direction as state, turn clockwise for R, and move only where both coordinates stay within 0 to ${size - 1}.`,
+      approach: 'Keep position and direction as state, turn clockwise for R, and move only where both coordinates stay within ' +
+        `0 to ${size - 1}.`,
       source: js`
 function ${functionName}(commands) {
   const directions = [[0, 1], [1, 0], [0, -1], [-1, 0]];
@@ -96,7 +102,8 @@ function ${functionName}(commands) {
         fault('steps + 1', 'steps', 'Steps are counted by the position.', 0.5),
       ],
       inputs: [
-        [`${forward(2)}R${forward(3)}`], [forward(size + 2)], ['LF'], [`FRFLLFF`], [`R${forward(size)}L${forward(size)}`], [''], ['RRFFRFF'],
+        [`${forward(2)}R${forward(3)}`], [forward(size + 2)], ['LF'], [`FRFLLFF`], [`R${forward(size)}L${forward(size)}`], [''],
+        ['RRFFRFF'],
       ],
     };
   },
@@ -116,12 +123,14 @@ const registerProgram: GymGenerator = {
       functionName,
       parameters: 'program',
       phrasings: [
-        `simulates registers a and b, both 0 at first, under instructions ["set", r, n], ["inc", r], ["dec", r] and ["jnz", r, offset] (jump by ` +
-          `offset where r is not 0), and returns [a, b] when the program is left at either end, or after ${most} instructions.`,
-        `executes a program for a device with two registers: set, inc, dec, and jnz, which jumps relative to its own place if the register is not ` +
-          `zero; it stops outside the program or when ${most} instructions have run, and gives back [a, b].`,
+        'simulates registers a and b, both 0 at first, under instructions ["set", r, n], ["inc", r], ["dec", r] and ["jnz", r, ' +
+          'offset] (jump by offset where r is not 0), and returns [a, b] when the program is left at either end, or after ' +
+          `${most} instructions.`,
+        'executes a program for a device with two registers: set, inc, dec, and jnz, which jumps relative to its own place if ' +
+          `the register is not zero; it stops outside the program or when ${most} instructions have run, and gives back [a, b].`,
       ],
-      approach: `Keep a place and a count in the state, stop where the place leaves either end or after ${most} steps, and let jumps be relative to the jump itself.`,
+      approach: `Keep a place and a count in the state, stop where the place leaves either end or after ${most} steps, and let ` +
+        'jumps be relative to the jump itself.',
       source: js`
 function ${functionName}(program) {
   const registers = { a: 0, b: 0 };
@@ -136,14 +145,18 @@ function ${functionName}(program) {
   return [registers.a, registers.b];
 }`,
       faults: [
-        fault(`steps < ${most}`, `steps <= ${most}`, 'The last instruction that may run is the one with that number, counted from nought.', 0.6),
-        fault('registers[register] !== 0 ? operand : 1', 'registers[register] === 0 ? operand : 1', 'A jump is made where the register is zero.', 0.45),
+        fault(`steps < ${most}`, `steps <= ${most}`, 'The last instruction that may run is the one with that number, counted ' +
+          'from nought.', 0.6),
+        fault('registers[register] !== 0 ? operand : 1', 'registers[register] === 0 ? operand : 1',
+          'A jump is made where the register is zero.', 0.45),
         fault('place += operation', 'place = operation', 'A jump goes to the place with that number.', 0.5),
-        fault('registers[register] !== 0 ? operand : 1', 'registers[register] > 0 ? operand : 1', 'A jump is made where the register is positive.', 0.7),
+        fault('registers[register] !== 0 ? operand : 1', 'registers[register] > 0 ? operand : 1',
+          'A jump is made where the register is positive.', 0.7),
         fault('? operand : 1', '? operand + 1 : 1', 'An offset counts from the next instruction.', 0.6),
       ],
       inputs: [
-        [counting], [[['inc', 'a'], ['jnz', 'a', -1]]], [[['dec', 'a'], ['jnz', 'a', 2], ['inc', 'b'], ['inc', 'b']]], [[['jnz', 'a', 2], ['inc', 'b'], ['set', 'a', b]]], [[]],
+        [counting], [[['inc', 'a'], ['jnz', 'a', -1]]], [[['dec', 'a'], ['jnz', 'a', 2], ['inc', 'b'], ['inc', 'b']]],
+        [[['jnz', 'a', 2], ['inc', 'b'], ['set', 'a', b]]], [[]],
         [[['inc', 'b'], ['inc', 'a'], ['jnz', 'b', -1]]],
       ],
     };
@@ -163,12 +176,15 @@ const tapeDevice: GymGenerator = {
       functionName,
       parameters: 'instructions',
       phrasings: [
-        `simulates a head on a ring of ${cells} cells, all 0: ">" and "<" move it, "+" and "-" change its cell by 1, values running from 0 to ` +
-          `${wrap - 1} and round, "0" skips the next instruction if the cell is 0; it returns the cells at the end.`,
-        `executes instructions on a circular tape with ${cells} cells that hold 0 to ${wrap - 1} and wrap: > < + - as usual, and 0, which jumps over the ` +
-          'following instruction where the current cell is zero; the state of the tape is given back.',
+        `simulates a head on a ring of ${cells} cells, all 0: ">" and "<" move it, "+" and "-" change its cell by 1, values ` +
+          `running from 0 to ${wrap - 1} and round, "0" skips the next instruction if the cell is 0; it returns the cells at ` +
+          'the end.',
+        `executes instructions on a circular tape with ${cells} cells that hold 0 to ${wrap - 1} and wrap: > < + - as usual, ` +
+          'and 0, which jumps over the following instruction where the current cell is zero; the state of the tape is given ' +
+          'back.',
       ],
-      approach: `Keep the place modulo ${cells} and values modulo ${wrap}, both never negative, and step over one more instruction at 0 on an empty cell.`,
+      approach: `Keep the place modulo ${cells} and values modulo ${wrap}, both never negative, and step over one more ` +
+        'instruction at 0 on an empty cell.',
       source: js`
 function ${functionName}(instructions) {
   const tape = Array.from({ length: ${cells} }, () => 0);
@@ -187,8 +203,10 @@ function ${functionName}(instructions) {
         fault(`(tape[head] + ${wrap - 1}) % ${wrap}`, 'tape[head] - 1', 'A minus takes one off the value of the cell.', 0.5),
         fault(`(head + 1) % ${cells}`, `Math.min(head + 1, ${cells - 1})`, 'The head stops at the last cell.', 0.6),
         fault(`(head + ${cells - 1}) % ${cells}`, 'Math.max(head - 1, 0)', 'The head stops at the first cell.', 0.6),
-        fault('tape[head] === 0) at', 'tape[head] !== 0) at', 'The next instruction is skipped where the cell holds something.', 0.5),
-        fault(`(tape[head] + 1) % ${wrap}`, `(tape[head] + 1) % ${wrap + 1}`, 'Values run up to and including the wrapping one.', 0.65),
+        fault('tape[head] === 0) at', 'tape[head] !== 0) at', 'The next instruction is skipped where the cell holds something.',
+          0.5),
+        fault(`(tape[head] + 1) % ${wrap}`, `(tape[head] + 1) % ${wrap + 1}`, 'Values run up to and including the wrapping one.',
+          0.65),
       ],
       inputs: [
         ['-'], ['<+'], [`${'>'.repeat(cells)}+`], ['0+>+0->+'], ['+'.repeat(wrap)], [''], ['+0->-0+'],
@@ -209,12 +227,14 @@ const turnScheduler: GymGenerator = {
       functionName,
       parameters: 'jobs',
       phrasings: [
-        `simulates jobs that take turns on one device: each runs for at most ${turn} ticks and then goes to the back of the queue unless it is done; ` +
-          'given the ticks each job needs, it returns the tick at which each has finished, jobs that need 0 finishing at 0.',
-        `executes a queue of jobs step by step, ${turn} ticks a turn, an unfinished job going to the end of the queue, and gives back for each job ` +
-          'of the list the time when it was done (0 for one that needs nothing).',
+        `simulates jobs that take turns on one device: each runs for at most ${turn} ticks and then goes to the back of the ` +
+          'queue unless it is done; given the ticks each job needs, it returns the tick at which each has finished, jobs that ' +
+          'need 0 finishing at 0.',
+        `executes a queue of jobs step by step, ${turn} ticks a turn, an unfinished job going to the end of the queue, and ` +
+          'gives back for each job of the list the time when it was done (0 for one that needs nothing).',
       ],
-      approach: `Keep a queue of the jobs that need something, run the first for the smaller of its rest and ${turn}, note the time when done, else put it at the back.`,
+      approach: `Keep a queue of the jobs that need something, run the first for the smaller of its rest and ${turn}, note the ` +
+        'time when done, else put it at the back.',
       source: js`
 function ${functionName}(jobs) {
   const left = [...jobs];
@@ -234,7 +254,8 @@ function ${functionName}(jobs) {
       faults: [
         fault('now += ticks;', `now += ${turn};`, 'The clock moves on by a whole turn each time.', 0.55),
         fault('queue.push(job)', 'queue.unshift(job)', 'A job that has begun goes on until it is done.', 0.55),
-        fault(`Math.min(left[job], ${turn})`, `Math.min(left[job], ${turn + 1})`, 'A turn ends with the tick after its last.', 0.5),
+        fault(`Math.min(left[job], ${turn})`, `Math.min(left[job], ${turn + 1})`, 'A turn ends with the tick after its last.',
+          0.5),
         fault('.filter((job) => left[job] > 0)', '', 'Every job of the list enters the queue.', 0.7),
         fault('queue.shift()', 'queue.pop()', 'The job that was added last runs next.', 0.6),
       ],

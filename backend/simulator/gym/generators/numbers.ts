@@ -14,7 +14,8 @@ const sumMultiples: GymGenerator = {
       parameters: 'limit',
       phrasings: [
         `adds up all positive integers below the limit that are divisible by ${one} or by ${other}, each once.`,
-        `returns the sum of the multiples of ${one} and of ${other} from 1 up to but not including limit; common multiples count once.`,
+        `returns the sum of the multiples of ${one} and of ${other} from 1 up to but not including limit; common multiples ` +
+          'count once.',
         `gives the total of every integer from 1 to limit - 1 which ${one} or ${other} divides without remainder.`,
       ],
       approach: `Go from 1 to limit - 1 and add an integer where its remainder by ${one} or by ${other} is 0.`,
@@ -54,7 +55,8 @@ const digitRoot: GymGenerator = {
       parameters: 'value',
       phrasings: [
         `takes the sum of an integer's digits in base ${base}, again and again, until one digit is left, and returns that digit.`,
-        `computes the digital root of a non-negative integer written in base ${base}: digits are added up until a single one remains.`,
+        `computes the digital root of a non-negative integer written in base ${base}: digits are added up until a single one ` +
+          'remains.',
       ],
       approach: `While the value is at least ${base}, replace it by the sum of its remainders by ${base}.`,
       source: js`
@@ -70,7 +72,8 @@ function ${functionName}(value) {
       faults: [
         fault(`while (rest >= ${base})`, `if (rest >= ${base})`, 'Add up the digits once.', 0.45),
         fault(`while (rest >= ${base})`, `while (rest > ${base})`, 'Stop where the value is not above the base.', 0.65),
-        fault(`sum += left % ${base}`, `sum += left % ${base + 1}`, 'Each digit is the remainder by one more than the base.', 0.4),
+        fault(`sum += left % ${base}`, `sum += left % ${base + 1}`, 'Each digit is the remainder by one more than the base.',
+          0.4),
         fault('left > 0;', `left >= ${base};`, 'Go on while there is more than one digit left to split off.', 0.6),
       ],
       inputs: [[base], [base * base - 1], [base ** 4 - 1], [0], ...sizes.map((value) => [value])],
@@ -94,7 +97,8 @@ const countPrimes: GymGenerator = {
         `counts the primes among the integers from low to low + ${ending}, both included.`,
         `returns how many of the integers low, low + 1, …, low + ${ending} have exactly two divisors.`,
       ],
-      approach: 'Test each integer of 2 or more by all divisors up to and including its square root, both ends of the stretch included.',
+      approach: 'Test each integer of 2 or more by all divisors up to and including its square root, both ends of the stretch ' +
+        'included.',
       source: js`
 function ${functionName}(low) {
   let count = 0;
@@ -130,11 +134,13 @@ const lowestTerms: GymGenerator = {
       functionName,
       parameters: 'top, bottom',
       phrasings: [
-        `multiplies the fraction top / bottom by ${times} and returns it cancelled down as [top, bottom], integers without a common ` +
-          'divisor, the bottom positive.',
-        `gives ${times} times a fraction in lowest terms, as a pair of integers whose greatest common divisor is 1; a minus sign stands on the top.`,
+        `multiplies the fraction top / bottom by ${times} and returns it cancelled down as [top, bottom], integers without a ` +
+          'common divisor, the bottom positive.',
+        `gives ${times} times a fraction in lowest terms, as a pair of integers whose greatest common divisor is 1; a minus ` +
+          'sign stands on the top.',
       ],
-      approach: `Multiply the top by ${times}, divide both by the greatest common divisor of their absolute values, and move the sign to the top.`,
+      approach: `Multiply the top by ${times}, divide both by the greatest common divisor of their absolute values, and move ` +
+        'the sign to the top.',
       source: js`
 function ${functionName}(top, bottom) {
   const product = top * ${times};
@@ -168,8 +174,10 @@ const divisorList: GymGenerator = {
       functionName,
       parameters: 'value',
       phrasings: [
-        `lists in ascending order the divisors of a positive integer, 1 and itself included, that are not multiples of ${factor}.`,
-        `returns every positive integer that divides value without remainder and is not itself divisible by ${factor}, smallest first.`,
+        'lists in ascending order the divisors of a positive integer, 1 and itself included, that are not multiples of ' +
+          `${factor}.`,
+        `returns every positive integer that divides value without remainder and is not itself divisible by ${factor}, ` +
+          'smallest first.',
       ],
       approach: `Try 1 to value itself in order and keep what divides it and leaves a remainder by ${factor}.`,
       source: js`

@@ -14,12 +14,13 @@ const evaluateTerms: GymGenerator = {
       functionName,
       parameters: 'expression',
       phrasings: [
-        `evaluates an arithmetic expression of integers, +, -, ${sign} (multiplication, binds tighter) and brackets; spaces mean nothing, ` +
-          `and a factor of # stands for ${times}.`,
-        `reads an expression such as "2 + 3 ${sign} (4 - #)" and returns its value: ${sign} multiplies before + and - are done from left to ` +
-          `right, brackets come first, # is ${times}.`,
+        `evaluates an arithmetic expression of integers, +, -, ${sign} (multiplication, binds tighter) and brackets; spaces ` +
+          `mean nothing, and a factor of # stands for ${times}.`,
+        `reads an expression such as "2 + 3 ${sign} (4 - #)" and returns its value: ${sign} multiplies before + and - are done ` +
+          `from left to right, brackets come first, # is ${times}.`,
       ],
-      approach: `Take the spaces out; a sum is a loop of products from left to right, a product a loop of factors, a factor an integer, # as ${times}, or a bracket.`,
+      approach: 'Take the spaces out; a sum is a loop of products from left to right, a product a loop of factors, a factor an ' +
+        `integer, # as ${times}, or a bracket.`,
       source: js`
 function ${functionName}(expression) {
   const tokens = expression.match(/\d+|[^\s\d]/g) ?? [];
@@ -55,7 +56,8 @@ function ${functionName}(expression) {
         fault(`const inner = sum();`, `const inner = product();`, 'Inside brackets stands a product.', 0.5),
       ],
       inputs: [
-        [`${a} - ${b} - ${c}`], [`${a} ${sign} ${b} + ${c}`], [`2 ${sign} 3 ${sign} ${d}`], [`(${a} + ${b}) ${sign} #`], [`${c}-(${d} - (${a}+#)) ${sign} 2 + 1`], [`# - ${a}`],
+        [`${a} - ${b} - ${c}`], [`${a} ${sign} ${b} + ${c}`], [`2 ${sign} 3 ${sign} ${d}`], [`(${a} + ${b}) ${sign} #`],
+        [`${c}-(${d} - (${a}+#)) ${sign} 2 + 1`], [`# - ${a}`],
       ],
     };
   },
@@ -76,12 +78,13 @@ const readSettings: GymGenerator = {
       functionName,
       parameters: 'line',
       phrasings: [
-        `reads a line of settings key=value, separated by "${between}", into an object: values may stand in double quotes and then contain ` +
-          `"${between}", a later key replaces an earlier one, and tokens after the first ${limit} are ignored.`,
-        `turns a line like a=1${between}b="x${between}y" into {a, b}, all values as text without their quotes; a separator inside quotes is ` +
-          `no separator, only the first ${limit} pairs are read, and repeated keys take the last value.`,
+        `reads a line of settings key=value, separated by "${between}", into an object: values may stand in double quotes and ` +
+          `then contain "${between}", a later key replaces an earlier one, and tokens after the first ${limit} are ignored.`,
+        `turns a line like a=1${between}b="x${between}y" into {a, b}, all values as text without their quotes; a separator ` +
+          `inside quotes is no separator, only the first ${limit} pairs are read, and repeated keys take the last value.`,
       ],
-      approach: `Go character by character, toggle at quotes, cut at "${between}" outside of them, keep ${limit} pieces, and split each at its first =.`,
+      approach: `Go character by character, toggle at quotes, cut at "${between}" outside of them, keep ${limit} pieces, and ` +
+        'split each at its first =.',
       source: js`
 function ${functionName}(line) {
   const pieces = [''];
@@ -102,12 +105,15 @@ function ${functionName}(line) {
         fault(` && !quoted`, '', 'Cut the line at every separator.', 0.4),
         fault(`piece.indexOf('=')`, `piece.lastIndexOf('=')`, 'The key ends at the last equals sign.', 0.65),
         fault(`slice(0, ${limit})`, `slice(0, ${limit - 1})`, 'Stop before the piece with that number.', 0.5),
-        fault(`if (character === '"') quoted = !quoted;`, `if (character === '"') { quoted = !quoted; pieces[pieces.length - 1] += character; }`,
+        fault(`if (character === '"') quoted = !quoted;`,
+          `if (character === '"') { quoted = !quoted; pieces[pieces.length - 1] += character; }`,
           'Quotes belong to the value.', 0.45),
-        fault('if (cut > 0) settings', 'if (cut > 0 && !(piece.slice(0, cut) in settings)) settings', 'The first value of a key stays.', 0.6),
+        fault('if (cut > 0) settings', 'if (cut > 0 && !(piece.slice(0, cut) in settings)) settings',
+          'The first value of a key stays.', 0.6),
       ],
       inputs: [
-        [`${a}="x${between}y"${between}${b}=2`], [`${a}=1=2${between}${b}=3`], [many], [`${a}=1${between}${a}=2`], [`${c}="quoted"`], [''], [`${a}`],
+        [`${a}="x${between}y"${between}${b}=2`], [`${a}=1=2${between}${b}=3`], [many], [`${a}=1${between}${a}=2`],
+        [`${c}="quoted"`], [''], [`${a}`],
       ],
     };
   },
@@ -127,12 +133,13 @@ const readNesting: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `reads brackets ${open} ${close} and words, such as "${open}a ${open}b c${close}${close}", into nested arrays of words; it returns null ` +
-          `where brackets do not match, or where they nest more than ${depth} deep.`,
-        `turns a bracketed expression with tokens between ${open} and ${close} into lists inside lists; unmatched brackets, or a depth above ` +
-          `${depth}, give null.`,
+        `reads brackets ${open} ${close} and words, such as "${open}a ${open}b c${close}${close}", into nested arrays of ` +
+          `words; it returns null where brackets do not match, or where they nest more than ${depth} deep.`,
+        `turns a bracketed expression with tokens between ${open} and ${close} into lists inside lists; unmatched brackets, or ` +
+          `a depth above ${depth}, give null.`,
       ],
-      approach: `Keep a stack of open lists, push a new one at ${open} unless ${depth} are open, close at ${close}, and at the end nothing may be open.`,
+      approach: `Keep a stack of open lists, push a new one at ${open} unless ${depth} are open, close at ${close}, and at the ` +
+        'end nothing may be open.',
       source: js`
 function ${functionName}(text) {
   const stack = [[]];
@@ -154,12 +161,14 @@ function ${functionName}(text) {
       faults: [
         fault(`stack.length > ${depth}`, `stack.length >= ${depth}`, 'The outermost list counts as a level, too.', 0.6),
         fault('stack.length === 1 ? stack[0] : null', 'stack[0]', 'What is still open at the end is taken as closed.', 0.5),
-        fault('if (stack.length === 0) return null;', 'if (stack.length === 0) stack.push([]);', 'A bracket too many is passed over.', 0.55),
+        fault('if (stack.length === 0) return null;', 'if (stack.length === 0) stack.push([]);',
+          'A bracket too many is passed over.', 0.55),
         fault('stack[stack.length - 1].push(list);', 'stack[0].push(list);', 'New lists go into the outermost list.', 0.5),
         fault('[a-z]+', '[a-z]', 'Each letter is a word.', 0.4),
       ],
       inputs: [
-        [`${open.repeat(depth)}${a}${close.repeat(depth)}`], [`${open}${a}`], [`${open}${a}${close}${close}`], [`${open}${a} ${open}${b} ${c}${close}${close}`],
+        [`${open.repeat(depth)}${a}${close.repeat(depth)}`], [`${open}${a}`], [`${open}${a}${close}${close}`],
+        [`${open}${a} ${open}${b} ${c}${close}${close}`],
         [`${open.repeat(depth + 1)}${close.repeat(depth + 1)}`], [`${open}${open}${a}${open}${b}${close}${close}${close}`], [''],
       ].filter(([text]) => depth > 2 || !text?.startsWith(open.repeat(2) + a)),
     };
@@ -180,12 +189,13 @@ const unpackText: GymGenerator = {
       functionName,
       parameters: 'packed',
       phrasings: [
-        `expands a packed expression in which 3${open}ab${close} stands for "ababab": counts may have several digits, brackets may nest, a ` +
-          `bracket without a count is repeated ${usual} times, and other letters are copied.`,
-        `decodes a text of letters and groups: a token like 12${open}x${close} repeats what its brackets hold, groups may stand in groups, and ` +
-          `a missing count means ${usual}.`,
+        `expands a packed expression in which 3${open}ab${close} stands for "ababab": counts may have several digits, brackets ` +
+          `may nest, a bracket without a count is repeated ${usual} times, and other letters are copied.`,
+        `decodes a text of letters and groups: a token like 12${open}x${close} repeats what its brackets hold, groups may ` +
+          `stand in groups, and a missing count means ${usual}.`,
       ],
-      approach: `Read recursively: collect digits into a count, at ${open} read up to its own ${close} and repeat it, ${usual} times without a count.`,
+      approach: `Read recursively: collect digits into a count, at ${open} read up to its own ${close} and repeat it, ${usual} ` +
+        'times without a count.',
       source: js`
 function ${functionName}(packed) {
   let at = 0;
@@ -212,12 +222,14 @@ function ${functionName}(packed) {
       faults: [
         fault('count += character;', 'count = character;', 'A count is one digit.', 0.55),
         fault(`count === '' ? ${usual} : Number(count)`, `Number(count)`, 'Every group has its count in front.', 0.5),
-        fault(`count === '' ? ${usual} : Number(count)`, `Number(count) || ${usual}`, 'A count of nothing or of zero means the usual one.', 0.7),
+        fault(`count === '' ? ${usual} : Number(count)`, `Number(count) || ${usual}`,
+          'A count of nothing or of zero means the usual one.', 0.7),
         fault(`        at += 1;\n`, '', 'The end of a group ends the reading, too.', 0.5),
         fault(`        count = '';\n`, '', 'The count holds until the next one comes.', 0.6),
       ],
       inputs: [
-        [`${a}2${open}${b}3${open}${c}${close}${close}${a}`], [`11${open}${a}${close}${b}`], [`${open}${a}${b}${close}2${open}${c}${close}`], [`0${open}${a}${close}${b}`],
+        [`${a}2${open}${b}3${open}${c}${close}${close}${a}`], [`11${open}${a}${close}${b}`],
+        [`${open}${a}${b}${close}2${open}${c}${close}`], [`0${open}${a}${close}${b}`],
         [`2${open}${a}${close}${open}${b}${close}`], [`${a}${b}`], [''],
       ],
     };
@@ -237,12 +249,14 @@ const readDuration: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `reads a duration written with the tokens d, h, m and s in this order, such as "2d 3h15m", into seconds: a d has ${day} hours, any ` +
-          'part may be missing, spaces are allowed, a leading - makes it negative, and anything else gives null.',
-        `turns an expression like "-1h 20s" into seconds (a d counts ${day} hours); parts come in the order d, h, m, s, each at most once; ` +
-          'where the text does not follow that form, or is empty, the result is null.',
+        'reads a duration written with the tokens d, h, m and s in this order, such as "2d 3h15m", into seconds: a d has ' +
+          `${day} hours, any part may be missing, spaces are allowed, a leading - makes it negative, and anything else gives ` +
+          'null.',
+        `turns an expression like "-1h 20s" into seconds (a d counts ${day} hours); parts come in the order d, h, m, s, each ` +
+          'at most once; where the text does not follow that form, or is empty, the result is null.',
       ],
-      approach: `Match sign and optional d, h, m, s in order over the whole text, refuse a text without any part, and weigh with ${day} hours a d.`,
+      approach: 'Match sign and optional d, h, m, s in order over the whole text, refuse a text without any part, and weigh ' +
+        `with ${day} hours a d.`,
       source: js`
 function ${functionName}(text) {
   const match = /^(-?)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.replace(/\s+/g, ''));

@@ -14,10 +14,13 @@ const rotateWords: GymGenerator = {
       parameters: 'text',
       phrasings: [
         `returns the text with its words rotated to the left by ${places} places; words are separated by single spaces.`,
-        `moves the first word of a text to its end, ${places} times over, and returns the new text (single spaces between words).`,
-        `takes the first ${places} words of a sentence off its front and puts them at its back, going round if the text is shorter.`,
+        `moves the first word of a text to its end, ${places} times over, and returns the new text (single spaces between ` +
+          'words).',
+        `takes the first ${places} words of a sentence off its front and puts them at its back, going round if the text is ` +
+          'shorter.',
       ],
-      approach: `Split the text at spaces, take ${places} modulo the count of words, and join the two parts the other way round with spaces.`,
+      approach: `Split the text at spaces, take ${places} modulo the count of words, and join the two parts the other way ` +
+        'round with spaces.',
       source: js`
 function ${functionName}(text) {
   const words = text.split(' ');
@@ -51,9 +54,10 @@ const mirrorText: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `tells whether a text reads the same backwards, looking only at letters and digits and not at upper or lower case; a text with ` +
-          `fewer than ${least} such characters does not count.`,
-        `returns true if the letters and digits of a sentence form a palindrome (case ignored) of at least ${least} characters, else false.`,
+        'tells whether a text reads the same backwards, looking only at letters and digits and not at upper or lower case; a ' +
+          `text with fewer than ${least} such characters does not count.`,
+        `returns true if the letters and digits of a sentence form a palindrome (case ignored) of at least ${least} ` +
+          'characters, else false.',
       ],
       approach: 'Lower-case the text, drop all but letters and digits, require the least length, and compare with the reverse.',
       source: js`
@@ -70,8 +74,10 @@ function ${functionName}(text) {
         fault('/[^a-z0-9]/g', '/[^a-z0-9]/', 'Drop the first character that is no letter or digit.', 0.65),
       ],
       inputs: [
-        [`${mirror.slice(0, 1).toUpperCase()}${mirror.slice(1)}`], [`${half}1 ${[...half].reverse().join('')}`], [`${mirror.slice(0, 2)}, ${mirror.slice(2)}!`],
-        [half.slice(0, 1).repeat(least)], [half.slice(0, 1).repeat(least - 1)], [mirror], [`${half}1n2${[...half].reverse().join('')}`],
+        [`${mirror.slice(0, 1).toUpperCase()}${mirror.slice(1)}`], [`${half}1 ${[...half].reverse().join('')}`],
+        [`${mirror.slice(0, 2)}, ${mirror.slice(2)}!`],
+        [half.slice(0, 1).repeat(least)], [half.slice(0, 1).repeat(least - 1)], [mirror],
+        [`${half}1n2${[...half].reverse().join('')}`],
       ],
     };
   },
@@ -90,12 +96,13 @@ const longestRun: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `finds the longest stretch of one repeated character in a text and returns [character, length], the first of equally long ones; ` +
-          `a length above ${most} is given as ${most}, and an empty text gives ["", 0].`,
-        `returns the character that is repeated most often in a row and how often, as [character, count] with counts capped at ${most}; of ` +
-          'equal stretches the earliest wins, and for no text it is ["", 0].',
+        'finds the longest stretch of one repeated character in a text and returns [character, length], the first of equally ' +
+          `long ones; a length above ${most} is given as ${most}, and an empty text gives ["", 0].`,
+        'returns the character that is repeated most often in a row and how often, as [character, count] with counts capped at ' +
+          `${most}; of equal stretches the earliest wins, and for no text it is ["", 0].`,
       ],
-      approach: 'Walk once, lengthen the stretch while the character stays, keep a strictly longer one, and cap the length at the end.',
+      approach: 'Walk once, lengthen the stretch while the character stays, keep a strictly longer one, and cap the length at ' +
+        'the end.',
       source: js`
 function ${functionName}(text) {
   let best = ['', 0];
@@ -110,12 +117,14 @@ function ${functionName}(text) {
         fault('length > best[1]', 'length >= best[1]', 'Keep the later of two equally long stretches.', 0.5),
         fault(`Math.min(best[1], ${most})`, 'best[1]', 'Return the full length whatever it is.', 0.4),
         fault('length + 1 : 1', 'length + 1 : 0', 'Begin to count at the second character of a stretch.', 0.45),
-        fault('index < text.length;', 'index < text.length - 1;', 'Stop one before the last character, since each is compared with the next.', 0.6),
+        fault('index < text.length;', 'index < text.length - 1;',
+          'Stop one before the last character, since each is compared with the next.', 0.6),
         fault('index > 0 && text[index] === text[index - 1]', 'text.indexOf(text[index]) < index',
           'Count how often each character has been seen so far.', 0.5),
       ],
       inputs: [
-        [`${a}${b}${b}${a}${c}${c}`], [a.repeat(most + 3)], [`${a}${b}${c}${c}${c}`], [''], [`${a}${b}${a}${c}${a}${b}${b}`], [`${a}${a}${b}${b}${b}${a}${a}`],
+        [`${a}${b}${b}${a}${c}${c}`], [a.repeat(most + 3)], [`${a}${b}${c}${c}${c}`], [''], [`${a}${b}${a}${c}${a}${b}${b}`],
+        [`${a}${a}${b}${b}${b}${a}${a}`],
       ],
     };
   },
@@ -133,9 +142,10 @@ const shiftLetters: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `replaces every letter of a text by the one ${shift} places later in the alphabet, going round after z, keeping upper and lower ` +
-          'case and leaving all other characters alone.',
-        `enciphers a text: each letter a to z, upper or lower case, moves on by ${shift} places with wrapping; other characters stay as they are.`,
+        `replaces every letter of a text by the one ${shift} places later in the alphabet, going round after z, keeping upper ` +
+          'and lower case and leaving all other characters alone.',
+        `enciphers a text: each letter a to z, upper or lower case, moves on by ${shift} places with wrapping; other ` +
+          'characters stay as they are.',
       ],
       approach: `Map each letter from its own a or A, add ${shift}, take it modulo 26, and copy everything else.`,
       source: js`
@@ -146,14 +156,16 @@ function ${functionName}(text) {
   });
 }`,
       faults: [
-        fault(`(letter.charCodeAt(0) - base + ${shift}) % 26`, `letter.charCodeAt(0) - base + ${shift}`, 'Add the places to the code of the letter; the alphabet is long enough.', 0.4),
+        fault(`(letter.charCodeAt(0) - base + ${shift}) % 26`, `letter.charCodeAt(0) - base + ${shift}`,
+          'Add the places to the code of the letter; the alphabet is long enough.', 0.4),
         fault('/[a-z]/gi', '/[a-z]/g', 'Only letters in lower case move.', 0.5),
         fault(`letter >= 'a' ? 97 : 65`, '97', 'Count every letter from a small a, whatever its case.', 0.55),
         fault(`+ ${shift})`, `+ ${26 - shift})`, 'Letters move towards the beginning of the alphabet.', 0.4),
         fault('% 26', '% 25', 'Wrap after the last place, which is 25.', 0.6),
       ],
       inputs: [
-        [draw.some('words', 3, WORDS).join(' ')], [`Zebra, ${draw.pick('upper', ['Yak', 'Xylophone', 'Walrus'])}!`], ['xyz XYZ'], ['ABC abc 123'], [''],
+        [draw.some('words', 3, WORDS).join(' ')], [`Zebra, ${draw.pick('upper', ['Yak', 'Xylophone', 'Walrus'])}!`], ['xyz XYZ'],
+        ['ABC abc 123'], [''],
       ],
     };
   },
@@ -172,12 +184,13 @@ const commonLetter: GymGenerator = {
       functionName,
       parameters: 'text',
       phrasings: [
-        `returns the letter that a text uses most, in lower case and counted without regard to case; of several the alphabetically first, ` +
-          `and an empty text if no letter comes at least ${least} times.`,
-        `finds which letter occurs most often in a text (upper and lower case count together, ties go to the earlier one in the alphabet); ` +
-          `where none occurs ${least} times or more, it gives back "".`,
+        'returns the letter that a text uses most, in lower case and counted without regard to case; of several the ' +
+          `alphabetically first, and an empty text if no letter comes at least ${least} times.`,
+        'finds which letter occurs most often in a text (upper and lower case count together, ties go to the earlier one in ' +
+          `the alphabet); where none occurs ${least} times or more, it gives back "".`,
       ],
-      approach: 'Lower-case, count letters only, go through them in alphabetical order, and take a strictly larger count of the least size.',
+      approach: 'Lower-case, count letters only, go through them in alphabetical order, and take a strictly larger count of ' +
+        'the least size.',
       source: js`
 function ${functionName}(text) {
   const counts = {};
@@ -193,10 +206,12 @@ function ${functionName}(text) {
         fault('.sort()', '', 'Of equally frequent letters the one that comes first in the text wins.', 0.6),
         fault(`>= ${least}`, `> ${least}`, 'A letter has to come more often than the least number.', 0.55),
         fault('/[a-z]/g', '/./g', 'Count every character of the text.', 0.4),
-        fault('> (counts[best] ?? 0)', '>= (counts[best] ?? 0)', 'Of equally frequent letters take the last of the alphabet.', 0.5),
+        fault('> (counts[best] ?? 0)', '>= (counts[best] ?? 0)', 'Of equally frequent letters take the last of the alphabet.',
+          0.5),
       ],
       inputs: [
-        [`${b.repeat(least)} ${a.repeat(least)}`], [`${a.toUpperCase().repeat(least)}${a}${b.repeat(least)}`], [`${c.repeat(least)}${'-'.repeat(least + 2)}`],
+        [`${b.repeat(least)} ${a.repeat(least)}`], [`${a.toUpperCase().repeat(least)}${a}${b.repeat(least)}`],
+        [`${c.repeat(least)}${'-'.repeat(least + 2)}`],
         [c.repeat(least - 1)], [`${draw.some('words', 4, WORDS).join(' ')}`], [''],
       ],
     };
