@@ -21,13 +21,13 @@ export interface OracleOptions {
   readonly signal: AbortSignal;
 }
 
-/** Trials of each plan that is left, and how many of the best go on to the next heat. */
+/** Trials of each plan that is left, and how many of the best go on: to the next heat, or to the choice among equals. */
 export interface Heat {
   readonly trials: number;
   readonly keep: number;
 }
 
-export const SEARCH_DEFAULTS: readonly Heat[] = [{ trials: 60, keep: 30 }, { trials: 200, keep: 6 }, { trials: 600, keep: 1 }];
+export const SEARCH_DEFAULTS: readonly Heat[] = [{ trials: 60, keep: 30 }, { trials: 200, keep: 6 }, { trials: 600, keep: 6 }];
 
 export interface FoundPlan {
   readonly plan: Plan;
@@ -36,15 +36,15 @@ export interface FoundPlan {
   readonly costUsd: number;
 }
 
-/** Chances that lie so close are taken for equal, and the cheaper plan wins. */
+/** Plans whose chances lie so close to the highest are taken for equal, and the cheapest of them wins. */
 const EQUAL = 0.02;
 
 /**
  * The best plan for tasks like these: an upper bound on what planning can reach, found by trying plans of one to five steps many
  * times over. The tasks are to be others than those that it is judged on.
  */
-export async function bestPlan(tasks: readonly GymTask[], { workers, pool, runFor, heats,
-  signal }: OracleOptions): Promise<FoundPlan> {
+export async function bestPlan(tasks: readonly GymTask[], options: OracleOptions): Promise<FoundPlan> {
+  const { workers, pool, runFor, heats, signal } = options;
   const kind = tasks[0]?.kind;
   if (!kind) throw new RangeError('The oracle needs a task to try plans on.');
   let field = candidates(workers, kind).map((plan) => ({ plan, scores: [] as number[], costs: [] as number[] }));
@@ -59,11 +59,11 @@ export async function bestPlan(tasks: readonly GymTask[], { workers, pool, runFo
         entry.costs.push(costUsd);
       }
     }
-    const rank = ({ scores, costs }: (typeof field)[number]): number => Math.round(mean(scores) / EQUAL) - mean(costs);
-    field = field.sort((a, b) => rank(b) - rank(a)).slice(0, keep);
+    field = field.sort((a, b) => mean(b.scores) - mean(a.scores)).slice(0, keep);
   }
-  const [best] = field as [(typeof field)[number]];
-  return { plan: best.plan, chance: mean(best.scores), costUsd: mean(best.costs) };
+  const found = field.map(({ plan, scores, costs }) => ({ plan, chance: mean(scores), costUsd: mean(costs) }));
+  const highest = Math.max(...found.map(({ chance }) => chance));
+  return found.filter(({ chance }) => chance >= highest - EQUAL).reduce((a, b) => (b.costUsd < a.costUsd ? b : a));
 }
 
 /** Plans of all shapes with the workers that are best at what they would do. */

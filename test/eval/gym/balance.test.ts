@@ -38,7 +38,7 @@ const single = Math.max(...TRAINING_POOL.map(({ skills }) =>
     { difficulty, vague: false, plan: 'none', irrelevantCharacters: 0 })))));
 
 beforeAll(async () => {
-  const search = [{ trials: 10, keep: 20 }, { trials: 30, keep: 5 }, { trials: 80, keep: 1 }];
+  const search = [{ trials: 10, keep: 20 }, { trials: 30, keep: 5 }, { trials: 80, keep: 3 }];
   found = await gymContestants({ workers: TRAINING_POOL, pool, tasks, signal, search, practice: 60 });
   const judged: GymEvalTask[] = tasks.map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
   results = await compare({
