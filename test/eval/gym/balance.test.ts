@@ -3,6 +3,7 @@ import { compare, type ContestantResult } from '../../../backend/eval/gym/compar
 import { BASELINES } from '../../../backend/eval/gym/contestants.ts';
 import { gymContestants, type GymContestants, type GymEvalTask } from '../../../backend/eval/gym/gym-contestants.ts';
 import { bestAlone } from '../../../backend/eval/gym/gym-report.ts';
+import { alone, attemptsAndJudge, planWriteCheck } from '../../../backend/eval/gym/plans.ts';
 import { runPlanInProcess } from '../../../backend/eval/gym/run-plan-in-process.ts';
 import { mean } from '../../../backend/eval/gym/statistics.ts';
 import { KINDS } from '../../../backend/simulator/families/family.ts';
@@ -18,6 +19,9 @@ import { poolOf } from './pool.ts';
  * Holds the parameters to what they were chosen for: planning must matter in the gym, and what plan is best must depend on the
  * question. The search for the oracle's plans is a short one; `backend/gym.ts compare` makes the long one.
  */
+
+/** Ordinals in the fixed pool. */
+const [PLANNER, REVIEWER] = [0, 2];
 
 const signal = new AbortController().signal;
 /** One generator of each kind: the search for the oracle's plans is made for every generator. */
@@ -78,6 +82,31 @@ describe('the gym', () => {
     for (const kind of ['parsing', 'machines'] as const) expect(plans.get(kind)?.modelIds.length, kind).toBeGreaterThan(2);
     for (const kind of ['intervals', 'data'] as const) expect(plans.get(kind)?.modelIds.length, kind).toBeGreaterThan(2);
     expect(new Set([...plans.values()].map((plan) => JSON.stringify(plan?.modelIds))).size).toBeGreaterThan(3);
+  });
+
+  it('is won by a specialist alone, by attempts and a judge, or by plan, code and check, as the kind may be', async () => {
+    const shapes = {
+      alone: (writer: number) => alone(writer),
+      attempts: (writer: number) => attemptsAndJudge([writer, 0, 1], REVIEWER),
+      checked: (writer: number) => planWriteCheck(PLANNER, writer, REVIEWER),
+    };
+    const [easy, middling, hard] = ['alone', 'attempts', 'checked'];
+    const wins = { strings: easy, numbers: easy, intervals: middling, data: middling, parsing: hard, machines: hard };
+    const writers = { strings: 3, numbers: 4, intervals: 3, data: 4, parsing: 1, machines: 1 };
+    for (const kind of KINDS) {
+      const own = tasks.filter((task) => task.kind === kind);
+      const shares = await Promise.all(Object.entries(shapes).map(async ([name, shape]) => {
+        const outcomes = await Promise.all([11, 12, 13, 14].flatMap((seed) => own.map((task) => {
+          const judged = { ...task, context: '', grader: knownGrader(task) };
+          const run = runPlanInProcess({ seed, workers: TRAINING_POOL, rule });
+          return run(judged, shape(writers[kind]), { pool, sample: 0, signal });
+        })));
+        return { name, share: mean(outcomes.map(({ score }) => score)) };
+      }));
+      const [first, second] = shares.sort((a, b) => b.share - a.share);
+      expect(first?.name, kind).toBe(wins[kind]);
+      expect(first?.share, kind).toBeGreaterThan((second?.share ?? 1) + 0.03);
+    }
   });
 
   it.each([
