@@ -12,6 +12,7 @@ import { ChooseModelCommand } from './choose-model.ts';
 import { ChooseTestCommand } from './choose-test-command.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
+import { FineTuneCommand } from './fine-tune-command.ts';
 import { KeyStore } from './keys.ts';
 import { localModelsOf } from './local-models-of.ts';
 import { ModelNotices } from './model-notices.ts';
@@ -29,11 +30,14 @@ import { readSettings } from './settings.ts';
 import { SolveCommand } from './solve-command.ts';
 import { StatusBar } from './status-bar.ts';
 import { TestExplorer } from './test-explorer.ts';
+import { TrainingCommands } from './training-commands.ts';
+import { Trainings } from './trainings.ts';
 import { VerdictFeed } from './verdict-feed.ts';
 import { VirtualDocuments } from './virtual-documents.ts';
 import { WorkerCommands } from './worker-commands.ts';
 
 const OPEN_RUN_KEY = 'conductor.openRun';
+const OPEN_TRAINING_KEY = 'conductor.openTraining';
 const TOLD_VERDICTS_KEY = 'conductor.toldVerdicts';
 
 /** What other code in the extension host, our own tests included, can see of the extension. */
@@ -89,9 +93,16 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     },
   });
   const list = new RunList({ connection, folders });
+  const trainings = new Trainings({
+    connection, folders,
+    memory: {
+      trainingId: context.workspaceState.get<string>(OPEN_TRAINING_KEY),
+      remember: (trainingId) => void context.workspaceState.update(OPEN_TRAINING_KEY, trainingId),
+    },
+  });
   const models = new ModelStates(connection);
   const panel = new PanelStateSource({
-    connection, runs, list, models,
+    connection, runs, list, trainings, models,
     isTrusted: () => vscode.workspace.isTrusted,
     stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
@@ -129,11 +140,13 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
+  const trainingCommands = new TrainingCommands({ connection, trainings, panel, showPanel });
+  const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
   const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
   const modelSettings = new ModelSettings(connection, report);
   const statusBar = new StatusBar();
   const pageMessageOptions: PageMessageOptions = {
-    connection, panel, solve, runCommands, review,
+    connection, panel, solve, runCommands, trainingCommands, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
   };
@@ -199,6 +212,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.undoAnswer': () => review.undo(),
     'conductor.insertAnswer': () => runCommands.insertAnswer(),
     'conductor.copyAnswer': () => runCommands.copyAnswer(),
+    'conductor.fineTune': () => fineTune.run(),
     'conductor.addWorker': () => addWorker.run(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),

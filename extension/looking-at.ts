@@ -8,7 +8,8 @@ export type FolderChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'dismissed' };
 
-export async function chooseFolder(): Promise<FolderChoice> {
+/** @param placeHolder what is asked where there are several */
+export async function chooseFolder(placeHolder = vscode.l10n.t('Which folder is the question about?')): Promise<FolderChoice> {
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
   const [first, ...others] = folders;
   if (!first) return { kind: 'none' };
@@ -16,10 +17,7 @@ export async function chooseFolder(): Promise<FolderChoice> {
   const active = vscode.window.activeTextEditor?.document.uri;
   const activeFolder = active && vscode.workspace.getWorkspaceFolder(active);
   if (activeFolder && folders.includes(activeFolder)) return { kind: 'folder', folder: activeFolder };
-  const picked = await vscode.window.showWorkspaceFolderPick({
-    placeHolder: vscode.l10n.t('Which folder is the question about?'),
-    ignoreFocusOut: true,
-  });
+  const picked = await vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
   return picked ? { kind: 'folder', folder: picked } : { kind: 'dismissed' };
 }
 

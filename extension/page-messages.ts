@@ -4,12 +4,14 @@ import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from './run-commands.ts';
 import type { SolveCommand } from './solve-command.ts';
+import type { TrainingCommands } from './training-commands.ts';
 
 export interface PageMessageOptions {
   readonly connection: Pick<BackendConnection, 'client' | 'request'>;
   readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
   readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
+  readonly trainingCommands: Pick<TrainingCommands, 'act'>;
   readonly review: Pick<AnswerReview, 'show'>;
   /** Shows a file of the open run's folder. */
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
@@ -19,7 +21,7 @@ export interface PageMessageOptions {
 
 /** Does what the page asks for. @throws an error with a sentence, for the page to show. */
 export async function actOn(message: PageMessage, options: PageMessageOptions): Promise<void> {
-  const { connection, panel, solve, runCommands, review, openFile, runCommand } = options;
+  const { connection, panel, solve, runCommands, trainingCommands, review, openFile, runCommand } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
@@ -43,6 +45,10 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
     case 'open':
       await runCommands.open(message.runId);
       return;
+    case 'fineTune':
+      return runCommand('conductor.fineTune');
+    case 'training':
+      return trainingCommands.act(message.action, message.trainingId);
     case 'apply':
       return review.show(await runCommands.runOf(message.runId));
     case 'copy':

@@ -1,18 +1,21 @@
 import type { Pool } from '../backend/protocol/methods.ts';
 import type {
-  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
+  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, TrainingSummary,
 } from '../backend/protocol/panel-messages.ts';
+import type { Training } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { localModelsOf } from './local-models-of.ts';
 import type { ModelStates } from './model-states.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 import { Signal } from './signal.ts';
+import type { Trainings } from './trainings.ts';
 
 export interface PanelStateOptions {
   readonly connection: BackendConnection;
   readonly runs: RunStore;
   readonly list: RunList;
+  readonly trainings: Trainings;
   readonly models: ModelStates;
   readonly isTrusted: () => boolean;
   /** Words for people; the window's language is VS Code's business. */
@@ -30,27 +33,31 @@ export class PanelStateSource {
   #draft: QuestionDraft | undefined;
   #applied: ApplyOutcome | undefined;
   #problem: string | undefined;
-  /** The person went on to a new question: the open run stays open and is not on show. */
+  /** The person went on to a new question: the open run stays open and is not on show. A training that is open hides it, too. */
   #asking = false;
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, runs, list, models } = options;
+    const { connection, runs, list, trainings, models } = options;
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
     list.changed.on(() => this.changed.emit());
+    trainings.changed.on(() => this.changed.emit());
+    trainings.problem.on((problem) => this.refuse(problem));
     models.changed.on(() => this.changed.emit());
     connection.stateChanged.on(() => this.changed.emit());
     connection.connected.on(() => void this.refreshPool().catch(() => undefined));
   }
 
   get state(): PanelState {
-    const { runs, list, models, isTrusted } = this.#options;
-    const run = this.#asking ? undefined : runs.run;
+    const { runs, list, trainings, models, isTrusted } = this.#options;
+    const run = this.#asking || trainings.isOpen ? undefined : runs.run;
     return {
       ...(run && { run }),
+      ...(trainings.open && { training: trainings.open }),
       models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
+      trainings: trainings.list.map(trainingSummary),
       ...(this.#pool && { pool: summaryOf(this.#pool) }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
@@ -79,9 +86,10 @@ export class PanelStateSource {
     this.changed.emit();
   }
 
-  /** Leaves the run on show (it goes on) for the page that asks; `question` is one to begin with. */
+  /** Leaves the run or the training on show (it goes on) for the page that asks; `question` is one to begin with. */
   ask(question?: string): void {
     this.#asking = true;
+    this.#options.trainings.close();
     this.#set({ draft: question === undefined ? undefined : { question } });
   }
 
@@ -93,6 +101,12 @@ export class PanelStateSource {
   /** The open run is on show again, and what was said about earlier things is gone. */
   showRun(): void {
     this.#asking = false;
+    this.#options.trainings.close();
+    this.#set({});
+  }
+
+  /** A training was opened: what was said about earlier things is gone. */
+  showTraining(): void {
     this.#set({});
   }
 
@@ -132,6 +146,10 @@ export class PanelStateSource {
         return { state: 'unavailable', message: state.message };
     }
   }
+}
+
+function trainingSummary({ trainingId, model, state, startedAt, step, config, spentUsd, adopted, simulated }: Training): TrainingSummary {
+  return { trainingId, model, state, startedAt, step, steps: config.steps, spentUsd, adopted, simulated };
 }
 
 function summaryOf(pool: Pool): PoolSummary {

@@ -10,10 +10,11 @@ import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
 import { list } from './run-stage.ts';
 import { RunsList } from './runs-list.tsx';
+import { TrainingsList } from './training/trainings-list.tsx';
 
 /** Where a question is asked, and past runs are found again. */
 export function AskView({ state }: { readonly state: PanelState }): JSX.Element {
-  const { pool, runs, trusted } = state;
+  const { pool, runs, trainings, trusted } = state;
   const workers = pool?.workers.filter((worker) => worker.enabled) ?? [];
   const firstRun = pool !== undefined && workers.length === 0;
   return (
@@ -23,6 +24,7 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
       {pool && !firstRun && <PoolLine pool={pool} />}
       <ModelLines models={state.models} />
       <RunsList runs={runs} />
+      <TrainingsList trainings={trainings} />
     </>
   );
 }

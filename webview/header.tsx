@@ -13,15 +13,21 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
     <header class="page-header">
       <h1 class="visually-hidden">Conductor</h1>
       <div class="row">
-        {state.run && (
+        {(state.run ?? state.training) && (
           <ToolButton icon="arrow-left" label="Runs" text="Runs" onClick={() => host.post({ type: 'newQuestion' })} />
         )}
-        <span class="conductor" title={state.run?.policy.model}>
+        <span class="conductor" title={state.training?.model ?? state.run?.policy.model}>
           {conductor
             ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></>
             : state.pool && 'No Conductor yet'}
         </span>
       </div>
+      {state.training?.simulated && (
+        <p class="simulated">
+          <Icon name="beaker" />
+          <span>Simulated: the workers of this training are a simulator, so its scores say nothing about real models.</span>
+        </p>
+      )}
       {simulated.length > 0 && (
         <p class="simulated">
           <Icon name="beaker" />
@@ -34,13 +40,15 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
   );
 }
 
-function conductorOf({ run, pool }: PanelState): string | undefined {
+function conductorOf({ run, training, pool }: PanelState): string | undefined {
+  if (training) return training.conductor;
   if (run) return run.policy.worker?.id ?? run.policy.model;
   return pool?.conductor;
 }
 
 /** Of the run on show, whoever is in the pool by now; otherwise of the pool. */
-function simulatedWorkers({ run, pool }: PanelState): string[] {
+function simulatedWorkers({ run, training, pool }: PanelState): string[] {
+  if (training) return [];
   const workers = run ? [...(run.policy.worker ? [run.policy.worker] : []), ...run.pool] : (pool?.workers ?? []);
   return [...new Set(workers.filter((worker) => worker.simulated).map((worker) => worker.id))];
 }

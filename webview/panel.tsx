@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PanelState } from '../backend/protocol/panel-messages.ts';
-import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { announcementOf } from './announcement.ts';
 import { AskView } from './ask-view.tsx';
 import { Button } from './controls.tsx';
@@ -9,23 +8,29 @@ import { Header } from './header.tsx';
 import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
 import { RunView } from './run-view.tsx';
+import { trainingNews } from './training/training-stage.ts';
+import { TrainingView } from './training/training-view.tsx';
 
 /** The page: a function of the last state that came, and of what the person opened and typed. */
 export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
-  useFocusOnNewView(state.run?.runId);
+  useFocusOnNewView(state.training?.trainingId ?? state.run?.runId);
   return (
     <>
       <Header state={state} />
       <main tabIndex={-1}>
         <Backend state={state} />
         {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
-        {state.run
-          ? <RunView key={state.run.runId} run={state.run} models={state.models} applied={state.applied} />
-          : <AskView state={state} />}
+        <View state={state} />
       </main>
-      <Announcer run={state.run} />
+      <Announcer run={state.run} training={state.training} />
     </>
   );
+}
+
+function View({ state }: { readonly state: PanelState }): JSX.Element {
+  const { training, run, models, applied } = state;
+  if (training) return <TrainingView key={training.trainingId} training={training} />;
+  return run ? <RunView key={run.runId} run={run} models={models} applied={applied} /> : <AskView state={state} />;
 }
 
 /** The button that led to another view is gone with the old one: the keyboard goes on at the new view's beginning. */
@@ -64,13 +69,13 @@ function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.El
 }
 
 /** Tells screen readers what changed, in whole sentences and not for every token. */
-function Announcer({ run }: { readonly run: RunSnapshot | undefined }): JSX.Element {
-  const last = useRef<RunSnapshot | undefined>(run);
+function Announcer({ run, training }: Pick<PanelState, 'run' | 'training'>): JSX.Element {
+  const last = useRef({ run, training });
   const [said, setSaid] = useState('');
   useEffect(() => {
-    const news = announcementOf(last.current, run);
-    last.current = run;
+    const news = announcementOf(last.current.run, run) || trainingNews(last.current.training, training);
+    last.current = { run, training };
     if (news) setSaid(news);
-  }, [run]);
+  }, [run, training]);
   return <div class="visually-hidden" role="status" aria-live="polite">{said}</div>;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import type { Training } from './training.ts';
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
@@ -60,12 +61,22 @@ export interface ApplyOutcome {
   readonly message: string;
 }
 
+/** A training as a list has it. */
+export interface TrainingSummary
+  extends Pick<Training, 'trainingId' | 'model' | 'state' | 'startedAt' | 'step' | 'spentUsd' | 'adopted' | 'simulated'> {
+  readonly steps: number;
+}
+
 /** Everything the page shows. */
 export interface PanelState {
-  /** The run on show; without one the page asks for a question. */
+  /** The run on show; without one, and without a training, the page asks for a question. */
   readonly run?: RunSnapshot | undefined;
+  /** The training on show, as the backend's own schema let it through. */
+  readonly training?: Training | undefined;
   /** Past runs, newest first. */
   readonly runs: readonly RunSummary[];
+  /** Past trainings, newest first. */
+  readonly trainings: readonly TrainingSummary[];
   /** Absent until the backend has said. */
   readonly pool?: PoolSummary | undefined;
   /** Of the run on show, otherwise of the pool. */
@@ -88,6 +99,11 @@ export interface StateMessage {
 
 const runId = z.string().min(1).max(64);
 const question = z.string().max(32_000);
+
+/** What a person can do about a training. */
+export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'cancel', 'adopt', 'goBack']);
+export type TrainingAction = z.infer<typeof trainingActionSchema>;
+
 const text = z.string().max(4_000_000);
 
 /** From the page to the extension. */
@@ -100,7 +116,10 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   /** Goes on with a run that stopped, failed or was cancelled. */
   z.strictObject({ type: z.literal('resume'), runId }),
   z.strictObject({ type: z.literal('open'), runId }),
-  /** Leaves the run on show (it goes on) for the page that asks; the question to begin with, if any. */
+  /** Begins a training of the Conductor, once its cost is agreed to. */
+  z.strictObject({ type: z.literal('fineTune') }),
+  z.strictObject({ type: z.literal('training'), action: trainingActionSchema, trainingId: z.string().min(1).max(64) }),
+  /** Leaves the run or the training on show (it goes on) for the page that asks; the question to begin with, if any. */
   z.strictObject({ type: z.literal('newQuestion'), question: question.optional() }),
   /** Shows the answer's edits as a diff that the person accepts or rejects. */
   z.strictObject({ type: z.literal('apply'), runId }),

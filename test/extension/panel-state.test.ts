@@ -6,7 +6,9 @@ import { ModelStates } from '../../extension/model-states.ts';
 import { PanelStateSource } from '../../extension/panel-state.ts';
 import { RunList } from '../../extension/run-list.ts';
 import { RunStore } from '../../extension/run-store.ts';
+import { Trainings } from '../../extension/trainings.ts';
 import { FakeBackend } from './fake-backend.ts';
+import { training } from './training-fixture.ts';
 
 const RUN = { runId: 'r1', seq: 1, state: 'running', pool: [], policy: { kind: 'endpoint', model: 'm', promptVersion: 'p' } };
 const WORKER = workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt-5', key: 'OPENAI_API_KEY' });
@@ -22,6 +24,8 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
     }))
     .answer('model/status', () => ({ models: [] }))
     .answer('run/list', () => ({ runs: [summary('old', 1)] }))
+    .answer('training/list', () => ({ trainings: [training('t1')] }))
+    .answer('training/get', () => training('t1'))
     .answer('run/subscribe', () => ({ run: RUN }));
   const connection = new BackendConnection({
     connect: async () => {
@@ -34,8 +38,9 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
   });
   const runs = new RunStore({ connection, memory: { runId: undefined, remember: () => undefined } });
   const list = new RunList({ connection, folders: () => folders });
+  const trainings = new Trainings({ connection, folders: () => folders, memory: { trainingId: undefined, remember: () => undefined } });
   const models = new ModelStates(connection);
-  const panel = new PanelStateSource({ connection, runs, list, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
+  const panel = new PanelStateSource({ connection, runs, list, trainings, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
     const end = panel.changed.on(() => {
       if (!holds(panel.state)) return;
@@ -43,12 +48,12 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
       resolve();
     });
   });
-  return { connection, runs, panel, until };
+  return { connection, runs, trainings, panel, until };
 }
 
 describe('PanelStateSource', () => {
   it('is a whole state before anything is connected', () => {
-    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], models: [], backend: { state: 'starting' }, trusted: true });
+    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], trainings: [], models: [], backend: { state: 'starting' }, trusted: true });
   });
 
   it('brings pool and past runs along as soon as there is a connection', async () => {
@@ -86,6 +91,25 @@ describe('PanelStateSource', () => {
     panel.showRun();
     expect(panel.state.run).toEqual(RUN);
     expect(panel.state.draft).toBeUndefined();
+  });
+
+  it('shows a training in front of the open run, and the run again once that is asked for', async () => {
+    const { runs, trainings, panel } = panelOn(new FakeBackend());
+    await runs.open('r1');
+    await trainings.show('t1');
+    panel.showTraining();
+    expect(panel.state).toMatchObject({ training: { trainingId: 't1' }, trainings: [{ trainingId: 't1', state: 'training', steps: 50 }] });
+    expect(panel.state.run).toBeUndefined();
+    panel.showRun();
+    expect(panel.state.run).toEqual(RUN);
+    expect(panel.state.training).toBeUndefined();
+  });
+
+  it('leaves a training on show for a new question', async () => {
+    const { trainings, panel } = panelOn(new FakeBackend());
+    await trainings.show('t1');
+    panel.ask();
+    expect(panel.state.training).toBeUndefined();
   });
 
   it('keeps a draft when a command is refused, and drops the refusal with the next thing that works', () => {

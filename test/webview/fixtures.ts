@@ -5,6 +5,9 @@ import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/
 import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
+import {
+  adoptedTraining, BEGIN, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, TRAININGS, waitingTraining,
+} from './training-fixtures.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 
 /*
@@ -12,8 +15,7 @@ import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backe
  * reads like the story of a run.
  */
 
-/** When every story begins: 20 November 2026, 10:00 UTC. */
-export const BEGIN = Date.UTC(2026, 10, 20, 10);
+export { BEGIN };
 
 export function worker(id: string, change: Partial<WorkerConfig> = {}): WorkerConfig {
   return workerConfigSchema.parse({
@@ -677,7 +679,7 @@ const RUNS: PanelState['runs'] = [
 ];
 
 export function stateWith(change: Partial<PanelState> = {}): PanelState {
-  return { runs: RUNS, pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
+  return { runs: RUNS, trainings: [], pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
 }
 
 export const LOCAL_WORKER = worker('qwen3-1.7b', { provider: 'local', model: 'Qwen/Qwen3-1.7B', baseUrl: undefined });
@@ -753,6 +755,14 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
     })],
   }),
   'local-run': () => stateWith({ run: localRun(), models: [LOADED_MODEL] }),
+  'ask-trainings': () => stateWith({ runs: RUNS.slice(0, 2), trainings: TRAININGS }),
+  'training-preparing': () => stateWith({ training: preparingTraining() }),
+  'training-running': () => stateWith({ training: runningTraining() }),
+  'training-waiting': () => stateWith({ training: waitingTraining() }),
+  'training-paused': () => stateWith({ training: overBudgetTraining() }),
+  'training-failed': () => stateWith({ training: failedTraining() }),
+  'training-completed': () => stateWith({ training: completedTraining() }),
+  'training-adopted': () => stateWith({ training: adoptedTraining() }),
   'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
   'no-conductor': () => stateWith({ pool: { workers: POOL_SUMMARY.workers } }),
   'unavailable': () => stateWith({

@@ -7,6 +7,7 @@ describe('pageMessageSchema', () => {
     [{ type: 'solve', question: 'Why?' }],
     [{ type: 'openFile', path: 'src/a.ts', line: 3 }],
     [{ type: 'newQuestion' }],
+    [{ type: 'training', action: 'pause', trainingId: 't1' }],
   ])('takes %j', (message) => {
     expect(pageMessageSchema.safeParse(message).success).toBe(true);
   });
@@ -14,6 +15,8 @@ describe('pageMessageSchema', () => {
   it.each([
     ['an unknown command', { type: 'run', command: 'rm' }],
     ['a field that does not belong', { type: 'ready', extra: 1 }],
+    ['an action that trainings do not know', { type: 'training', action: 'delete', trainingId: 't1' }],
+    ['no training', { type: 'training', action: 'open', trainingId: '' }],
     ['no run', { type: 'cancel', runId: '' }],
     ['a question without end', { type: 'solve', question: 'x'.repeat(32_001) }],
     ['a line before the first', { type: 'openFile', path: 'a', line: 0 }],

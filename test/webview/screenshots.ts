@@ -61,7 +61,7 @@ for (const themeName of values.theme.split(',')) {
         dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'],
       });
       // A little after the last event, so that live figures stand where a person would see them.
-      await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? 0) + 1_400);
+      await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? state.training?.updatedAt ?? 0) + 1_400);
       if (values.open) await panel.openAll();
       const height = Math.min(MAX_HEIGHT, await panel.page.evaluate(() => document.documentElement.scrollHeight));
       await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true, clip: { x: 0, y: 0, width, height } });

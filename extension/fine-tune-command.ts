@@ -1,0 +1,146 @@
+import * as vscode from 'vscode';
+import { formatUsd } from '../backend/protocol/figures.ts';
+import { isTrainingOver, type Training, type TrainingConfig } from '../backend/protocol/training.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import { chooseFolder } from './looking-at.ts';
+import type { TrainingCommands } from './training-commands.ts';
+import { readTrainingConfig, rolloutsOf, TRAINING_CONFIG_FILE } from './training-config.ts';
+import type { Trainings } from './trainings.ts';
+
+export interface FineTuneOptions {
+  readonly connection: Pick<BackendConnection, 'request'>;
+  readonly trainings: Trainings;
+  readonly trainingCommands: TrainingCommands;
+  readonly chooseModel: () => Promise<string | undefined>;
+}
+
+/** Who works for a training. */
+interface Cast {
+  readonly conductor: string;
+  /** Ids of the workers that are asked, and paid. */
+  readonly workers: readonly string[];
+  readonly simulated: boolean;
+}
+
+/** `Conductor: Fine-tune on Project Tests`: the Conductor of this machine learns from what comes of its plans. */
+export class FineTuneCommand {
+  readonly #options: FineTuneOptions;
+
+  constructor(options: FineTuneOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the id of the training on show; undefined where none was begun. @throws an error with a sentence */
+  async run(): Promise<string | undefined> {
+    const { connection, trainingCommands } = this.#options;
+    if (!(await isTrusted())) return undefined;
+    const folder = await trainedFolder();
+    if (folder === undefined) return undefined;
+    const underWay = await this.#underWay(folder);
+    if (underWay) {
+      await trainingCommands.open(underWay.trainingId);
+      void vscode.window.showInformationMessage(vscode.l10n.t('A training is under way in this folder: pause or cancel it before another begins.'));
+      return underWay.trainingId;
+    }
+    const cast = await this.#cast();
+    if (!cast) return undefined;
+    const { config, isFromFile } = await readTrainingConfig(folder);
+    const agreed = await agreeOn(config, cast, { isFromFile });
+    if (!agreed) return undefined;
+    const { trainingId } = await connection.request('training/start', { workspace: folder, config: agreed });
+    await trainingCommands.open(trainingId);
+    return trainingId;
+  }
+
+  async #underWay(folder: string): Promise<Training | undefined> {
+    const trainings = await this.#options.trainings.refresh();
+    return trainings.find(({ state, workspace }) => workspace === folder && state !== 'paused' && !isTrainingOver(state));
+  }
+
+  /** @returns undefined where a model or a worker is missing, and what to do about it was said */
+  async #cast(): Promise<Cast | undefined> {
+    const { connection, chooseModel } = this.#options;
+    let pool = await connection.request('pool/get', {});
+    const localConductor = (): string | undefined =>
+      pool.workers.find(({ worker }) => worker.id === pool.conductor && worker.provider === 'local')?.worker.id;
+    if (localConductor() === undefined) {
+      const choose = vscode.l10n.t('Choose Conductor Model');
+      const missing = vscode.l10n.t('Training needs a Conductor that runs on this machine, and none does: choose a model for it.');
+      if ((await vscode.window.showErrorMessage(missing, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
+      pool = await connection.request('pool/get', {});
+    }
+    const conductor = localConductor();
+    if (conductor === undefined) return undefined;
+    const asked = pool.workers.filter(({ worker, ready }) => ready && worker.enabled && worker.id !== conductor).map(({ worker }) => worker);
+    if (asked.length > 0) {
+      return { conductor, workers: asked.map(({ id }) => id), simulated: asked.some(({ simulated }) => simulated) };
+    }
+    const add = vscode.l10n.t('Add Worker');
+    const missing = vscode.l10n.t('No worker is ready to do what is planned: add one, or set its key.');
+    if ((await vscode.window.showErrorMessage(missing, add)) === add) await vscode.commands.executeCommand('conductor.addWorker');
+    return undefined;
+  }
+}
+
+/** Where the workspace is not trusted, says why it has to be, and leads there. */
+async function isTrusted(): Promise<boolean> {
+  if (vscode.workspace.isTrusted) return true;
+  const manage = vscode.l10n.t('Manage Trust');
+  const detail = vscode.l10n.t('Training changes copies of the workspace and runs its tests many times. Trust the workspace first.');
+  const options = { modal: true, detail };
+  if ((await vscode.window.showWarningMessage(vscode.l10n.t('This workspace is not trusted.'), options, manage)) === manage) {
+    await vscode.commands.executeCommand('workbench.trust.manage');
+  }
+  return false;
+}
+
+async function trainedFolder(): Promise<string | undefined> {
+  const choice = await chooseFolder(vscode.l10n.t('On which folder\'s tests does the Conductor learn?'));
+  if (choice.kind === 'none') throw new Error(vscode.l10n.t('Open a folder first: the Conductor learns from the tests of a project.'));
+  return choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
+}
+
+/** Says who is asked how often and for how much at most. @returns the configuration to begin with; undefined for none */
+async function agreeOn(config: TrainingConfig, cast: Cast, { isFromFile }: { readonly isFromFile: boolean }): Promise<TrainingConfig | undefined> {
+  const begin = vscode.l10n.t('Begin');
+  const change = vscode.l10n.t('Change Budget…');
+  let agreed = config;
+  for (;;) {
+    const title = vscode.l10n.t('Train "{0}" for at most {1}?', cast.conductor, formatUsd(agreed.budget.usd));
+    const picked = await vscode.window.showInformationMessage(title, { modal: true, detail: detailOf(agreed, cast, isFromFile) }, begin, change);
+    if (picked === begin) return agreed;
+    if (picked !== change) return undefined;
+    const usd = await askBudget(agreed.budget.usd);
+    if (usd !== undefined) agreed = { ...agreed, budget: { ...agreed.budget, usd } };
+  }
+}
+
+function detailOf(config: TrainingConfig, { workers, simulated }: Cast, isFromFile: boolean): string {
+  const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
+  const spends = vscode.l10n.t(
+    'Your workers ({0}) are asked to carry out a plan up to {1} times. The budget is hard: at {2} the training pauses.',
+    workers.join(', '), rollouts, formatUsd(config.budget.usd),
+  );
+  return [
+    spends,
+    ...(simulated ? [vscode.l10n.t('Some of these workers are simulated: what is learned from them says nothing about real ones.')] : []),
+    ...(isFromFile ? [vscode.l10n.t('The settings come from {0}.', TRAINING_CONFIG_FILE)] : []),
+    vscode.l10n.t('The Conductor plans as before until you adopt what was trained, and you can go back.'),
+  ].join('\n\n');
+}
+
+async function askBudget(usd: number): Promise<number | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Fine-tune on Project Tests'),
+    prompt: vscode.l10n.t('The most that the training may spend, in dollars'),
+    value: String(usd),
+    ignoreFocusOut: true,
+    validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : undefined),
+  });
+  return text === undefined ? undefined : amountOf(text);
+}
+
+function amountOf(text: string): number | undefined {
+  const usd = Number(text.trim().replace(/^\$/, ''));
+  return text.trim() !== '' && Number.isFinite(usd) && usd > 0 ? usd : undefined;
+}

@@ -1,0 +1,58 @@
+import * as vscode from 'vscode';
+import type { TrainingAction } from '../backend/protocol/panel-messages.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import type { PanelStateSource } from './panel-state.ts';
+import type { Trainings } from './trainings.ts';
+
+export interface TrainingCommandOptions {
+  readonly connection: Pick<BackendConnection, 'request'>;
+  readonly trainings: Trainings;
+  readonly panel: Pick<PanelStateSource, 'showTraining'>;
+  readonly showPanel: () => Promise<void>;
+}
+
+/** What the panel's buttons do about a training. */
+export class TrainingCommands {
+  readonly #options: TrainingCommandOptions;
+
+  constructor(options: TrainingCommandOptions) {
+    this.#options = options;
+  }
+
+  /** @throws RequestError with the backend's sentence where the training cannot do this now */
+  async act(action: TrainingAction, trainingId: string): Promise<void> {
+    const { connection } = this.#options;
+    switch (action) {
+      case 'open':
+        return this.open(trainingId);
+      case 'pause':
+        await connection.request('training/pause', { trainingId });
+        return;
+      case 'resume':
+        await connection.request('training/resume', { trainingId });
+        return;
+      case 'cancel':
+        if (await isCancelMeant()) await connection.request('training/cancel', { trainingId });
+        return;
+      case 'adopt':
+        await connection.request('training/adopt', { trainingId });
+        return;
+      case 'goBack':
+        await connection.request('training/goBack', { trainingId });
+        return;
+    }
+  }
+
+  async open(trainingId: string): Promise<void> {
+    const { trainings, panel, showPanel } = this.#options;
+    await Promise.all([trainings.show(trainingId), showPanel()]);
+    panel.showTraining();
+  }
+}
+
+/** Unlike a pause it is for good. */
+async function isCancelMeant(): Promise<boolean> {
+  const cancel = vscode.l10n.t('Cancel Training');
+  const detail = vscode.l10n.t('It cannot go on afterwards. To go on later, pause it.');
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Cancel this training?'), { modal: true, detail }, cancel)) === cancel;
+}

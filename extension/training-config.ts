@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { trainingConfigSchema, type TrainingConfig } from '../backend/protocol/training.ts';
+
+/** Where a project keeps settings of its trainings: what `conductor train --config` reads. */
+export const TRAINING_CONFIG_FILE = 'conductor.train.json';
+
+/** The settings of a project's trainings cannot be used; a sentence that says why. */
+export class TrainingConfigError extends Error {
+  override readonly name = 'TrainingConfigError';
+  /** Absolute. */
+  readonly file: string;
+
+  constructor(file: string, problem: string) {
+    super(`${path.basename(file)}: ${problem}`);
+    this.file = file;
+  }
+}
+
+export interface ProjectTrainingConfig {
+  readonly config: TrainingConfig;
+  /** Whether the project has a file of them. */
+  readonly isFromFile: boolean;
+}
+
+/** @param folder absolute. @returns the settings of the folder's file, or the defaults. @throws TrainingConfigError */
+export async function readTrainingConfig(folder: string): Promise<ProjectTrainingConfig> {
+  const file = path.join(folder, TRAINING_CONFIG_FILE);
+  const text = await readText(file);
+  const parsed = trainingConfigSchema.safeParse(text === undefined ? {} : parse(file, text));
+  if (parsed.success) return { config: parsed.data, isFromFile: text !== undefined };
+  const [issue] = parsed.error.issues;
+  throw new TrainingConfigError(file, `${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
+}
+
+/** The most rollouts of a training and of the comparison behind it. */
+export function rolloutsOf({ steps, tasksPerStep, groupSize, evaluation, tasks }: TrainingConfig): number {
+  return steps * tasksPerStep * groupSize + 2 * evaluation.samples * Math.ceil(tasks.count * tasks.heldOut);
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new TrainingConfigError(file, `it cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TrainingConfigError(file, error instanceof Error ? error.message : String(error));
+  }
+}

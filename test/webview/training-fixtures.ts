@@ -1,0 +1,86 @@
+import type { TrainingSummary } from '../../backend/protocol/panel-messages.ts';
+import { trainingConfigSchema, trainingSchema, type Comparison, type Training } from '../../backend/protocol/training.ts';
+
+/*
+ * Trainings in every state, as the backend tells of them.
+ */
+
+/** When every story begins: 20 November 2026, 10:00 UTC. */
+export const BEGIN = Date.UTC(2026, 10, 20, 10);
+
+/** A figure that wanders as measured ones do, the same for the same step. */
+const wander = (step: number, by: number): number => by * (Math.sin(step * 2.7) * 0.6 + Math.sin(step * 7.1) * 0.4);
+
+const share = (value: number): number => Math.min(1, Math.max(0, value));
+
+function metricsOf(step: number): Record<string, number> {
+  const learned = 1 - Math.exp(-step / 14);
+  const format = share(0.62 + 0.38 * learned + wander(step, 0.06));
+  const verified = share(0.31 + 0.3 * learned + wander(step + 5, 0.09));
+  const length = 340 - 110 * learned + wander(step + 2, 40);
+  return {
+    'reward': 0.5 * format + 0.5 * verified,
+    'reward_std': 0.2,
+    'verified_rate': verified,
+    'format_rate': format,
+    'completions/mean_length': length,
+    'completions/min_length': length * 0.55,
+    'completions/max_length': Math.min(1_024, length * 2.1),
+    'completions/clipped_ratio': share(0.09 - 0.08 * learned + wander(step, 0.02)),
+    'cost_usd': 0.034 + wander(step, 0.006),
+    'grad_norm': 0.4 + wander(step + 1, 0.2),
+    'learning_rate': 1e-5,
+    // A step whose groups are all alike teaches nothing and has no entropy.
+    ...(step !== 11 && { entropy: 0.62 - 0.2 * learned + wander(step, 0.03) }),
+  };
+}
+
+export function training(change: Partial<Training> = {}): Training {
+  const step = change.step ?? 0;
+  return trainingSchema.parse({
+    trainingId: 'training-1', workspace: '/home/ada/intervals', conductor: 'qwen3-1.7b', model: 'Qwen/Qwen3-1.7B',
+    config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.', startedAt: BEGIN, updatedAt: BEGIN + 1_900_000,
+    tasks: { train: 27, heldOut: 12 }, metrics: Array.from({ length: step }, (_, index) => metricsOf(index)),
+    spentUsd: 0.034 * step, spentTokens: 61_000 * step, adopted: false, simulated: false, ...change, step,
+  } satisfies Training);
+}
+
+export const COMPARISON: Comparison = {
+  tasks: 12, samples: 4,
+  before: { verified: { mean: 0.417, low: 0.292, high: 0.563 }, formatRate: 0.71, costUsd: 0.0113 },
+  after: { verified: { mean: 0.604, low: 0.458, high: 0.729 }, formatRate: 0.98, costUsd: 0.0089 },
+  difference: { mean: 0.187, low: 0.063, high: 0.313 },
+  pValue: 0.018,
+};
+
+export const preparingTraining = (): Training => training({
+  state: 'preparing', message: 'Making tasks of the project: 9 admitted.', progress: { done: 14, of: 63 }, tasks: { train: 0, heldOut: 0 },
+});
+
+export const runningTraining = (): Training => training({ step: 23, progress: { done: 2, of: 4 }, secondsPerStep: 71.4 });
+
+export const waitingTraining = (): Training => training({
+  step: 4, state: 'waiting', message: 'claude is overloaded at the moment: tried again in 30 s.', secondsPerStep: 71.4,
+});
+
+export const overBudgetTraining = (): Training => training({
+  step: 31, state: 'paused', message: 'The next rollout could cost more than is left of $1.00.',
+  config: trainingConfigSchema.parse({ budget: { usd: 1 } }), spentUsd: 0.9871,
+});
+
+export const failedTraining = (): Training => training({
+  step: 1, state: 'failed', message: '/home/ada/intervals/conductor.tasks.jsonl has changed since this training began: begin another training, or restore the file.',
+});
+
+export const completedTraining = (): Training => training({
+  step: 50, state: 'completed', simulated: true, comparison: COMPARISON,
+  message: 'Trained. Look at the comparison, and adopt what was trained if you like it.',
+});
+
+export const adoptedTraining = (): Training => ({ ...completedTraining(), simulated: false, adopted: true });
+
+export const TRAININGS: readonly TrainingSummary[] = [
+  { trainingId: 'training-3', model: 'Qwen/Qwen3-1.7B', state: 'training', startedAt: BEGIN - 600_000, step: 7, steps: 50, spentUsd: 0.24, adopted: false, simulated: false },
+  { trainingId: 'training-2', model: 'Qwen/Qwen3-1.7B', state: 'completed', startedAt: BEGIN - 7_200_000, step: 50, steps: 50, spentUsd: 1.7, adopted: true, simulated: false },
+  { trainingId: 'training-1', model: 'Qwen/Qwen3-1.7B', state: 'cancelled', startedAt: BEGIN - 90_000_000, step: 2, steps: 50, spentUsd: 0, adopted: false, simulated: true },
+];

@@ -1,0 +1,191 @@
+// @vitest-environment jsdom
+import { act } from 'preact/test-utils';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Training } from '../../backend/protocol/training.ts';
+import { bandOf, curvesOf, describe as describeCurve, extentOf, pathOf } from '../../webview/training/curves.ts';
+import { stateWith } from './fixtures.ts';
+import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
+import {
+  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, training,
+  TRAININGS, waitingTraining,
+} from './training-fixtures.ts';
+
+beforeEach(() => {
+  stubLayout();
+  vi.useFakeTimers({ now: BEGIN + 3_600_000, toFake: ['Date', 'setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const show = (shown: Training): RenderedPanel => renderPanel(stateWith({ training: shown }));
+const buttons = (panel: RenderedPanel): string[] => [...panel.root.querySelectorAll('.training-actions vscode-button')].map(({ textContent }) => textContent ?? '');
+
+describe('a training', () => {
+  it('says where it stands, how far it is, how long it takes and what it has spent', () => {
+    const panel = show(runningTraining());
+    expect(panel.text()).toContain('Training, step 24 of 50');
+    expect(panel.text()).toContain('$0.782 of $10.00 · 1.4M of 20.0M tok');
+    expect(panel.text()).toContain('23 of 50 steps done, 2 of 4 tasks of the next, about 31 min 32 s left');
+    expect(panel.root.querySelector('progress')?.value).toBe(470);
+    expect(panel.text()).toContain('27 tasks to learn from, 12 held out, begun 1 h ago');
+    expect(panel.text()).toContain('Conductor qwen3-1.7b');
+  });
+
+  it('says what is being made ready, and why it waits', () => {
+    expect(show(preparingTraining()).text()).toContain('Making tasks of the project: 9 admitted.14 of 63 tried');
+    expect(show(waitingTraining()).text()).toContain('claude is overloaded at the moment');
+  });
+
+  it.each<[string, Training, string[]]>([
+    ['preparing', preparingTraining(), ['Pause', 'Cancel']],
+    ['under way', runningTraining(), ['Pause', 'Cancel']],
+    ['waiting', waitingTraining(), ['Pause', 'Cancel']],
+    ['comparing', training({ state: 'evaluating', step: 50 }), ['Pause', 'Cancel']],
+    ['paused', overBudgetTraining(), ['Resume', 'Cancel']],
+    ['failed', failedTraining(), ['Resume', 'Train again']],
+    ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again']],
+    ['compared', completedTraining(), ['Adopt', 'Train again']],
+    ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again']],
+    ['adopted', adoptedTraining(), ['Go back', 'Train again']],
+  ])('that is %s offers what it can do now', (_state, shown, offered) => {
+    expect(buttons(show(shown))).toEqual(offered);
+  });
+
+  it.each<[string, Training, string]>([
+    ['Pause this training', runningTraining(), 'pause'],
+    ['Cancel this training', runningTraining(), 'cancel'],
+    ['Resume this training', overBudgetTraining(), 'resume'],
+    ['Adopt what was trained', completedTraining(), 'adopt'],
+    ['Go back to the Conductor before', adoptedTraining(), 'goBack'],
+  ])('"%s" is asked of the extension', (button, shown, action) => {
+    const panel = show(shown);
+    panel.click(button);
+    expect(panel.posted).toEqual([{ type: 'training', action, trainingId: 'training-1' }]);
+  });
+
+  it('says why it paused by itself, and why it failed', () => {
+    expect(show(overBudgetTraining()).text()).toContain('could cost more than is left of $1.00');
+    expect(show(failedTraining()).text()).toContain('has changed since this training began');
+  });
+
+  it('is labelled where its workers are simulated, and only there', () => {
+    expect(show(completedTraining()).text()).toContain('Simulated: the workers of this training are a simulator');
+    expect(show(adoptedTraining()).text()).not.toContain('imulated');
+  });
+
+  it('leads back to all runs and trainings', () => {
+    const panel = show(runningTraining());
+    panel.click('Runs');
+    expect(panel.posted).toEqual([{ type: 'newQuestion' }]);
+  });
+
+  it('tells screen readers when its state changes, and not at each step', () => {
+    const panel = show(runningTraining());
+    const said = (): string | null | undefined => panel.root.querySelector('[role="status"]')?.textContent;
+    panel.show(stateWith({ training: training({ step: 24 }) }));
+    expect(said()).toBe('');
+    panel.show(stateWith({ training: completedTraining() }));
+    expect(said()).toBe('Trained. Look at the comparison, and adopt what was trained if you like it.');
+    panel.show(stateWith({ training: { ...completedTraining(), adopted: true } }));
+    expect(said()).toBe('Adopted.');
+  });
+
+  it('draws text of projects as text', () => {
+    const panel = show(training({ state: 'failed', message: '<img src=x onerror=alert(1)>', workspace: '/home/<b>x</b>', model: '<script>' }));
+    expect(panel.root.querySelector('img, script, b')).toBeNull();
+  });
+});
+
+describe('the comparison', () => {
+  it('has both scores with their intervals, the cost beside them, the difference and how sure it is', () => {
+    const panel = show(completedTraining());
+    const rows = [...panel.root.querySelectorAll('.comparison tr')].map(({ textContent }) => textContent);
+    expect(rows).toEqual([
+      'ConductorVerifiedParseCost a run',
+      'Before41.7 % 29.2 to 56.3 %71.0 %$0.0113',
+      'Trained60.4 % 45.8 to 72.9 %98.0 %$0.0089',
+    ]);
+    expect(panel.text()).toContain('12 tasks never trained on, 4 plans each, the same simulated workers');
+    expect(panel.text()).toContain('Difference +18.7 points, with 95 % confidence +6.3 to +31.3.');
+    expect(panel.text()).toContain('p = 0.018');
+  });
+
+  it.each([
+    ['Better', { mean: 0.2, low: 0.01, high: 0.4 }],
+    ['No clear difference', { mean: 0.2, low: -0.01, high: 0.4 }],
+    ['Worse', { mean: -0.2, low: -0.4, high: -0.01 }],
+  ])('is called "%s" only where the whole interval says so', (words, difference) => {
+    const panel = show({ ...completedTraining(), comparison: { ...COMPARISON, difference } });
+    expect(panel.root.querySelector('.comparison-verdict')?.textContent.trim()).toBe(words);
+  });
+});
+
+describe('the curves', () => {
+  it('are all there, each with a name and with its first and last value in words', () => {
+    const panel = show(runningTraining());
+    const pictures = [...panel.root.querySelectorAll('.curve svg')];
+    expect(pictures.map((picture) => picture.querySelector('title')?.textContent)).toEqual([
+      'Reward', 'Verified', 'Plans that parse', 'Length', 'Cut off', 'Entropy', 'Gradient', 'Spent',
+    ]);
+    expect(pictures[0]?.querySelector('desc')?.textContent).toMatch(/^mean over the plans of a step, over 23 steps: from 0\.\d{3} to 0\.\d{3}, between/);
+    expect(pictures.every((picture) => picture.querySelector('.curve-line')?.getAttribute('d')?.startsWith('M'))).toBe(true);
+  });
+
+  it('look at the same step where one of them is pointed at', () => {
+    const panel = show(runningTraining());
+    const first = panel.root.querySelector('.curve svg') as SVGSVGElement;
+    first.getBoundingClientRect = () => ({ left: 0, width: 220 }) as DOMRect;
+    void act(() => void first.dispatchEvent(new MouseEvent('pointermove', { clientX: 30 })));
+    const figures = [...panel.root.querySelectorAll('.curve figcaption .figures')].map(({ textContent }) => textContent);
+    expect(figures.every((figure) => figure?.startsWith('step 4: '))).toBe(true);
+  });
+
+  it('can be read as a table', () => {
+    const panel = show(runningTraining());
+    panel.click('All figures');
+    const rows = panel.root.querySelectorAll('.figure-table tbody tr');
+    expect(rows).toHaveLength(23);
+    // The step that taught nothing has no entropy.
+    expect(rows[11]?.querySelectorAll('td')[5]?.textContent).toBe('–');
+  });
+
+  it('are not there before a step is done', () => {
+    expect(show(preparingTraining()).root.querySelector('.curves')).toBeNull();
+  });
+
+  const size = { width: 100, height: 10 };
+  const reward = (...rewards: number[]) => curvesOf({ metrics: rewards.map((value) => ({ reward: value })) })[0]!;
+
+  it('span their values and what their measure can be', () => {
+    expect(extentOf(reward(0.5, 0.7))).toEqual([0, 1]);
+    expect(extentOf(reward(0.5, -0.5))).toEqual([-0.5, 1]);
+    expect(pathOf(reward(0, 1, 0.5), size)).toBe('M0 10L50 0L100 5');
+  });
+
+  it('show a single step, and leave out what was not measured or is no number', () => {
+    expect(pathOf(reward(0.5), size)).toBe('M47 5h6');
+    expect(pathOf(reward(0.5, Number.NaN, 0.5, 0.5), size)).toBe('M0 5h6M66.7 5L100 5');
+    expect(describeCurve(reward(0.25, Number.NaN, 0.75))).toContain('from 0.250 to 0.750');
+    expect(curvesOf({ metrics: [{ reward: Number.NaN }] })).toEqual([]);
+  });
+
+  it('draw the shortest and the longest around a mean', () => {
+    const metrics = [1, 3].map((value) => ({ 'completions/mean_length': value, 'completions/min_length': 0, 'completions/max_length': 4 }));
+    expect(bandOf(curvesOf({ metrics })[0]!, size)).toBe('M0 0L100 0L100 10L0 10Z');
+  });
+
+  it('draw no more points than there is room for', () => {
+    const long = reward(...Array.from({ length: 20_000 }, (_, index) => (index % 7) / 7));
+    expect(pathOf(long, size).match(/[ML]/g)?.length).toBeLessThan(700);
+  });
+});
+
+describe('past trainings', () => {
+  it('are listed, and one is opened', () => {
+    const panel = renderPanel(stateWith({ trainings: TRAININGS }));
+    expect(panel.text()).toContain('Adopted50 of 50 steps · $1.70 · 3 h ago');
+    panel.click(/^Cancelled/);
+    expect(panel.posted).toEqual([{ type: 'training', action: 'open', trainingId: 'training-1' }]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { JSX } from 'preact';
+import { formatUsd, plural } from '../../backend/protocol/figures.ts';
+import type { Comparison, Estimate } from '../../backend/protocol/training.ts';
+import { Icon } from '../controls.tsx';
+import type { Stage } from '../run-stage.ts';
+
+/** What was trained beside what planned before it, on tasks that neither was trained on. */
+export function ComparisonView({ comparison, simulated }: { readonly comparison: Comparison; readonly simulated: boolean }): JSX.Element {
+  const { tasks, samples, before, after, difference, pValue } = comparison;
+  const verdict = comparisonStage(comparison);
+  return (
+    <section class="comparison card" aria-labelledby="comparison-title">
+      <div class="row">
+        <h2 id="comparison-title">Held-out comparison</h2>
+        <span class={`comparison-verdict tone-${verdict.tone}`}><Icon name={verdict.icon} /> {verdict.text}</span>
+      </div>
+      <p class="quiet">
+        {plural(tasks, 'task')} never trained on, {plural(samples, 'plan')} each, the same{simulated ? ' simulated' : ''} workers.
+      </p>
+      <table>
+        <thead><tr><th scope="col">Conductor</th><th scope="col">Verified</th><th scope="col">Parse</th><th scope="col">Cost a run</th></tr></thead>
+        <tbody>
+          <Row name="Before" {...before} />
+          <Row name="Trained" {...after} />
+        </tbody>
+      </table>
+      <Intervals before={before.verified} after={after.verified} />
+      <p>
+        Difference <strong>{points(difference.mean)} points</strong>, with 95 % confidence {points(difference.low)} to {points(difference.high)}.
+        So large a one comes by chance alone with p = {pValue < 0.001 ? '<0.001' : pValue.toFixed(3)}.
+      </p>
+    </section>
+  );
+}
+
+/** A score is better or worse only where its whole interval is. */
+export function comparisonStage({ difference }: Comparison): Stage {
+  if (difference.low > 0) return { text: 'Better', icon: 'pass-filled', tone: 'good' };
+  if (difference.high < 0) return { text: 'Worse', icon: 'error', tone: 'bad' };
+  return { text: 'No clear difference', icon: 'info', tone: 'caution' };
+}
+
+function Row({ name, verified, formatRate, costUsd }: Comparison['before'] & { readonly name: string }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td><strong>{percent(verified.mean)}</strong> <span class="quiet interval">{figure(verified.low)} to {percent(verified.high)}</span></td>
+      <td>{percent(formatRate)}</td>
+      <td>{formatUsd(costUsd)}</td>
+    </tr>
+  );
+}
+
+const PLOT = { width: 300, height: 36 };
+
+/** Both scores on one line from 0 to 100 %; the table says the same. */
+function Intervals({ before, after }: { readonly before: Estimate; readonly after: Estimate }): JSX.Element {
+  const bar = ({ mean, low, high }: Estimate, y: number): string => {
+    const x = (share: number): number => Math.round(Math.min(1, Math.max(0, share)) * PLOT.width * 10) / 10;
+    return `M${x(low)} ${y}H${x(high)}M${x(mean)} ${y - 5}v10`;
+  };
+  return (
+    <div class="intervals" aria-hidden="true">
+      <svg viewBox={`0 0 ${PLOT.width} ${PLOT.height}`} preserveAspectRatio="none">
+        <path class="interval-before" d={bar(before, 10)} />
+        <path class="interval-after" d={bar(after, 26)} />
+      </svg>
+      <span class="interval-scale quiet"><span>0 %</span><span>verified</span><span>100 %</span></span>
+    </div>
+  );
+}
+
+const figure = (share: number): string => (100 * share).toFixed(1);
+const percent = (share: number): string => `${figure(share)} %`;
+
+/** A difference of shares, in percentage points. */
+function points(difference: number): string {
+  const size = figure(Math.abs(difference));
+  if (Number(size) === 0) return size;
+  return `${difference > 0 ? '+' : '−'}${size}`;
+}

@@ -1,0 +1,140 @@
+import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
+import type { Training } from '../../backend/protocol/training.ts';
+
+/*
+ * What is drawn over the steps of a training, by TRL's names where it has one.
+ */
+
+export interface Curve {
+  readonly name: string;
+  /** What it means, for people who have not trained before. */
+  readonly meaning: string;
+  /** Of each step; undefined where the step has none, such as the entropy of one that taught nothing. */
+  readonly values: readonly (number | undefined)[];
+  /** The smallest and largest of what `values` averages. */
+  readonly spread?: readonly (readonly [number, number] | undefined)[] | undefined;
+  /** What the axis spans at least. */
+  readonly span: readonly [number, number];
+  readonly format: (value: number) => string;
+}
+
+interface Row extends Omit<Curve, 'values' | 'spread'> {
+  readonly metric: string;
+  readonly spread?: readonly [string, string];
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+const decimal = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
+const SHARE = { span: [0, 1], format: percent } as const;
+
+const ROWS: readonly Row[] = [
+  { metric: 'reward', name: 'Reward', meaning: 'mean over the plans of a step', span: [0, 1], format: (value) => value.toFixed(3) },
+  { metric: 'verified_rate', name: 'Verified', meaning: 'plans whose answer is verified', ...SHARE },
+  { metric: 'format_rate', name: 'Plans that parse', meaning: 'plans in the form that can be carried out', ...SHARE },
+  {
+    metric: 'completions/mean_length', name: 'Length', meaning: 'tokens of a plan: mean, shortest and longest', span: [0, 1],
+    format: (tokens) => formatTokens(Math.round(tokens)), spread: ['completions/min_length', 'completions/max_length'],
+  },
+  { metric: 'completions/clipped_ratio', name: 'Cut off', meaning: 'plans that were longer than allowed', ...SHARE },
+  { metric: 'entropy', name: 'Entropy', meaning: 'how open the Conductor is between tokens', span: [0, 0], format: decimal },
+  { metric: 'clip_ratio/region_mean', name: 'Clip fraction', meaning: 'tokens whose update was clipped', span: [0, 0.1], format: percent },
+  { metric: 'kl', name: 'Divergence', meaning: 'from the model without its adapter', span: [0, 0], format: decimal },
+  { metric: 'grad_norm', name: 'Gradient', meaning: 'norm, before clipping', span: [0, 0], format: decimal },
+];
+
+/** Those that the training has measured. */
+export function curvesOf({ metrics }: Pick<Training, 'metrics'>): readonly Curve[] {
+  const valuesOf = (metric: string): (number | undefined)[] => metrics.map((told) => finite(told[metric]));
+  const measured = ROWS.flatMap(({ metric, spread, ...row }): Curve[] => {
+    const values = valuesOf(metric);
+    if (!values.some((value) => value !== undefined)) return [];
+    const [low, high] = spread ? [valuesOf(spread[0]), valuesOf(spread[1])] : [];
+    const between = low && high && low.map((value, index): readonly [number, number] | undefined => {
+      const top = high[index];
+      return value === undefined || top === undefined ? undefined : [value, top];
+    });
+    return [{ ...row, values, spread: between }];
+  });
+  const costs = valuesOf('cost_usd');
+  if (!costs.some((cost) => cost !== undefined)) return measured;
+  let sum = 0;
+  const spent = costs.map((cost) => (sum += cost ?? 0));
+  return [...measured, { name: 'Spent', meaning: 'on the workers, all steps so far', span: [0, 0], format: formatUsd, values: spent }];
+}
+
+function finite(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) ? value : undefined;
+}
+
+/** What the axis of a curve spans: all values and spreads, and at least its `span`. Never empty. */
+export function extentOf({ values, spread, span }: Curve): readonly [number, number] {
+  let [low, high] = span;
+  for (const value of [...values, ...(spread ?? []).flat()]) {
+    if (value === undefined) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return high > low ? [low, high] : [low, low + 1];
+}
+
+export interface PlotSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** At most so many points are drawn: more than a side panel has pixels for. */
+const MAX_POINTS = 600;
+
+/** The path (SVG `d`) of a curve; a step without a value interrupts it. A single step is a short dash, so that it can be seen. */
+export function pathOf(curve: Curve, { width, height }: PlotSize): string {
+  const { values } = curve;
+  const place = placer(curve, { width, height });
+  const stride = Math.max(1, Math.ceil(values.length / MAX_POINTS));
+  let path = '';
+  let isDrawing = false;
+  for (const [index, value] of values.entries()) {
+    if (index % stride !== 0 && index !== values.length - 1) continue;
+    if (value === undefined) {
+      isDrawing = false;
+      continue;
+    }
+    const [x, y] = place(index, value);
+    const isAlone = !isDrawing && values[index + stride] === undefined;
+    path += isAlone ? `M${round(Math.max(0, x - 3))} ${round(y)}h6` : `${isDrawing ? 'L' : 'M'}${round(x)} ${round(y)}`;
+    isDrawing = true;
+  }
+  return path;
+}
+
+/** The area between the smallest and the largest; empty where a curve has none. */
+export function bandOf(curve: Curve, size: PlotSize): string {
+  const place = placer(curve, size);
+  const known = (curve.spread ?? []).flatMap((one, index) => (one ? [{ index, low: one[0], high: one[1] }] : []));
+  if (known.length < 2) return '';
+  const stride = Math.max(1, Math.ceil(known.length / MAX_POINTS));
+  const drawn = known.filter((_, index) => index % stride === 0 || index === known.length - 1);
+  const points = [...drawn.map(({ index, high }) => place(index, high)), ...drawn.toReversed().map(({ index, low }) => place(index, low))];
+  return `M${points.map(([x, y]) => `${round(x)} ${round(y)}`).join('L')}Z`;
+}
+
+/** Where a step stands from left to right, in the plot's units. */
+export function xOf(index: number, steps: number, { width }: PlotSize): number {
+  return steps < 2 ? width / 2 : (index / (steps - 1)) * width;
+}
+
+function placer(curve: Curve, size: PlotSize): (index: number, value: number) => readonly [number, number] {
+  const [low, high] = extentOf(curve);
+  return (index, value) => [xOf(index, curve.values.length, size), size.height * (1 - (value - low) / (high - low))];
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** In words, for people who do not see it. */
+export function describe({ name, meaning, values, format }: Curve): string {
+  const known = values.filter((value) => value !== undefined);
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return `${name}, ${meaning}: nothing measured.`;
+  const [least, most] = known.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [first, first]);
+  const steps = values.length === 1 ? '1 step' : `${values.length} steps`;
+  return `${meaning}, over ${steps}: from ${format(first)} to ${format(last)}, between ${format(least)} and ${format(most)}.`;
+}

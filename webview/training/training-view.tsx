@@ -1,0 +1,119 @@
+import type { JSX } from 'preact';
+import { formatTokens, formatUsd, formatWhen, plural } from '../../backend/protocol/figures.ts';
+import { isTrainingOver, type Training } from '../../backend/protocol/training.ts';
+import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
+import { useNow } from '../clock.tsx';
+import { Button, Icon } from '../controls.tsx';
+import { useHost } from '../host.ts';
+import { Notice } from '../notice.tsx';
+import { ComparisonView } from './comparison-view.tsx';
+import { CurvesView } from './curves-view.tsx';
+import { countsOf, fractionOf, timeLeft, trainingStage } from './training-stage.ts';
+
+/** A training from its tasks to the comparison that it is offered with. */
+export function TrainingView({ training }: { readonly training: Training }): JSX.Element {
+  const { trainingId, comparison, metrics, simulated } = training;
+  return (
+    <>
+      <Title training={training} />
+      <StatusLine training={training} />
+      <Progress training={training} />
+      <Ending training={training} />
+      {comparison && <ComparisonView comparison={comparison} simulated={simulated} />}
+      <Actions training={training} />
+      <CurvesView trainingId={trainingId} metrics={metrics} />
+    </>
+  );
+}
+
+function Title({ training: { workspace, model, tasks, startedAt } }: { readonly training: Training }): JSX.Element {
+  const now = useNow(false);
+  const found = tasks.train + tasks.heldOut > 0;
+  return (
+    <section aria-label="Training">
+      <h2 class="question" dir="auto">Fine-tuning on {lastPart(workspace)}</h2>
+      <p class="quiet">
+        <span dir="auto">{lastPart(model)}</span>
+        {found && `, ${plural(tasks.train, 'task')} to learn from, ${tasks.heldOut} held out`}, begun {formatWhen(startedAt, now)}
+      </p>
+    </section>
+  );
+}
+
+/** The name of a folder, or of a model that is one. */
+function lastPart(folder: string): string {
+  return folder.split(/[\\/]/).filter(Boolean).at(-1) ?? folder;
+}
+
+function StatusLine({ training }: { readonly training: Training }): JSX.Element {
+  const { spentUsd, spentTokens, config: { budget, steps } } = training;
+  const stage = trainingStage({ ...training, steps });
+  return (
+    <div class="status" data-tone={stage.tone}>
+      <Icon name={stage.icon} tone={stage.tone} />
+      <strong class="status-text">{stage.text}</strong>
+      <span class="figures">
+        <span title="Spent, of what the training may cost at most">{formatUsd(spentUsd)} of {formatUsd(budget.usd)}</span> ·{' '}
+        <span title="Tokens of Conductor and workers, of the most that are allowed">{formatTokens(spentTokens)} of {formatTokens(budget.tokens)} tok</span>
+      </span>
+    </div>
+  );
+}
+
+function Progress({ training }: { readonly training: Training }): JSX.Element | null {
+  const { state, message } = training;
+  if (isTrainingOver(state)) return null;
+  const fraction = fractionOf(training);
+  const facts = [countsOf(training), timeLeft(training)].filter(Boolean).join(', ');
+  return (
+    <div class="training-progress">
+      {fraction !== undefined && <progress aria-label="Progress of the training" value={Math.round(fraction * 1_000)} max={1_000} />}
+      {state === 'waiting'
+        ? <Notice icon="watch" tone="caution">{message}</Notice>
+        : state === 'preparing' && <p dir="auto">{message}</p>}
+      {facts && <p class="quiet">{facts}</p>}
+    </div>
+  );
+}
+
+/** Why it does not go on, or how it ended. */
+function Ending({ training: { state, message, adopted, conductor } }: { readonly training: Training }): JSX.Element | null {
+  switch (state) {
+    case 'preparing':
+    case 'training':
+    case 'waiting':
+    case 'evaluating':
+      return null;
+    case 'paused':
+      // The status says as much.
+      return message === 'Paused.' ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
+    case 'failed':
+      return <Notice icon="error" tone="bad">{message}</Notice>;
+    case 'cancelled':
+      return <Notice icon="circle-slash" tone="quiet">Cancelled for good. What it learned is not offered.</Notice>;
+    case 'completed':
+      return adopted
+        ? <Notice icon="pass-filled" tone="good">{conductor} plans with what was trained.</Notice>
+        : <Notice icon="mortar-board" tone="quiet">{message}</Notice>;
+  }
+}
+
+function Actions({ training }: { readonly training: Training }): JSX.Element {
+  const host = useHost();
+  const { trainingId, state, comparison, adopted } = training;
+  const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
+  const isUnderWay = !isTrainingOver(state) && state !== 'paused';
+  const goesOn = state === 'paused' || state === 'failed';
+  return (
+    <div class="actions training-actions">
+      {isUnderWay && <Button onClick={post('pause')} label="Pause this training">Pause</Button>}
+      {goesOn && <Button appearance="primary" onClick={post('resume')} label="Resume this training">Resume</Button>}
+      {(isUnderWay || state === 'paused') && <Button onClick={post('cancel')} label="Cancel this training">Cancel</Button>}
+      {state === 'completed' && comparison && !adopted && (
+        <Button appearance="primary" onClick={post('adopt')} label="Adopt what was trained">Adopt</Button>
+      )}
+      {adopted && <Button onClick={post('goBack')} label="Go back to the Conductor before">Go back</Button>}
+      {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>Train again</Button>}
+    </div>
+  );
+}
