@@ -18,6 +18,13 @@ describe('a workspace in Restricted Mode', () => {
     expect(await panel.button('Solve').isDisabled()).toBe(true);
   });
 
+  it('has to be trusted before anything is trained on it', async () => {
+    const { window } = workbench;
+    await window.runCommand('Conductor: Fine-tune on Project Tests');
+    await window.modal('This workspace is not trusted.').getByText('Trust the workspace first.').waitFor();
+    await window.answerModal('This workspace is not trusted.', 'Cancel');
+  });
+
   it('gets a run that says what to do when it is asked all the same', async () => {
     const { window, panel, simulator } = workbench;
     await window.runCommand('Conductor: Solve');

@@ -53,6 +53,11 @@ export class WorkflowPanel {
     return this.frame.getByRole('region', { name: 'Past runs' }).getByRole('button').filter({ hasText: question });
   }
 
+  /** What is drawn over the steps of a training. */
+  curve(name: string): Locator {
+    return this.frame.getByRole('img', { name, exact: true });
+  }
+
   button(name: string | RegExp): Locator {
     return this.frame.getByRole('button', { name });
   }

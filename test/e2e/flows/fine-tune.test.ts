@@ -1,0 +1,110 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { modelFolder } from '../../golden/golden.ts';
+import { trySandbox } from '../../verify/setup.ts';
+import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
+
+const SCREENS = path.join(ARTIFACTS, 'screens');
+const FINE_TUNE = 'Conductor: Fine-tune on Project Tests';
+
+const { available, note } = await trySandbox();
+
+/* A training as a person begins and follows it, of a tiny real model, with simulated workers: its plans are noise, so what is shown is that
+   everything is there and does what it says, and not that anything is learned. */
+describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000 });
+    const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
+    await writeFile(path.join(workbench.project, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
+    await writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
+      tasks: { project: false, heldOut: 0.3 }, steps: 12, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
+      evaluation: { samples: 1 }, budget: { usd: 3 },
+    }));
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  const adapter = async (): Promise<unknown> => {
+    const file = JSON.parse(await readFile(path.join(workbench.home, 'workers.json'), 'utf8')) as { workers: { id: string; adapter?: string }[] };
+    return file.workers.find(({ id }) => id === 'tiny')?.adapter;
+  };
+
+  it('needs a Conductor of this machine, and offers to choose one', async () => {
+    const { window } = workbench;
+    await window.runCommand(FINE_TUNE);
+    const notification = window.notification('Training needs a Conductor that runs on this machine');
+    await notification.getByRole('button', { name: 'Choose Conductor Model' }).click();
+    await window.quickPickRow('A folder on this machine').waitFor();
+    await window.page.keyboard.press('Escape');
+  });
+
+  it('says what it may spend and with whom, and changes the budget before it begins', async () => {
+    const { window, simulator, home } = workbench;
+    await writeFile(path.join(home, 'workers.json'), JSON.stringify({
+      version: 1,
+      conductor: 'tiny',
+      workers: [{ id: 'tiny', provider: 'local', model: modelFolder('qwen2-tiny'), enabled: false }, ...simulator.workers()],
+      local: { device: 'cpu', precision: 'full' },
+    }));
+    await window.runCommand(FINE_TUNE);
+    const modal = window.modal('Train "tiny" for at most $3.00?');
+    await modal.getByText(/are asked to carry out a plan up to 120 times/).waitFor();
+    await modal.getByText(/simulated/).waitFor();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
+    await window.answerModal('Train "tiny"', 'Change Budget…');
+    await window.answerInput('The most that the training may spend', '2.50');
+    await window.answerModal('Train "tiny" for at most $2.50?', 'Begin');
+  });
+
+  it('is followed in the panel, with curves over its steps, and pauses', async () => {
+    const { window, panel } = workbench;
+    await window.resizeSideBar(520);
+    await panel.frame.getByText('Simulated: the workers of this training').waitFor();
+    await panel.curve('Reward').waitFor({ timeout: 240_000 });
+    await panel.frame.getByText(/of \$2\.50/).waitFor();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-dark.png'));
+    await panel.button('Pause this training').click();
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
+  });
+
+  it('is found again after the panel was hidden, and after the window was reloaded', async () => {
+    const { window, panel } = workbench;
+    await window.runCommand('View: Show Explorer');
+    await panel.curve('Reward').waitFor({ state: 'detached' });
+    await window.runCommand('Conductor: Show Panel');
+    await panel.curve('Reward').waitFor();
+    await window.reload();
+    await panel.curve('Reward').waitFor({ timeout: 60_000 });
+    expect(await panel.status.innerText()).toBe('Paused');
+  });
+
+  it('goes on to the comparison on held-out tasks', async () => {
+    const { window, panel } = workbench;
+    await panel.button('Resume this training').click();
+    await panel.frame.getByRole('region', { name: 'Held-out comparison' }).getByText(/p = /).waitFor({ timeout: 400_000 });
+    await expect.poll(() => panel.status.innerText()).toBe('Trained');
+    await window.screenshot(path.join(SCREENS, 'fine-tune-compared-dark.png'));
+    await window.useTheme('light');
+    await window.screenshot(path.join(SCREENS, 'fine-tune-compared-light.png'));
+  });
+
+  it('is adopted with one click and taken back with another', async () => {
+    const { panel } = workbench;
+    await panel.button('Adopt what was trained').click();
+    await expect.poll(() => panel.status.innerText()).toBe('Adopted');
+    expect(await adapter()).toContain(path.join(workbench.home, 'adapters'));
+    await panel.button('Go back to the Conductor before').click();
+    await expect.poll(() => panel.status.innerText()).toBe('Trained');
+    expect(await adapter()).toBeUndefined();
+  });
+
+  it('is opened again from the list of trainings', async () => {
+    const { panel } = workbench;
+    await panel.button('Runs').click();
+    await panel.frame.getByRole('region', { name: 'Trainings' }).getByRole('button', { name: /^Trained/ }).click();
+    await panel.curve('Reward').waitFor();
+  });
+});
