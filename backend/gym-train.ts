@@ -12,7 +12,7 @@ import { SABOTAGES } from './eval/gym/sabotage.ts';
 import { estimate, mean } from './eval/gym/statistics.ts';
 import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
 import { Journal } from './journal/journal.ts';
-import { LocalModel } from './lm/local-model.ts';
+import { ModelClient } from './lm/process/model-client.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { workerConfigSchema, type WorkerConfig } from './protocol/worker-config.ts';
 import { GymGrades } from './simulator/gym/gym-grades.ts';
@@ -120,13 +120,16 @@ async function run(signal: AbortSignal): Promise<void> {
   const grades = new GymGrades(new ProgramSandbox({ sandbox, folders, hidden: [] }));
   const prices = await loadPrices();
   const caller = new WorkerCaller({ limits: new ProviderLimits({ workers: Object.values(served).flatMap(({ pool }) => pool) }), prices });
-  const model = await LocalModel.open({
+  // In a process of its own: plans are sampled while those of other tasks run.
+  const model = new ModelClient({
     settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
-    device: 'cpu', deviceReasons: [],
+    script: fileURLToPath(new URL('./model-process.ts', import.meta.url)),
+    chooseDevice: async () => ({ device: 'cpu', reasons: [] }),
+    idleMs: 2 ** 31 - 1,
     threads: values.threads === undefined ? undefined : Number(values.threads),
   });
   // What a killed training had under way is done again: it costs nothing here but time.
-  const journal = Journal.open(path.join(temporary, 'journal.sqlite'));
+  const journal = Journal.open(path.join(temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
     const tryOn = async (pool: keyof Omit<typeof served, 'train'>): Promise<Tried> => {

@@ -30,12 +30,15 @@ export class JournalFile {
   readonly file: string;
   readonly #database: Sqlite.DatabaseSync;
 
-  /** @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was. */
-  constructor(file: string) {
+  /**
+   * `isDurable`: what is written is on disk, and not with the system only, which loses it in a power cut.
+   * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was.
+   */
+  constructor(file: string, { isDurable }: { readonly isDurable: boolean }) {
     this.file = file;
     this.#database = openDatabase(file);
     try {
-      this.#prepareFile();
+      this.#prepareFile(isDurable);
     } catch (error) {
       this.#database.close();
       throw this.#translate(error);
@@ -82,7 +85,7 @@ export class JournalFile {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #prepareFile(): void {
+  #prepareFile(isDurable: boolean): void {
     this.#checkKind();
     const [mode] = Object.values(this.#database.prepare('PRAGMA journal_mode = WAL').get() ?? {});
     if (mode !== 'wal') {
@@ -90,7 +93,7 @@ export class JournalFile {
         reason: 'its file system cannot share a database between processes. Choose a folder on a local disk.',
       });
     }
-    this.#database.exec('PRAGMA synchronous = FULL');
+    this.#database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
     this.transaction(() => {
       if (this.#checkKind() === 'empty') createTables(this.#database);
     });

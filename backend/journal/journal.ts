@@ -13,6 +13,8 @@ export interface JournalOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly isAlive?: (pid: number) => boolean;
+  /** False for a simulation, where nothing is lost with it that costs more than time; true where absent. */
+  readonly isDurable?: boolean;
 }
 
 /** What else happens in the transaction of an append. */
@@ -94,7 +96,7 @@ export class Journal {
    * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was
    */
   static open(file: string, options: JournalOptions = {}): Journal {
-    const journalFile = new JournalFile(file);
+    const journalFile = new JournalFile(file, { isDurable: options.isDurable ?? true });
     try {
       return journalFile.reading(() => new Journal(journalFile, options));
     } catch (error) {
