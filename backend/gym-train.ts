@@ -1,12 +1,12 @@
 import './cli/require-node.ts';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PROMPT_PROFILES } from './conductor/prompt-profile.ts';
 import { compare, type ContestantResult } from './eval/gym/compare.ts';
 import { conductorContestant } from './eval/gym/conductor-contestant.ts';
+import { GymArena } from './eval/gym/gym-arena.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
 import { SABOTAGES } from './eval/gym/sabotage.ts';
 import { estimate, mean } from './eval/gym/statistics.ts';
@@ -14,20 +14,9 @@ import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOpt
 import { Journal } from './journal/journal.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
-import { workerConfigSchema, type WorkerConfig } from './protocol/worker-config.ts';
-import { GymGrades } from './simulator/gym/gym-grades.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
-import { GymBook, gymTasks } from './simulator/gym/gym-tasks.ts';
-import { gymRule } from './simulator/gym/gym-worker.ts';
-import type { SimulatedWorker } from './simulator/pool.ts';
-import { SimulatorServer } from './simulator/server.ts';
+import { gymTasks } from './simulator/gym/gym-tasks.ts';
 import { TrainingStore } from './train/training-store.ts';
-import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
-import { RunFolders } from './verify/run-folder.ts';
-import { Sandbox } from './verify/sandbox.ts';
-import { WorkerCaller } from './workers/call-worker.ts';
-import { loadPrices } from './workers/prices.ts';
-import { ProviderLimits } from './workers/provider-limits.ts';
 
 /*
  * Composition root of a training on the gym: conductor-mini learns, from simulated workers behind their wire formats, what plans solve
@@ -103,23 +92,12 @@ async function run(signal: AbortSignal): Promise<void> {
   await mkdir(work, { recursive: true });
   const tasks = gymTasks({ seed: 10_000 + seed, split: 'train', count: 360 });
   const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
-  const rule = gymRule(new GymBook([...tasks, ...heldOut]));
-  const temporary = await mkdtemp(path.join(tmpdir(), 'conductor-gym-'));
-  const serve = async (workers: readonly SimulatedWorker[], luck: number): Promise<{ server: SimulatorServer; pool: WorkerConfig[] }> => {
-    const server = await SimulatorServer.start({ seed: luck, latency: 0, workers, rule });
-    return { server, pool: server.workers().map((worker) => workerConfigSchema.parse({ ...worker, concurrency: 16 })) };
-  };
-  const unseen = unseenPool(100 + seed);
-  const served = {
-    train: await serve(values.pool === 'random' ? TRAINING_ROSTER : TRAINING_POOL, 1_000 + seed),
-    fixed: await serve(TRAINING_POOL, seed),
-    unseen: await serve(unseen, seed),
-  };
-  const folders = new RunFolders(path.join(temporary, 'verify'), isProcessAlive);
-  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [temporary], folders });
-  const grades = new GymGrades(new ProgramSandbox({ sandbox, folders, hidden: [] }));
-  const prices = await loadPrices();
-  const caller = new WorkerCaller({ limits: new ProviderLimits({ workers: Object.values(served).flatMap(({ pool }) => pool) }), prices });
+  const arena = await GymArena.open({
+    train: { workers: values.pool === 'random' ? TRAINING_ROSTER : TRAINING_POOL, luck: 1_000 + seed },
+    fixed: { workers: TRAINING_POOL, luck: seed },
+    unseen: { workers: unseenPool(100 + seed), luck: seed },
+  }, [...tasks, ...heldOut], isProcessAlive);
+  const { grades, caller, prices } = arena;
   // In a process of its own: plans are sampled while those of other tasks run.
   const model = new ModelClient({
     settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
@@ -129,11 +107,11 @@ async function run(signal: AbortSignal): Promise<void> {
     threads: values.threads === undefined ? undefined : Number(values.threads),
   });
   // What a killed training had under way is done again: it costs nothing here but time.
-  const journal = Journal.open(path.join(temporary, 'journal.sqlite'), { isDurable: false });
+  const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const tryOn = async (pool: keyof Omit<typeof served, 'train'>): Promise<Tried> => {
-      const { pool: workers } = served[pool];
+    const tryOn = async (name: 'fixed' | 'unseen'): Promise<Tried> => {
+      const workers = arena.pool(name);
       const plans: PlanShape[] = [];
       const contestant = conductorContestant({
         name: 'conductor', model, profile, pool: workers, maxTokens: GYM_PLAN_TOKENS, signal,
@@ -152,7 +130,7 @@ async function run(signal: AbortSignal): Promise<void> {
     const metrics = await trainOnGym({
       model, profile, journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
-      pool: served.train.pool,
+      pool: arena.pool('train'),
       onStep: (step, step_) => {
         const seconds = (performance.now() - began) / 1_000;
         began = performance.now();
@@ -171,8 +149,7 @@ async function run(signal: AbortSignal): Promise<void> {
   } finally {
     journal.close();
     await model.close();
-    await Promise.all(Object.values(served).map(({ server }) => server.close()));
-    await rm(temporary, { recursive: true, force: true });
+    await arena.close();
   }
 }
 
