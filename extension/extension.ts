@@ -140,7 +140,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
-  const trainingCommands = new TrainingCommands({ connection, trainings, panel, showPanel });
+  const trainingCommands = new TrainingCommands({
+    connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible,
+  });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
   const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
   const modelSettings = new ModelSettings(connection, report);
@@ -160,6 +162,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   runs.happened.on(({ event }) => {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
+  trainings.stopped.on((training) => void trainingCommands.tell(training).catch(report));
   models.changed.on(() => showStatus());
   verdicts.judged.on((judged) => void testExplorer.show(judged).catch((error: unknown) => log.warn(messageOf(error))));
   new ModelNotices({

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { formatUsd } from '../backend/protocol/figures.ts';
-import { isTrainingOver, type Training, type TrainingConfig } from '../backend/protocol/training.ts';
+import type { Training, TrainingConfig } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
 import type { TrainingCommands } from './training-commands.ts';
 import { readTrainingConfig, rolloutsOf, TRAINING_CONFIG_FILE } from './training-config.ts';
-import type { Trainings } from './trainings.ts';
+import { isUnderWay, type Trainings } from './trainings.ts';
 
 export interface FineTuneOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
@@ -54,7 +54,7 @@ export class FineTuneCommand {
 
   async #underWay(folder: string): Promise<Training | undefined> {
     const trainings = await this.#options.trainings.refresh();
-    return trainings.find(({ state, workspace }) => workspace === folder && state !== 'paused' && !isTrainingOver(state));
+    return trainings.find((training) => training.workspace === folder && isUnderWay(training));
   }
 
   /** @returns undefined where a model or a worker is missing, and what to do about it was said */

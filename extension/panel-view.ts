@@ -34,6 +34,10 @@ export class PanelView implements vscode.WebviewViewProvider {
     });
   }
 
+  get isVisible(): boolean {
+    return this.#view?.visible ?? false;
+  }
+
   register(): vscode.Disposable {
     return vscode.window.registerWebviewViewProvider(PANEL_VIEW, this);
   }

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import type { TrainingAction } from '../backend/protocol/panel-messages.ts';
+import type { Training } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
+import { plainMessage } from './plain-message.ts';
 import type { Trainings } from './trainings.ts';
 
 export interface TrainingCommandOptions {
@@ -9,9 +11,10 @@ export interface TrainingCommandOptions {
   readonly trainings: Trainings;
   readonly panel: Pick<PanelStateSource, 'showTraining'>;
   readonly showPanel: () => Promise<void>;
+  readonly isPanelVisible: () => boolean;
 }
 
-/** What the panel's buttons do about a training. */
+/** What the panel's buttons do about a training, and what is said of one outside of the panel. */
 export class TrainingCommands {
   readonly #options: TrainingCommandOptions;
 
@@ -41,6 +44,15 @@ export class TrainingCommands {
         await connection.request('training/goBack', { trainingId });
         return;
     }
+  }
+
+  /** Says that a training is over or paused, where nobody sees it in the panel. */
+  async tell({ trainingId, conductor, message }: Training): Promise<void> {
+    const { trainings, isPanelVisible } = this.#options;
+    if (isPanelVisible() && trainings.open?.trainingId === trainingId) return;
+    const show = vscode.l10n.t('Show Training');
+    const news = plainMessage(vscode.l10n.t('Training of "{0}": {1}', conductor, message));
+    if ((await vscode.window.showInformationMessage(news, show)) === show) await this.open(trainingId);
   }
 
   async open(trainingId: string): Promise<void> {

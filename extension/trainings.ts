@@ -1,4 +1,4 @@
-import type { Training } from '../backend/protocol/training.ts';
+import { isTrainingOver, type Training } from '../backend/protocol/training.ts';
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 import { Signal } from './signal.ts';
 
@@ -23,6 +23,8 @@ const MAX_TRAININGS = 50;
 export class Trainings {
   /** The list or the open training changed. */
   readonly changed = new Signal<void>();
+  /** A training that was under way is over, or paused. */
+  readonly stopped = new Signal<Training>();
   /** The open training cannot be followed; a sentence that says why. */
   readonly problem = new Signal<string>();
   readonly #options: TrainingsOptions;
@@ -98,19 +100,29 @@ export class Trainings {
   #put(told: Training): void {
     const { trainingId, workspace } = told;
     const workspaces = this.#options.folders();
+    const before = this.#known(trainingId);
     const training = this.#latest(told);
     if (workspaces.length === 0 || workspaces.includes(workspace)) {
       this.#list = newestFirst([training, ...this.#list.filter((one) => one.trainingId !== trainingId)]);
     }
     if (trainingId === this.#openId) this.#open = training;
     this.changed.emit();
+    if (before && isUnderWay(before) && !isUnderWay(training)) this.stopped.emit(training);
+  }
+
+  #known(trainingId: string): Training | undefined {
+    return [this.#open, ...this.#list].find((one) => one?.trainingId === trainingId);
   }
 
   /** What was asked for may come after the notification of what has happened since. */
   #latest(told: Training): Training {
-    const known = [this.#open, ...this.#list].find((one) => one?.trainingId === told.trainingId);
+    const known = this.#known(told.trainingId);
     return known && known.updatedAt > told.updatedAt ? known : told;
   }
+}
+
+export function isUnderWay({ state }: Training): boolean {
+  return state !== 'paused' && !isTrainingOver(state);
 }
 
 function newestFirst(trainings: readonly Training[]): readonly Training[] {

@@ -85,6 +85,20 @@ describe('Trainings', () => {
     await caughtUp;
   });
 
+  it('tells once when one that was under way stops, and not of one that had stopped before', async () => {
+    const backend = answering(training('t1'), training('t2', { state: 'paused' }));
+    const { connection, trainings, until } = trainingsOn([backend]);
+    const stopped: string[] = [];
+    trainings.stopped.on(({ trainingId, state }) => void stopped.push(`${trainingId} ${state}`));
+    const listed = until(() => trainings.list.length > 0);
+    await connection.client();
+    await listed;
+    backend.emit('training/changed', training('t1', { state: 'completed', updatedAt: 2 }));
+    backend.emit('training/changed', training('t1', { state: 'completed', adopted: true, updatedAt: 3 }));
+    backend.emit('training/changed', training('t2', { state: 'cancelled', updatedAt: 2 }));
+    expect(stopped).toEqual(['t1 completed']);
+  });
+
   it('forgets a remembered one that the backend no longer knows, and says so', async () => {
     const { connection, trainings, remembered } = trainingsOn([answering()], { trainingId: 'gone' });
     const problem = new Promise<string>((resolve) => void trainings.problem.on(resolve));

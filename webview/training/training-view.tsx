@@ -77,7 +77,8 @@ function Progress({ training }: { readonly training: Training }): JSX.Element | 
 }
 
 /** Why it does not go on, or how it ended. */
-function Ending({ training: { state, message, adopted, conductor } }: { readonly training: Training }): JSX.Element | null {
+function Ending({ training }: { readonly training: Training }): JSX.Element | null {
+  const { state, message, adopted, conductor } = training;
   switch (state) {
     case 'preparing':
     case 'training':
@@ -85,8 +86,7 @@ function Ending({ training: { state, message, adopted, conductor } }: { readonly
     case 'evaluating':
       return null;
     case 'paused':
-      // The status says as much.
-      return message === 'Paused.' ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
+      return message === `${trainingStage({ ...training, steps: training.config.steps }).text}.` ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
     case 'failed':
       return <Notice icon="error" tone="bad">{message}</Notice>;
     case 'cancelled':

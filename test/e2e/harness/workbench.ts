@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import type { RunSummary } from '../../../backend/protocol/methods.ts';
+import type { BackendClient } from '../../../backend/protocol/client/backend-client.ts';
 import { readRecord, type BackendRecord } from '../../../backend/protocol/client/discovery.ts';
 import { openClient } from '../../../backend/protocol/client/open-client.ts';
 import { stopBackend } from '../../../backend/protocol/client/start-backend.ts';
@@ -118,11 +119,16 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   /** What the journal holds, asked of the backend past VS Code. */
   async runs(): Promise<readonly RunSummary[]> {
+    return this.asOther(async (client) => (await client.request('run/list', {})).runs);
+  }
+
+  /** Asks the backend as another client than VS Code, such as the command line. */
+  async asOther<T>(ask: (client: BackendClient) => Promise<T>): Promise<T> {
     const client = await openClient(await this.backend(), {
       client: { kind: 'test', version: '0.0.0' }, capabilities: [], workspaces: [], handlers: {},
     });
     try {
-      return (await client.request('run/list', {})).runs;
+      return await ask(client);
     } finally {
       client.close();
     }
