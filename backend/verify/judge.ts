@@ -106,11 +106,13 @@ export function judge(before: TestReport, { report: after, exitCode }: JudgedRun
 export function mendedTests(before: TestReport, after: TestReport, { flaky = new Set(), targets }: JudgeOptions): readonly string[] {
   const beforeById = byId(before);
   const brokenContainers = brokenTests(before, flaky).filter(({ kind }) => kind === 'container');
+  const failedAroundTests = brokenContainers.filter(({ id }) => failedAround(before, id));
   return after.results
     .filter(({ id, kind, status }) => {
       if (kind !== 'test' || status !== 'passed' || flaky.has(id)) return false;
       if (targets) return targets.includes(id);
-      return beforeById.get(id)?.status === 'failed' || brokenContainers.some((container) => isInside(id, container.id));
+      const old = beforeById.get(id);
+      return old?.status === 'failed' || isNewIn(brokenContainers, id, old) || failedAroundTests.some((container) => isInside(id, container.id));
     })
     .map(({ id }) => id);
 }
