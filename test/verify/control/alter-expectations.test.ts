@@ -1,0 +1,90 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { alterExpectations } from '../../../backend/verify/control/alter-expectations.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/*
+ * What is altered and what is left alone. That altered tests turn red with honest code, and stay green with code that has reached the
+ * judge, is shown by the real runners in test/verify/honest and test/verify/reward-hacks.
+ */
+
+interface Source {
+  readonly runner: string;
+  readonly text: string;
+  /** Titles of the tests that must be altered, and of those of which nothing is sure. */
+  readonly altered: readonly string[];
+  readonly left: readonly string[];
+}
+
+const SOURCES: Record<string, Source> = {
+  'test_a.py': {
+    runner: 'pytest',
+    text: [
+      'def test_value():\n    assert f(2) == 4\n',
+      'def test_nothing():\n    f(2)\n',
+      'def test_any():\n    assert f(2) == ANY\n',
+      'def test_many():\n    for x in [1, 2]:\n        assert f(x) == x * 2\n',
+    ].join('\n'),
+    altered: ['test_value', 'test_many'],
+    left: ['test_nothing', 'test_any'],
+  },
+  'a.test.js': {
+    runner: 'node-test',
+    text: [
+      'import assert from \'node:assert/strict\';\nimport { it } from \'node:test\';',
+      'it(\'value\', () => { assert.equal(f(2), 4); });',
+      'it(\'nothing\', () => { f(2); });',
+      'it(\'awaited\', async () => { assert.deepEqual(await f(2), { a: 1 }); });\n',
+    ].join('\n'),
+    altered: ['value', 'awaited'],
+    left: ['nothing'],
+  },
+  'b.test.ts': {
+    runner: 'vitest',
+    text: [
+      'import { expect, it } from \'vitest\';',
+      'it(\'value\', () => { expect(f(2)).toBe(4); });',
+      'it(\'throws\', () => { expect(() => f()).toThrow(); });',
+      'it(\'nothing\', () => { f(2); });\n',
+    ].join('\n'),
+    altered: ['value', 'throws'],
+    left: ['nothing'],
+  },
+  'a_test.go': {
+    runner: 'go-test',
+    text: [
+      'package a\n\nimport "testing"\n',
+      'func TestValue(t *testing.T) {\n\tif got := F(2); got != 4 {\n\t\tt.Errorf("got %d", got)\n\t}\n}\n',
+      'func TestNothing(t *testing.T) {\n\tF(2)\n}\n',
+    ].join('\n'),
+    altered: ['TestValue'],
+    left: ['TestNothing'],
+  },
+};
+
+async function alter(file: string, { runner, text }: Pick<Source, 'runner' | 'text'>, titles: readonly string[], paths = [file]) {
+  const folder = await temporaryFolder();
+  await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+  await writeFile(path.join(folder, file), text);
+  const certain = await alterExpectations({ folder, paths: new Set(paths), runner, ids: titles.map((title) => `${file} > ${title}`) });
+  return { certain: [...certain], text: await readFile(path.join(folder, file), 'utf8') };
+}
+
+describe('the negative control', () => {
+  it.each(Object.entries(SOURCES))('alters of %s what must then fail, and is not sure of anything else', async (file, source) => {
+    const { certain, text } = await alter(file, source, [...source.altered, ...source.left]);
+    expect(certain.sort()).toEqual(source.altered.map((title) => `${file} > ${title}`).sort());
+    expect(text).not.toBe(source.text);
+  });
+
+  it.each(Object.entries(SOURCES))('leaves %s as it was where no test of it is to be altered, or none can be', async (file, source) => {
+    expect(await alter(file, source, ['of another name'])).toEqual({ certain: [], text: source.text });
+    expect(await alter(file, source, source.left)).toEqual({ certain: [], text: source.text });
+  });
+
+  it('touches no file that a patch has brought', async () => {
+    const source = SOURCES['test_a.py']!;
+    expect(await alter('test_a.py', source, ['test_value'], [])).toEqual({ certain: [], text: source.text });
+  });
+});
