@@ -166,6 +166,7 @@ describe('the curves', () => {
   it('show a single step, and leave out what was not measured or is no number', () => {
     expect(pathOf(reward(0.5), size)).toBe('M47 5h6');
     expect(pathOf(reward(0.5, Number.NaN, 0.5, 0.5), size)).toBe('M0 5h6M66.7 5L100 5');
+    expect(pathOf(reward(0.5, Number.NaN, 0.5), size)).toBe('M0 5h6M94 5h6');
     expect(describeCurve(reward(0.25, Number.NaN, 0.75))).toContain('from 0.250 to 0.750');
     expect(curvesOf({ metrics: [{ reward: Number.NaN }] })).toEqual([]);
   });

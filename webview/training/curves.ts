@@ -100,7 +100,7 @@ export function pathOf(curve: Curve, { width, height }: PlotSize): string {
     }
     const [x, y] = place(index, value);
     const isAlone = !isDrawing && values[index + stride] === undefined;
-    path += isAlone ? `M${round(Math.max(0, x - 3))} ${round(y)}h6` : `${isDrawing ? 'L' : 'M'}${round(x)} ${round(y)}`;
+    path += isAlone ? `M${round(Math.min(width - 6, Math.max(0, x - 3)))} ${round(y)}h6` : `${isDrawing ? 'L' : 'M'}${round(x)} ${round(y)}`;
     isDrawing = true;
   }
   return path;
