@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { formatUsd } from '../backend/protocol/figures.ts';
-import type { Training, TrainingConfig } from '../backend/protocol/training.ts';
+import { rolloutsOf, type Training, type TrainingConfig } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
 import type { TrainingCommands } from './training-commands.ts';
-import { readTrainingConfig, rolloutsOf, TRAINING_CONFIG_FILE } from './training-config.ts';
+import { readTrainingConfig, TRAINING_CONFIG_FILE } from './training-config.ts';
 import { isUnderWay, type Trainings } from './trainings.ts';
 
 export interface FineTuneOptions {
@@ -118,8 +118,8 @@ async function agreeOn(config: TrainingConfig, cast: Cast, { isFromFile }: { rea
 function detailOf(config: TrainingConfig, { workers, simulated }: Cast, isFromFile: boolean): string {
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
-    'Your workers ({0}) are asked to carry out a plan up to {1} times. The budget is hard: at {2} the training pauses.',
-    workers.join(', '), rollouts, formatUsd(config.budget.usd),
+    'Your workers ({0}) are asked to carry out a plan up to {1} times, and {2} times more for each held-out task. The budget is hard: at {3} the training pauses.',
+    workers.join(', '), rollouts, 2 * config.evaluation.samples, formatUsd(config.budget.usd),
   );
   return [
     spends,

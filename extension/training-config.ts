@@ -33,11 +33,6 @@ export async function readTrainingConfig(folder: string): Promise<ProjectTrainin
   throw new TrainingConfigError(file, `${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
 }
 
-/** The most rollouts of a training and of the comparison behind it. */
-export function rolloutsOf({ steps, tasksPerStep, groupSize, evaluation, tasks }: TrainingConfig): number {
-  return steps * tasksPerStep * groupSize + 2 * evaluation.samples * Math.ceil(tasks.count * tasks.heldOut);
-}
-
 async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

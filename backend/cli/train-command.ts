@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatUsd, formatWhen } from '../protocol/figures.ts';
-import { isTrainingOver, trainingConfigSchema, type Training, type TrainingConfig } from '../protocol/training.ts';
+import { isTrainingOver, rolloutsOf, trainingConfigSchema, type Training, type TrainingConfig } from '../protocol/training.ts';
 import { positive, readArguments } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -46,8 +46,8 @@ const start: Action = async (client, _trainingId, values, context) => {
   const { workers, conductor } = await client.request('pool/get', {});
   const paid = workers.filter(({ worker, ready }) => ready && worker.enabled && worker.id !== conductor).map(({ worker }) => worker.id);
   const told =
-    `Training asks your workers (${paid.join(', ') || 'none is ready'}) up to ${rolloutsOf(config)} times to carry out a plan, and spends ` +
-    `at most ${formatUsd(config.budget.usd)}.`;
+    `Training asks your workers (${paid.join(', ') || 'none is ready'}) up to ${rolloutsOf(config)} times to carry out a plan, and ` +
+    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(config.budget.usd)}.`;
   terminal.say(printable(told));
   if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
     throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');
@@ -55,11 +55,6 @@ const start: Action = async (client, _trainingId, values, context) => {
   const { trainingId } = await client.request('training/start', { workspace, config });
   return await followTraining(client, trainingId, values, context);
 };
-
-/** Of the training and of the comparison behind it. */
-function rolloutsOf({ steps, tasksPerStep, groupSize, evaluation, tasks }: TrainingConfig): number {
-  return steps * tasksPerStep * groupSize + 2 * evaluation.samples * Math.ceil(tasks.count * tasks.heldOut);
-}
 
 async function readConfig({ config: file, 'max-usd': maxUsd }: Values, currentFolder: string): Promise<TrainingConfig> {
   const given: unknown = file === undefined ? {} : await readJson(path.resolve(currentFolder, file));
@@ -101,7 +96,8 @@ const show: Action = async (client, trainingId, { json }, { terminal }) => {
 };
 
 const resume: Action = async (client, trainingId, values, context) => {
-  await client.request('training/resume', { trainingId });
+  const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
+  await client.request('training/resume', { trainingId, ...(maxUsd !== undefined && { maxUsd }) });
   return await followTraining(client, trainingId, values, context);
 };
 

@@ -198,7 +198,8 @@ export const clientRequests = {
   'training/get': { params: trainingRef, result: trainingSchema },
   /** Stops at once, and frees the model; nothing that was paid for is lost. */
   'training/pause': { params: trainingRef, result: nothing },
-  'training/resume': { params: trainingRef, result: nothing },
+  /** `maxUsd`: what all of it may cost from now on, what is spent included. */
+  'training/resume': { params: trainingRef.extend({ maxUsd: z.number().positive().optional() }), result: nothing },
   'training/cancel': { params: trainingRef, result: nothing },
   /** Has the Conductor plan with what was trained. */
   'training/adopt': { params: trainingRef, result: trainingSchema },

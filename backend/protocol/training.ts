@@ -138,4 +138,8 @@ export const trainingSchema = z.object({
 });
 export type Training = z.infer<typeof trainingSchema>;
 
+/** Plans that a training has carried out, all its steps together; what is held out is compared behind that. */
+export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Pick<TrainingConfig, 'steps' | 'tasksPerStep' | 'groupSize'>): number =>
+  steps * tasksPerStep * groupSize;
+
 export const isTrainingOver = (state: TrainingState): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';

@@ -122,14 +122,18 @@ export class TrainingManager {
     else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: undefined });
   }
 
-  /** @throws TrainingRefusedError */
-  resume(trainingId: string): void {
-    const training = this.get(trainingId);
+  /** `maxUsd`: what all of it may cost from now on. @throws TrainingRefusedError */
+  async resume(trainingId: string, maxUsd?: number): Promise<void> {
+    let training = this.get(trainingId);
     if (this.#active.has(trainingId)) return;
     if (training.state === 'completed' || training.state === 'cancelled') {
       throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
     }
     this.#refuseSecond();
+    if (maxUsd !== undefined) {
+      const { config } = training;
+      training = await this.#change(trainingId, { config: { ...config, budget: { ...config.budget, usd: maxUsd } } });
+    }
     this.#drive(training, { patient: false });
   }
 
@@ -255,7 +259,7 @@ export class TrainingManager {
     const before = this.get(trainingId);
     const training: Training = { ...before, ...change, updatedAt: this.#options.parts.now() };
     this.#tell(training);
-    const isLasting = ['state', 'step', 'comparison', 'adopted', 'adapterBefore'].some((key) => key in change);
+    const isLasting = ['state', 'step', 'comparison', 'adopted', 'adapterBefore', 'config'].some((key) => key in change);
     if (isLasting) {
       this.#writing = this.#writing.then(() => this.#folder(trainingId).saveTraining(training));
       await this.#writing;

@@ -62,7 +62,7 @@ export interface TrainingRunParts {
 }
 
 /** What a run tells of itself; what is given replaces what stood there. */
-export type TrainingChange = Partial<Omit<Training, 'trainingId' | 'workspace' | 'config'>>;
+export type TrainingChange = Partial<Omit<Training, 'trainingId' | 'workspace'>>;
 
 export interface TrainingRunOptions {
   readonly training: Training;
@@ -112,7 +112,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     const spent = (): Pick<Training, 'spentUsd' | 'spentTokens'> => ({ spentUsd: rollouts.spent.usd, spentTokens: rollouts.spent.tokens });
 
     const { adapter } = cast.conductor;
-    const configuration = JSON.stringify([config, cast.pool.map(({ id, model: name }) => [id, name]), cast.conductor.model, adapter, frozen]);
+    // More money, or more at once, makes no other training.
+    const { budget: _budget, parallel: _parallel, ...learned } = config;
+    const configuration = JSON.stringify([learned, cast.pool.map(({ id, model: name }) => [id, name]), cast.conductor.model, adapter, frozen]);
     const store = new TrainingStore(folder.path, { configuration: createHash('sha256').update(configuration).digest('hex') });
     const from = await store.resume();
     await model.startTraining({

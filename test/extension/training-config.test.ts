@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readTrainingConfig, rolloutsOf, TRAINING_CONFIG_FILE, TrainingConfigError } from '../../extension/training-config.ts';
+import { readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError } from '../../extension/training-config.ts';
 
 let folder: string;
 const file = (): string => path.join(folder, TRAINING_CONFIG_FILE);
@@ -37,10 +37,5 @@ describe('the settings of a project\'s trainings', () => {
     const refusal = await readTrainingConfig(folder).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(TrainingConfigError);
     expect((refusal as Error).message).toMatch(sentence);
-  });
-
-  it('tell how many rollouts there are at most, those of the comparison included', async () => {
-    const { config } = await readTrainingConfig(folder);
-    expect(rolloutsOf(config)).toBe(50 * 4 * 8 + 2 * 4 * 12);
   });
 });

@@ -155,7 +155,7 @@ describe('a training', { timeout: 120_000 }, () => {
 
     const second = await begin();
     expect(second.get(trainingId).state).toBe('paused');
-    second.resume(trainingId);
+    await second.resume(trainingId);
     await until(second, trainingId, ({ step }) => step === 2);
     await end();
 
@@ -172,7 +172,7 @@ describe('a training', { timeout: 120_000 }, () => {
     await until(manager, trainingId, ({ step }) => step === 1);
     await manager.cancel(trainingId);
     expect(manager.get(trainingId).state).toBe('cancelled');
-    expect(() => manager.resume(trainingId)).toThrow(TrainingRefusedError);
+    await expect(manager.resume(trainingId)).rejects.toThrow(TrainingRefusedError);
     await expect(manager.adopt(trainingId)).rejects.toThrow('let the training run to its end');
     await end();
     expect((await begin()).list()).toMatchObject([{ trainingId, state: 'cancelled' }]);

@@ -17,8 +17,8 @@ export function trainingHandlers(trainings: TrainingService): RequestHandlers<Cl
       await trainings.pause(trainingId);
       return {};
     },
-    'training/resume': ({ trainingId }) => {
-      trainings.resume(trainingId);
+    'training/resume': async ({ trainingId, maxUsd }) => {
+      await trainings.resume(trainingId, maxUsd);
       return {};
     },
     'training/cancel': async ({ trainingId }) => {
