@@ -12,6 +12,7 @@ import { SABOTAGES } from './eval/gym/sabotage.ts';
 import { estimate, mean } from './eval/gym/statistics.ts';
 import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
 import { Journal } from './journal/journal.ts';
+import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
@@ -37,6 +38,7 @@ const USAGE = `usage: node with-node.mjs node backend/gym-train.ts [options]
   --model DIR     what begins (media/conductor-mini)
   --work DIR      where the training is kept, to go on with (dist/gym/SEED)
   --result FILE   where the result goes (docs/gym/seed-SEED.json)
+  --out DIR       where the trained model goes, in bfloat16, beside what else lies there; nowhere if absent
   --threads N     threads of one operation; onnxruntime's choice where absent, 1 where the machine is busy
 `;
 
@@ -54,6 +56,7 @@ const { values } = parseArgs({
     model: { type: 'string', default: path.join(root, 'media', 'conductor-mini') },
     work: { type: 'string' },
     result: { type: 'string' },
+    out: { type: 'string' },
     threads: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -143,6 +146,7 @@ async function run(signal: AbortSignal): Promise<void> {
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
     await model.exportTrained(trained);
+    if (values.out !== undefined) await writeNarrowCheckpoint(trained, path.resolve(values.out));
     await mkdir(path.dirname(resultFile), { recursive: true });
     await writeFile(resultFile, `${JSON.stringify({ simulation: true, options, heldOut: heldOut.length, before, after, metrics })}\n`);
     say(`Written to ${resultFile}; the model is in ${trained}.`);

@@ -64,7 +64,8 @@ export class TrainingManager {
     for (const folder of await trainingFolders(this.#options.trainings)) {
       const training = await folder.training();
       if (!training) continue;
-      this.#known.set(training.trainingId, training);
+      // Who asked before this was read hears of it now.
+      this.#tell(training);
       if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
     }
   }
