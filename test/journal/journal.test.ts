@@ -159,7 +159,7 @@ describe('the list of runs', () => {
     expect(journal.summary('r1')?.simulated).toBe(true);
   });
 
-  test('unfinished runs are those whose last event is not a final one, of every kind, oldest first', () => {
+  test('unfinished runs are those of a kind whose last event is not a final one, oldest first', () => {
     let clock = 0;
     const journal = openJournal(temporaryFile(), { now: () => clock++ });
     const final: RunEvent[] = [
@@ -168,7 +168,8 @@ describe('the list of runs', () => {
       { type: 'run.stopped', reason: 'budget', message: 'm' },
       { type: 'run.completed', outcome: 'unchecked', round: 0, message: 'm' },
     ];
-    journal.accept('begun', accepted({ kind: 'rollout' }));
+    journal.accept('begun', accepted());
+    journal.accept('rollout', accepted({ kind: 'rollout' }));
     for (const event of final) {
       journal.accept(event.type, accepted());
       journal.append(event.type, [event]);
@@ -178,6 +179,7 @@ describe('the list of runs', () => {
     expect(journal.unfinished()).toEqual(['begun', 'waiting']);
     journal.append('run.stopped', [resumed()]);
     expect(journal.unfinished()).toEqual(['begun', 'run.stopped', 'waiting']);
+    expect(journal.unfinished('rollout')).toEqual(['rollout']);
   });
 });
 
