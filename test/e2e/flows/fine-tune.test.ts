@@ -20,7 +20,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
     await writeFile(path.join(workbench.project, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
     await writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
-      tasks: { project: false, heldOut: 0.3 }, steps: 20, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
+      tasks: { project: false, heldOut: 0.3 }, steps: 150, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
       evaluation: { samples: 1 }, budget: { usd: 3 },
     }));
   });
@@ -51,7 +51,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     }));
     await window.runCommand(FINE_TUNE);
     const modal = window.modal('Train "tiny" for at most $3.00?');
-    await modal.getByText(/are asked to carry out a plan up to 160 times/).waitFor();
+    await modal.getByText(/are asked to carry out a plan up to 1,200 times/).waitFor();
     await modal.getByText(/simulated/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
     await window.answerModal('Train "tiny"', 'Change Budget…');
@@ -130,7 +130,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await window.notification('Training of "tiny": Trained.').getByRole('button', { name: 'Show Training' }).click({ timeout: 400_000 });
     await expect.poll(() => panel.status.innerText()).toBe('Trained');
     await panel.button('Runs').click();
-    expect(await panel.frame.getByRole('region', { name: 'Trainings' }).getByRole('listitem').count()).toBe(3);
+    await expect.poll(() => panel.frame.getByRole('region', { name: 'Trainings' }).getByRole('listitem').count()).toBe(3);
   });
 
   async function beginAgain(): Promise<void> {
