@@ -86,7 +86,7 @@ describe('the tests that judge', () => {
   it('lead to their files', async () => {
     const { window, bug } = workbench;
     await window.testItem('failed before').click({ button: 'right' });
-    await window.menuItem('Go to Test').click();
+    await window.chooseMenuItem('Go to Test');
     await window.tab(path.basename(bug.testPath)).waitFor();
   });
 

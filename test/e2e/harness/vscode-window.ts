@@ -141,6 +141,17 @@ export class VsCodeWindow {
     return this.page.locator('.context-view').getByRole('menuitem', { name });
   }
 
+  /** Chooses an entry of the menu that is open: VS Code lets a click on one that has only just opened pass. */
+  async chooseMenuItem(name: string): Promise<void> {
+    const item = this.menuItem(name);
+    await item.waitFor();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      await item.click({ timeout: 1_000 }).catch(() => {});
+      if (await item.waitFor({ state: 'hidden', timeout: 1_000 }).then(() => true, () => false)) return;
+    }
+    throw new Error(`The menu entry "${name}" takes no click.`);
+  }
+
   /** A file, suite or test in the Test Explorer. */
   testItem(text: string | RegExp): Locator {
     return this.page.locator('.test-explorer-tree .monaco-list-row').filter({ hasText: text }).first();
