@@ -151,7 +151,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     },
     close: async () => {
       await Promise.all([runs.close(), trainings.close()]);
-      comparer.close();
+      await comparer.close();
       await copies.close();
       await models.close();
       journal.close();
