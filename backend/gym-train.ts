@@ -9,7 +9,6 @@ import { conductorContestant } from './eval/gym/conductor-contestant.ts';
 import { GymArena } from './eval/gym/gym-arena.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
 import { SABOTAGES } from './eval/gym/sabotage.ts';
-import { estimate, mean } from './eval/gym/statistics.ts';
 import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
 import { Journal } from './journal/journal.ts';
 import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
@@ -17,6 +16,7 @@ import { ModelClient } from './lm/process/model-client.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
 import { gymTasks } from './simulator/gym/gym-tasks.ts';
+import { estimate, mean } from './train/statistics.ts';
 import { TrainingStore } from './train/training-store.ts';
 
 /*

@@ -1,8 +1,10 @@
+import { seededUniforms } from '../lm/checkpoint/seeded-uniforms.ts';
 import type { Comparison, Estimate } from '../protocol/training.ts';
 import { draw } from './draws.ts';
 import type { SampledCompletion, SampleRequest } from './engine.ts';
 import type { Gatherer } from './grpo-trainer.ts';
 import type { RolloutOutcome } from './reward.ts';
+import { estimate, mean } from './statistics.ts';
 
 export interface ComparedParts<Task> {
   readonly tasks: readonly Task[];
@@ -43,10 +45,11 @@ export async function compareConductors<Task>(
     judged.push({ before: await outcomesOf('before'), after: await outcomesOf('after') });
     onTask?.(judged.length, tasks.length);
   }
+  const overTasks = (values: readonly number[]): Estimate => estimate([values], { seed: draw(seed, 'bootstrap'), resamples: DRAWS });
   const ofAll = (who: 'before' | 'after'): Comparison['before'] => {
     const outcomes = judged.flatMap((task) => task[who]);
     return {
-      verified: estimate(judged.flatMap((task) => verifiedShare(task[who]) ?? []), seed),
+      verified: overTasks(judged.flatMap((task) => verifiedShare(task[who]) ?? [])),
       formatRate: mean(outcomes.map(({ kind }) => Number(kind !== 'unparseable'))),
       costUsd: mean(outcomes.flatMap((outcome) => (outcome.kind === 'judged' ? [outcome.costUsd] : []))),
     };
@@ -57,7 +60,7 @@ export async function compareConductors<Task>(
   });
   return {
     tasks: tasks.length, samples, before: ofAll('before'), after: ofAll('after'),
-    difference: estimate(differences, seed), pValue: signFlipTest(differences, seed),
+    difference: overTasks(differences), pValue: signFlipTest(differences, seed),
   };
 }
 
@@ -68,37 +71,14 @@ function verifiedShare(outcomes: readonly RolloutOutcome[]): number | undefined 
 
 const DRAWS = 2_000;
 
-/** The mean, and the 95 % interval of it by drawing the values anew (percentile bootstrap, Efron 1979). */
-export function estimate(values: readonly number[], seed: number): Estimate {
-  const means = Array.from({ length: values.length === 0 ? 0 : DRAWS }, (_, round) => {
-    const random = generator(seed, 'bootstrap', round);
-    return mean(values.map(() => values[Math.floor(random() * values.length)] as number));
-  }).sort((a, b) => a - b);
-  const at = (share: number): number => means[Math.min(means.length - 1, Math.floor(share * means.length))] ?? 0;
-  return { mean: mean(values), low: at(0.025), high: at(0.975) };
-}
-
 /** How often the sum is as far from 0 when each value's sign is drawn (Fisher's randomisation test for pairs), two-sided. */
 export function signFlipTest(differences: readonly number[], seed: number): number {
   const found = Math.abs(mean(differences));
+  const uniform = seededUniforms(draw(seed, 'signs'));
   let asFar = 0;
   for (let round = 0; round < DRAWS; round += 1) {
-    const random = generator(seed, 'signs', round);
-    if (Math.abs(mean(differences.map((difference) => (random() < 0.5 ? difference : -difference)))) >= found - 1e-12) asFar += 1;
+    if (Math.abs(mean(differences.map((difference) => (uniform() < 0.5 ? difference : -difference)))) >= found - 1e-12) asFar += 1;
   }
   // With the one that was found among those that were drawn, so that it is never 0.
   return (asFar + 1) / (DRAWS + 1);
 }
-
-/** mulberry32, from a seed of its own for each purpose. */
-function generator(seed: number, ...purpose: readonly (string | number)[]): () => number {
-  let state = draw(seed, ...purpose) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);

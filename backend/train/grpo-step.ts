@@ -1,6 +1,7 @@
 import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
 import type { Example, PolicyLoss, SampledCompletion, TrainedBatch, TrainEngine } from './engine.ts';
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
+import { mean } from './statistics.ts';
 
 /** A sampled plan, and what came of it. */
 export interface Rollout {
@@ -90,7 +91,5 @@ function batchMetrics({ logprobs, entropies, referenceLogprobs }: TrainedBatch, 
     ...(distances && { kl: mean(distances.map((distance) => Math.exp(distance) - distance - 1)) }),
   };
 }
-
-const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);
 
 const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);

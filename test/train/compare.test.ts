@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { compareConductors, estimate, signFlipTest } from '../../backend/train/compare.ts';
+import { compareConductors, signFlipTest } from '../../backend/train/compare.ts';
 import type { SampledCompletion, SampleRequest } from '../../backend/train/engine.ts';
 import type { Gatherer } from '../../backend/train/grpo-trainer.ts';
+import { estimate } from '../../backend/train/statistics.ts';
 
 const { signal } = new AbortController();
 const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });
@@ -40,12 +41,12 @@ describe('two Conductors on the same tasks', () => {
 describe('an estimate', () => {
   it('has the interval that a normal distribution would have, where there are many values', () => {
     const values = Array.from({ length: 400 }, (_, index) => index % 2);
-    const { mean, low, high } = estimate(values, 3);
+    const { mean, low, high } = estimate([values], { seed: 3, resamples: 2_000 });
     expect(mean).toBe(0.5);
     // 1.96 · 0.5 / √400
     expect(low).toBeCloseTo(0.451, 2);
     expect(high).toBeCloseTo(0.549, 2);
-    expect(estimate([], 3)).toEqual({ mean: 0, low: 0, high: 0 });
+    expect(estimate([[]], { seed: 3 })).toEqual({ mean: 0, low: 0, high: 0 });
   });
 
   it('of chance is the share of signs that go as far', () => {

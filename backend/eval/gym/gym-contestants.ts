@@ -11,7 +11,7 @@ import { alone } from './plans.ts';
 import { nearestNeighbourRouter, type RoutedExample } from './router.ts';
 import type { EvalTask, RunPlan } from './run-plan.ts';
 import { runPlanInProcess } from './run-plan-in-process.ts';
-import { mean } from './statistics.ts';
+import { mean } from '../../train/statistics.ts';
 
 /** A task of the gym as it is evaluated. */
 export type GymEvalTask = EvalTask & Pick<GymTask, 'kind' | 'generator'>;

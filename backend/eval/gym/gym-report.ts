@@ -1,6 +1,7 @@
 import type { ContestantResult } from './compare.ts';
 import { aloneName, BASELINES } from './contestants.ts';
-import { estimate, mean, type Estimate } from './statistics.ts';
+import type { Estimate } from '../../protocol/training.ts';
+import { estimate, mean } from '../../train/statistics.ts';
 
 /** A Markdown table of what contestants reached, with the share of the way from random plans to the oracle. */
 export function gymReport(results: readonly ContestantResult[]): string {

@@ -8,7 +8,7 @@ import type { Plan } from '../../workflow/plan.ts';
 import { alone, attemptsAndJudge, planAttemptsAndJudge, planWrite, planWriteCheck, planWriteCheckAll,
   writeAndChecks } from './plans.ts';
 import type { RunPlan } from './run-plan.ts';
-import { mean } from './statistics.ts';
+import { mean } from '../../train/statistics.ts';
 
 export interface OracleOptions {
   /** By ordinal; the oracle knows their hidden skills. */

@@ -5,7 +5,7 @@ import { gymContestants, type GymContestants, type GymEvalTask } from '../../../
 import { bestAlone } from '../../../backend/eval/gym/gym-report.ts';
 import { alone, attemptsAndJudge, planWriteCheck } from '../../../backend/eval/gym/plans.ts';
 import { runPlanInProcess } from '../../../backend/eval/gym/run-plan-in-process.ts';
-import { mean } from '../../../backend/eval/gym/statistics.ts';
+import { mean } from '../../../backend/train/statistics.ts';
 import { KINDS } from '../../../backend/simulator/families/family.ts';
 import { GymChances } from '../../../backend/simulator/gym/gym-chances.ts';
 import { knownGrader } from '../../../backend/simulator/gym/gym-grades.ts';

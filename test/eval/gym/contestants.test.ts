@@ -8,7 +8,7 @@ import { alone, attemptsAndJudge, planAttemptsAndJudge, planWriteCheck, SUBTASKS
 import { randomPlan } from '../../../backend/eval/gym/random-plan.ts';
 import { nearestNeighbourRouter } from '../../../backend/eval/gym/router.ts';
 import type { EvalTask, PlanOutcome, RunPlan } from '../../../backend/eval/gym/run-plan.ts';
-import { estimate } from '../../../backend/eval/gym/statistics.ts';
+import { estimate } from '../../../backend/train/statistics.ts';
 import { KeyedRandom } from '../../../backend/simulator/random.ts';
 import { readRole } from '../../../backend/simulator/roles.ts';
 import { infrastructureGrade } from '../../../backend/verify/graders/grader.ts';

@@ -1,0 +1,27 @@
+import { seededUniforms } from '../lm/checkpoint/seeded-uniforms.ts';
+import type { Estimate } from '../protocol/training.ts';
+
+/** 0 of nothing. */
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * Mean of a table of values, a row a seed and a column a task, with a 95 % interval by the bootstrap over both: seeds and tasks are
+ * drawn with replacement (percentiles; A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
+ */
+export function estimate(
+  rows: readonly (readonly number[])[], { seed = 1, resamples = 1_000 }: { readonly seed?: number; readonly resamples?: number } = {},
+): Estimate {
+  const columns = rows[0]?.length ?? 0;
+  // Millions of draws, which a digest for each would make slow.
+  const uniform = seededUniforms(seed);
+  const below = (limit: number): number => Math.floor(uniform() * limit);
+  const means = Array.from({ length: resamples }, () => {
+    const tasks = Array.from({ length: columns }, () => below(columns));
+    const seeds = Array.from({ length: rows.length }, () => below(rows.length));
+    return mean(seeds.map((row) => mean(tasks.map((task) => rows[row]?.[task] ?? 0))));
+  }).sort((a, b) => a - b);
+  const at = (share: number): number => means[Math.min(means.length - 1, Math.floor(share * means.length))] ?? 0;
+  return { mean: mean(rows.flat()), low: at(0.025), high: at(0.975) };
+}
