@@ -1,28 +1,18 @@
 import './cli/require-node.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare } from './eval/gym/compare.ts';
+import { GymArena } from './eval/gym/gym-arena.ts';
 import { gymContestants, type GymEvalTask } from './eval/gym/gym-contestants.ts';
 import { bestAlone, gymReport } from './eval/gym/gym-report.ts';
 import { runPlanInProcess } from './eval/gym/run-plan-in-process.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
 import type { RunPlan } from './eval/gym/run-plan.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
-import { workerConfigSchema, type WorkerConfig } from './protocol/worker-config.ts';
-import { GymGrades, knownGrader } from './simulator/gym/gym-grades.ts';
+import { knownGrader } from './simulator/gym/gym-grades.ts';
 import { randomPool, TRAINING_POOL, unseenPool } from './simulator/gym/gym-pools.ts';
 import { GymBook, gymTasks } from './simulator/gym/gym-tasks.ts';
 import { gymRule } from './simulator/gym/gym-worker.ts';
 import type { SimulatedWorker } from './simulator/pool.ts';
-import { SimulatorServer } from './simulator/server.ts';
-import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
-import { RunFolders } from './verify/run-folder.ts';
-import { Sandbox } from './verify/sandbox.ts';
-import { WorkerCaller } from './workers/call-worker.ts';
-import { loadPrices } from './workers/prices.ts';
-import { ProviderLimits } from './workers/provider-limits.ts';
 
 /* Composition root of the gym: simulated workers behind their wire formats,
   answers executed in the sandbox. It is in no bundle. */
@@ -72,34 +62,24 @@ async function comparePool(gymWorkers: readonly SimulatedWorker[]): Promise<void
   const tasks = gymTasks({ seed, split: 'held-out', count: tasksWanted });
   const seeds = Array.from({ length: seedsWanted }, (_, index) => seed + index);
   const rule = gymRule(new GymBook(tasks));
-  const home = await mkdtemp(path.join(tmpdir(), 'conductor-gym-'));
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort(new Error('Interrupted.')));
-  const servers = await Promise.all(seeds.map((luck) => SimulatorServer.start({ seed: luck, latency: 0, workers: gymWorkers,
-    rule })));
+  // The pools of the seeds have the same workers; only their luck and where they are reached differ.
+  const arena = await GymArena.open(Object.fromEntries(seeds.map((luck) => [luck, { workers: gymWorkers, luck }])), tasks, isProcessAlive);
   try {
-    // The servers of the seeds have the same workers; only where they are reached differs.
-    const poolOf = (server: SimulatorServer): WorkerConfig[] =>
-      server.workers().map((worker) => workerConfigSchema.parse(worker));
-    const pools = servers.map(poolOf);
-    const pool = pools[0] as WorkerConfig[];
+    const pool = arena.pool(String(seed));
     const { contestants, oracle } = await gymContestants({ workers: gymWorkers, pool, tasks, signal: abort.signal });
     for (const [generator, { modelIds, subtasks, accessList }] of oracle) {
       const steps = modelIds.map((worker,
         step) => `${worker} "${subtasks[step]?.split(' ')[0]} …" ${JSON.stringify(accessList[step])}`);
       say(`oracle, ${generator}: ${steps.join(' | ')}`);
     }
-    const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
-    const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
-    const grades = new GymGrades(new ProgramSandbox({ sandbox, folders, hidden: [] }));
-    const caller = new WorkerCaller({ limits: new ProviderLimits({ workers: pools.flat() }), prices: await loadPrices() });
-    const onWire = runPlanOnWire(caller);
+    const onWire = runPlanOnWire(arena.caller);
     const runFor = (luck: number): RunPlan => {
       if (values['in-process']) return runPlanInProcess({ seed: luck, workers: gymWorkers, rule });
-      const served = pools[seeds.indexOf(luck)] as WorkerConfig[];
-      return (task, plan, options) => onWire(task, plan, { ...options, pool: served });
+      return (task, plan, options) => onWire(task, plan, { ...options, pool: arena.pool(String(luck)) });
     };
-    const graderOf = values['in-process'] ? knownGrader : (task: (typeof tasks)[number]) => grades.graderOf(task);
+    const graderOf = values['in-process'] ? knownGrader : (task: (typeof tasks)[number]) => arena.grades.graderOf(task);
     const judged: GymEvalTask[] = tasks.map((task) => ({ ...task, context: '', grader: graderOf(task) }));
     const results = await compare({
       contestants, tasks: judged, pool, seeds, runFor, concurrency: 8, signal: abort.signal,
@@ -109,8 +89,7 @@ async function comparePool(gymWorkers: readonly SimulatedWorker[]): Promise<void
     const names = gymWorkers.map(({ name }) => name);
     process.stdout.write(gymReport([bestAlone(results, names), ...results]));
   } finally {
-    await Promise.all(servers.map((server) => server.close()));
-    await rm(home, { recursive: true, force: true });
+    await arena.close();
   }
 }
 
