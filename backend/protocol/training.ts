@@ -34,7 +34,7 @@ export const trainingConfigSchema = z.strictObject({
   learningRate: z.strictObject({
     /** Ten times what all weights take ("LoRA Without Regret", as repeated in TRL's documentation): the paper's is 1e-6 for all weights. */
     peak: positive.max(1).default(1e-5),
-    /** Share of the steps in which it rises. */
+    /** Share of the steps in which it rises; the paper's, as is the schedule. */
     warmup: share.default(0.03),
     schedule: z.enum(['cosine', 'linear', 'constant']).default('cosine'),
   }).prefault({}),

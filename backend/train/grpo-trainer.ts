@@ -45,9 +45,6 @@ export interface GrpoTrainerOptions extends GrpoOptions {
   readonly learningRate: LearningRateOptions;
 }
 
-/** The paper's (arXiv 2512.04388 A.1): 200 updates of 4 tasks with 64 plans each, at temperature 1, of at most 1,024 tokens. */
-export const SCHEDULE_DEFAULTS = { steps: 200, tasksPerStep: 4, groupSize: 64, maxTokens: 1_024 } as const;
-
 export interface GrpoTrainerParts<Task> {
   readonly engine: TrainEngine;
   readonly store: TrainingStore;

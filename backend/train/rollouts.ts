@@ -1,3 +1,4 @@
+import type { PastRound } from '../conductor/policy.ts';
 import type { BudgetScope } from '../journal/budget.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';
@@ -7,7 +8,6 @@ import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
-import type { PastRound } from '../conductor/policy.ts';
 import { MeteredPolicy } from '../solve/metered-policy.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from '../solve/run-driver.ts';
 import { RunLedger } from '../solve/run-ledger.ts';
@@ -62,8 +62,7 @@ const FAILURES_OF_ONE_CALL: ReadonlySet<string> = new Set(['invalid-request', 'c
 
 /**
  * Runs sampled plans on Solve's own path: each is a run in the journal, with its plan given, its steps paid for and recorded, and its answer
- * judged. A rollout that an ended process left under way goes on where it stands, and one that has ended is
- * only read.
+ * judged. A rollout that an ended process left under way goes on where it stands, and one that has ended is only read.
  */
 export class Rollouts {
   readonly #options: RolloutsOptions;
@@ -129,7 +128,7 @@ export class Rollouts {
       onWaiting(message);
       await delay(OUTAGE_WAITS_MS[Math.min(waits, OUTAGE_WAITS_MS.length - 1)] as number, rollout.signal);
       onWaiting(undefined);
-      recorder = this.#goOn(runId);
+      recorder = this.#goOn(this.#options.journal.read(runId));
     }
     return await outcomeOf(recorder.snapshot, rollout);
   }
@@ -143,7 +142,7 @@ export class Rollouts {
     }
     if (events.length > 0) {
       const snapshot = snapshotOf(events);
-      return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot) : this.#goOn(runId);
+      return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot) : this.#goOn(events);
     }
     const policy: PolicySnapshot = { kind: 'local', worker: planner, model: planner.model, promptVersion: profileOf(planner).version };
     const accepted = journal.accept(runId, {
@@ -165,8 +164,7 @@ export class Rollouts {
   }
 
   /** Goes on with a run that was left, or that failed for what may be over by now. */
-  #goOn(runId: string): RunRecorder {
-    const events = this.#options.journal.read(runId);
+  #goOn(events: readonly StoredEvent[]): RunRecorder {
     const recorder = this.#recorder(snapshotOf(events));
     recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart' }], { closeAbandoned: true });
     return recorder;

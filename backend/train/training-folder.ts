@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { trainingSchema, type Training } from '../protocol/training.ts';
 import { projectTaskSchema } from './tasks/project-tasks.ts';
+import { stepName, VERSIONS } from './training-store.ts';
 
 const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional() });
 
@@ -29,6 +30,11 @@ export class TrainingFolder {
 
   get answers(): string {
     return path.join(this.path, 'answers.sqlite');
+  }
+
+  /** The adapter that was learned by the end of a step: a PEFT folder. */
+  version(step: number): string {
+    return path.join(this.path, VERSIONS, stepName(step));
   }
 
   /** Curves for other tools: one object a line, by TRL's names. */

@@ -5,7 +5,6 @@ import { isTrainingOver, type Training, type TrainingConfig } from '../protocol/
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunKeys } from '../solve/run-keys.ts';
-import { BudgetSpentError } from '../workers/errors.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { runTraining, TrainingError, type TrainingCast, type TrainingChange, type TrainingRunParts } from './training-run.ts';
@@ -149,10 +148,9 @@ export class TrainingManager {
     }
     const { adapters, changeWorkers, bundledConductor } = this.#options;
     const target = path.join(adapters, trainingId);
-    const version = path.join(this.#folder(trainingId).path, 'versions', `step-${String(training.step).padStart(6, '0')}`);
     await mkdir(adapters, { recursive: true });
     await rm(target, { recursive: true, force: true });
-    await cp(version, target, { recursive: true });
+    await cp(this.#folder(trainingId).version(training.step), target, { recursive: true });
     await changeWorkers((file) => withAdapter(file, training.conductor, target, bundledConductor));
     for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
     return await this.#change(trainingId, { adopted: true });
@@ -280,7 +278,7 @@ function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefin
   if (error instanceof Paused) return { state: 'paused', message: 'Paused.' };
   if (error instanceof Cancelled) return { state: 'cancelled', message: 'Cancelled.' };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TrainingBudgetError || error instanceof BudgetSpentError) return { state: 'paused', message };
+  if (error instanceof TrainingBudgetError) return { state: 'paused', message };
   return { state: 'failed', message };
 }
 

@@ -109,7 +109,10 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     });
     const profile = profileOf(cast.conductor);
     const rollouts = rolloutsFor('rollout');
-    const spent = (): Pick<Training, 'spentUsd' | 'spentTokens'> => ({ spentUsd: rollouts.spent.usd, spentTokens: rollouts.spent.tokens });
+    const spent = (): Pick<Training, 'spentUsd' | 'spentTokens'> => {
+      const { usd, tokens } = rollouts.spent;
+      return { spentUsd: usd, spentTokens: tokens };
+    };
 
     const { adapter } = cast.conductor;
     // More money, or more at once, makes no other training.
@@ -124,11 +127,11 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { resume: from.engineState }),
     });
     const engine = new LocalEngine(model, { versions: store.versions, sampler: from ? store.versionName(from.step) : adapter });
-    await change({ ...WORKING.rollout, step: from?.step ?? 0, progress: undefined, metrics: [...(from?.metrics ?? [])], ...spent() });
+    const metrics = [...(from?.metrics ?? [])];
+    await change({ ...WORKING.rollout, step: from?.step ?? 0, progress: undefined, metrics: [...metrics], ...spent() });
     let began = parts.now();
     const durations: number[] = [];
     const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
-    const metrics = [...(from?.metrics ?? [])];
     await trainWithGrpo({
       engine, store, tasks: train, gatherer,
       onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),

@@ -25,8 +25,12 @@ const checkpointSchema = z.object({
   metrics: z.array(z.record(z.string(), z.number())),
 });
 
+/** Of the folder with one adapter a version. */
+export const VERSIONS = 'versions';
+
 const NAME = /^step-(\d{6})$/;
-const nameOf = (step: number): string => `step-${String(step).padStart(6, '0')}`;
+/** Of a checkpoint, and of the version that was sampled from behind it. */
+export const stepName = (step: number): string => `step-${String(step).padStart(6, '0')}`;
 
 /**
  * The folder of one training (absolute): `checkpoints/`, of which each appears whole or not at all and the newest counts, and `versions/`,
@@ -41,14 +45,14 @@ export class TrainingStore {
 
   constructor(folder: string, { configuration, kept = 2 }: { readonly configuration: string; readonly kept?: number }) {
     this.folder = folder;
-    this.versions = path.join(folder, 'versions');
+    this.versions = path.join(folder, VERSIONS);
     this.#checkpoints = path.join(folder, 'checkpoints');
     this.#configuration = configuration;
     this.#kept = kept;
   }
 
   versionName(step: number): string {
-    return nameOf(step);
+    return stepName(step);
   }
 
   /**
@@ -66,7 +70,7 @@ export class TrainingStore {
 
   /** `saveEngine` writes the engine's state into the folder that it is given. */
   async save(step: number, metrics: readonly StepMetrics[], saveEngine: (folder: string) => Promise<void>): Promise<void> {
-    const target = path.join(this.#checkpoints, nameOf(step));
+    const target = path.join(this.#checkpoints, stepName(step));
     const staging = `${target}.tmp`;
     await rm(staging, { recursive: true, force: true });
     await mkdir(staging, { recursive: true });
@@ -76,11 +80,11 @@ export class TrainingStore {
     await rename(staging, target);
     const steps = await this.#steps();
     const oldest = steps.slice(0, -this.#kept);
-    for (const old of oldest) await rm(path.join(this.#checkpoints, nameOf(old)), { recursive: true, force: true });
+    for (const old of oldest) await rm(path.join(this.#checkpoints, stepName(old)), { recursive: true, force: true });
   }
 
   async #read(step: number): Promise<TrainingCheckpoint> {
-    const folder = path.join(this.#checkpoints, nameOf(step));
+    const folder = path.join(this.#checkpoints, stepName(step));
     const text = await readFile(path.join(folder, 'checkpoint.json'), 'utf8').catch(() => '');
     const found = checkpointSchema.safeParse(parsed(text)).data;
     if (!found) throw new OtherTrainingError(`The checkpoint ${folder} cannot be read: remove it to go on from the one before.`);
