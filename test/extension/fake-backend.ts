@@ -1,4 +1,5 @@
 import type { BackendClient } from '../../backend/protocol/client/backend-client.ts';
+import { BackendConnection } from '../../extension/backend-connection.ts';
 
 interface Call {
   readonly method: string;
@@ -50,4 +51,21 @@ export class FakeBackend {
   callsOf(method: string): unknown[] {
     return this.calls.filter((call) => call.method === method).map(({ params }) => params);
   }
+}
+
+/** A connection that finds these backends one after the other, and how often it has looked for one. */
+export function connectionOver(backends: readonly FakeBackend[]): { readonly connection: BackendConnection; readonly starts: () => number } {
+  let starts = 0;
+  const connection = new BackendConnection({
+    connect: async () => {
+      const backend = backends[starts];
+      starts += 1;
+      if (!backend) throw new Error('the test has no more backends');
+      return backend.client;
+    },
+    stop: async () => undefined,
+    wait: async () => undefined,
+    log: () => undefined,
+  });
+  return { connection, starts: () => starts };
 }

@@ -3,20 +3,14 @@ import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 import type { Pool } from '../../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { BackendConnection } from '../../extension/backend-connection.ts';
 import { localModelsOf, modelTitle } from '../../extension/local-models-of.ts';
 import { ModelStates } from '../../extension/model-states.ts';
-import { FakeBackend } from './fake-backend.ts';
+import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';
 
 function statesOn(...backends: FakeBackend[]) {
-  const connection = new BackendConnection({
-    connect: async () => (backends.shift() as FakeBackend).client,
-    stop: async () => undefined,
-    wait: async () => undefined,
-    log: () => undefined,
-  });
+  const { connection } = connectionOver(backends);
   return { connection, models: new ModelStates(connection) };
 }
 

@@ -4,9 +4,8 @@ import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { budgetSchema } from '../../backend/protocol/worker-config.ts';
-import { BackendConnection } from '../../extension/backend-connection.ts';
 import { RunStore } from '../../extension/run-store.ts';
-import { FakeBackend } from './fake-backend.ts';
+import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 const spent = { usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 1 };
 const EVENTS: readonly RunEvent[] = [
@@ -34,21 +33,10 @@ const text = (offset: number, piece: string) =>
 
 function storeOn(...backends: FakeBackend[]) {
   const remembered: (string | undefined)[] = [];
-  let starts = 0;
-  const connection = new BackendConnection({
-    connect: async () => {
-      const backend = backends[starts];
-      starts += 1;
-      if (!backend) throw new Error('the test has no more backends');
-      return backend.client;
-    },
-    stop: async () => undefined,
-    wait: async () => undefined,
-    log: () => undefined,
-  });
+  const { connection, starts } = connectionOver(backends);
   const remember = (runId: string | undefined): void => void remembered.push(runId);
   const store = (runId?: string): RunStore => new RunStore({ connection, memory: { runId, remember } });
-  return { connection, store, remembered, starts: () => starts };
+  return { connection, store, remembered, starts };
 }
 
 /** Resolves at the next change for which the condition holds. */

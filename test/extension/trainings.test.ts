@@ -1,23 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BackendConnection } from '../../extension/backend-connection.ts';
 import { Trainings } from '../../extension/trainings.ts';
-import { FakeBackend } from './fake-backend.ts';
+import { connectionOver, FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
 
 function trainingsOn(backends: FakeBackend[], { folders = ['/app'], trainingId }: { folders?: string[]; trainingId?: string } = {}) {
   const remembered: (string | undefined)[] = [];
-  let starts = 0;
-  const connection = new BackendConnection({
-    connect: async () => {
-      const backend = backends[starts];
-      starts += 1;
-      if (!backend) throw new Error('the test has no more backends');
-      return backend.client;
-    },
-    stop: async () => undefined,
-    wait: async () => undefined,
-    log: () => undefined,
-  });
+  const { connection } = connectionOver(backends);
   const trainings = new Trainings({
     connection, folders: () => folders, memory: { trainingId, remember: (id) => void remembered.push(id) },
   });
