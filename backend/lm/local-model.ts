@@ -13,8 +13,9 @@ import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { RecentlyUsed } from './recently-used.ts';
 import { SerialQueue } from './serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
-import type { StepOptions } from './trainer/parameter-trainer.ts';
 import { AdapterTraining } from './trainer/adapter-training.ts';
+import { microBatches } from './trainer/micro-batches.ts';
+import type { StepOptions } from './trainer/parameter-trainer.ts';
 import type { TrainedTokens, Training, TrainingStart } from './trainer/training.ts';
 import { WeightsTraining } from './trainer/weights-training.ts';
 import { SampleTexts } from './written-texts.ts';
@@ -92,22 +93,20 @@ export class LocalModel implements TrainableModel {
     });
   }
 
-  /** The longest sequences come first: what does not fit into memory fails at once. @throws ModelRequestError, NotANumberError */
+  /** @throws ModelRequestError, NotANumberError */
   forwardBackward({ signal, ...request }: TrainRequest): Promise<TrainedTokens> {
     return this.#queue.run(async () => {
       const { sequences, promptLengths, tokens } = request;
       if (sequences.length !== promptLengths.length || sequences.length !== tokens.length) {
         throw new ModelRequestError(`There are ${sequences.length} sequences, ${promptLengths.length} prompt lengths and token weights for ${tokens.length}.`);
       }
-      const order = sequences.map((_, row) => row).sort((a, b) => sequences[b]!.length - sequences[a]!.length || a - b);
       let loss = 0;
       const logprobs: (readonly number[])[] = [];
       const entropies: (readonly number[])[] = [];
       const training = this.#trained();
       try {
-        for (const { from, to } of batches(order.map((row) => sequences[row]!.length), trainedTokens(this.#load))) {
+        for (const rows of microBatches(request, trainedTokens(this.#load))) {
           signal?.throwIfAborted();
-          const rows = order.slice(from, to);
           const pick = <T>(list: readonly T[]): T[] => rows.map((row) => list[row] as T);
           const part = { ...request, sequences: pick(sequences), promptLengths: pick(promptLengths), tokens: pick(tokens) };
           const told = await training.forwardBackward(part);

@@ -10,7 +10,7 @@ import type { Decoder, Projected } from './decoder.ts';
 import type { ComputeType } from './weights.ts';
 
 /*
- * Three ways for tokens to see others. Query heads that share a key are handled as more queries of that key, so that no key or value is
+ * Four ways for tokens to see others. Query heads that share a key are handled as more queries of that key, so that no key or value is
  * repeated. Rows of a batch are padded on the right: no token sees what comes after it.
  */
 
@@ -71,6 +71,52 @@ export function causalAttention(g: Graph, { config, rotation }: Decoder, project
   const attended = matmul(g, reshape(g, weights, [batch, keyValueHeads, `${group}*${length}`, length]), value);
   const output = transpose(g, reshape(g, attended, [batch, attentionHeads, length, headSize]), [0, 2, 1, 3]);
   return { output, cache: { key, value } };
+}
+
+/** Rows of tokens that each go on from a prompt; the rows of a prompt lie side by side. */
+export interface Continuations {
+  /** Sizes: how many prompts, rows of each, and rows in all (their product). */
+  readonly prompts: Dimension;
+  readonly samples: Dimension;
+  readonly rows: Dimension;
+  /** The longest prompt, and the longest row. */
+  readonly promptLength: Dimension;
+  readonly length: Dimension;
+  /** 0 or HIDDEN: [prompts, 1, 1, promptLength]. */
+  readonly promptMask: Tensor;
+  /** int64[rows, length]. */
+  readonly positions: Tensor;
+}
+
+/** Every row sees its prompt, `prefix`, and what comes before in the row itself. Differentiable. To [rows, length, heads, headSize]. */
+export function continuationAttention(
+  g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue,
+  { prompts, samples, rows, promptLength, length, promptMask, positions }: Continuations,
+): Tensor {
+  const { attentionHeads, keyValueHeads, headSize } = config;
+  const group = attentionHeads / keyValueHeads;
+  const queries = `${group}*${length}`;
+  const heads = (x: Tensor, count: number): Tensor => transpose(g, reshape(g, x, [rows, length, count, headSize]), [0, 2, 1, 3]);
+  const rotated = (x: Tensor): Tensor => rotary(g, x, positions, rotation.cosine, rotation.sine);
+  const key = rotated(heads(projected.key, keyValueHeads));
+  const value = heads(projected.value, keyValueHeads);
+  const query = scaled(g, rotated(heads(projected.query, attentionHeads)), headSize);
+
+  // By row, and by prompt: all rows of a prompt are queries of the same keys.
+  const own = reshape(g, query, [rows, keyValueHeads, queries, headSize]);
+  const byPrompt = (x: Tensor, last: Dimension): Tensor =>
+    reshape(g, swapSamples(g, x, [prompts, samples, keyValueHeads, queries, last]), [prompts, keyValueHeads, `${samples}*${queries}`, last]);
+  const byRow = (x: Tensor, last: Dimension): Tensor =>
+    reshape(g, swapSamples(g, x, [prompts, keyValueHeads, samples, queries, last]), [rows, keyValueHeads, queries, last]);
+  const ofPrompt = byRow(add(g, matmul(g, byPrompt(own, headSize), swapLast(g, prefix.key)), promptMask), promptLength);
+  const within = reshape(g, matmul(g, own, swapLast(g, key)), [rows, keyValueHeads, group, length, length]);
+  const ofRow = reshape(g, add(g, within, causalMask(g, length, within)), [rows, keyValueHeads, queries, length]);
+  const weights = softmax(g, concat(g, [ofPrompt, ofRow], -1, `${promptLength}+${length}`));
+
+  const fromPrompt = byRow(matmul(g, byPrompt(slice(g, weights, -1, 0, promptLength), promptLength), prefix.value), headSize);
+  const fromRow = matmul(g, sliceRest(g, weights, -1, g.size(String(promptLength)), length), value);
+  const attended = reshape(g, add(g, fromPrompt, fromRow), [rows, attentionHeads, length, headSize]);
+  return transpose(g, attended, [0, 2, 1, 3]);
 }
 
 /** 0 where a column is not after its row, else HIDDEN: [length, length], built once a graph. */

@@ -27,33 +27,44 @@ export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, con
 }
 
 /** Sequences padded on the right to one width, and the tokens after the prompts in blocks of PLACES_AT_ONCE; undefined where there are none. */
-export function placesOf({ sequences, promptLengths }: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number) {
+function placesOf(request: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number) {
+  checkSequences(request, config, contextLength);
+  const { sequences, promptLengths } = request;
+  const width = Math.max(0, ...sequences.map((sequence) => sequence.length));
+  const from: number[] = [];
+  const targets: number[] = [];
+  sequences.forEach((sequence, row) => {
+    for (let place = promptLengths[row] as number; place < sequence.length; place += 1) {
+      from.push(row * width + place - 1);
+      targets.push(sequence[place] as number);
+    }
+  });
+  if (targets.length === 0) return undefined;
+  return { width, sequences: sequences.flatMap((sequence) => padded(sequence, width)), ...inBlocks(from, targets) };
+}
+
+/** @throws ModelRequestError where a prompt or a sequence is not one of this model */
+export function checkSequences(
+  { sequences, promptLengths }: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number,
+): void {
   if (sequences.length !== promptLengths.length) {
     throw new ModelRequestError(`There are ${sequences.length} sequences and ${promptLengths.length} prompt lengths.`);
   }
   const width = Math.max(0, ...sequences.map((sequence) => sequence.length));
   if (width > contextLength) throw new ModelRequestError(`A sequence has ${width} tokens, and the model's context ends at ${contextLength}.`);
-  const from: number[] = [];
-  const targets: number[] = [];
   sequences.forEach((sequence, row) => {
     checkTokens(sequence, config.vocabularySize, `Sequence ${row}`);
     const promptLength = promptLengths[row] as number;
     if (!Number.isInteger(promptLength) || promptLength < 1 || promptLength > sequence.length) {
       throw new ModelRequestError(`Sequence ${row} has ${sequence.length} tokens, and its prompt length is ${promptLength}; it must be from 1 to that.`);
     }
-    for (let place = promptLength; place < sequence.length; place += 1) {
-      from.push(row * width + place - 1);
-      targets.push(sequence[place] as number);
-    }
   });
-  if (targets.length === 0) return undefined;
+}
+
+/** Which tokens come after which, in blocks of PLACES_AT_ONCE, the last of them padded. */
+export function inBlocks(from: readonly number[], targets: readonly number[]): { readonly blocks: number; readonly from: number[]; readonly targets: number[] } {
   const blocks = Math.ceil(targets.length / PLACES_AT_ONCE);
-  return {
-    width, blocks,
-    sequences: sequences.flatMap((sequence) => padded(sequence, width)),
-    from: padded(from, blocks * PLACES_AT_ONCE),
-    targets: padded(targets, blocks * PLACES_AT_ONCE),
-  };
+  return { blocks, from: padded(from, blocks * PLACES_AT_ONCE), targets: padded(targets, blocks * PLACES_AT_ONCE) };
 }
 
 /** @throws NotANumberError */
@@ -77,4 +88,4 @@ export function idleScoring(tokens: 0 | 1 = 0): Feeds {
   };
 }
 
-const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];
+export const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];

@@ -4,24 +4,29 @@ import { add, divide, exponential, less, multiply, negate, subtract } from '../g
 import { barrier } from '../graph/ops/barrier.ts';
 import { loop } from '../graph/ops/control.ts';
 import { detach } from '../graph/ops/detach.ts';
-import { gather, gatherElements } from '../graph/ops/indexing.ts';
+import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
+import { concat, slice, sliceRest } from '../graph/ops/pieces.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
-import { causalAttention, promptAttention } from './attention.ts';
-import type { Decoder, Pass } from './decoder.ts';
+import { causalAttention, continuationAttention, type Continuations, lengthMask, promptAttention } from './attention.ts';
+import type { Decoder, Pass, Projected } from './decoder.ts';
 import { type LossInputs, policyLoss } from './policy-loss.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
+import type { ComputeType } from './weights.ts';
 
 /*
- * One pass forward and back. Of the way forward only what goes into each layer is kept; on the way back each layer is computed again, so
+ * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each layer is kept; on the way back each layer is computed again, so
  * that memory grows with one layer and not with all. The output layer goes forward and back a few places at a time, so that no
  * [tokens, vocabulary] ever exists.
  */
 
 export interface TrainingInputs {
-  /** int64[trained sequences, trained width], padded on the right. */
-  readonly sequences: Tensor;
-  /** int64[trained blocks, PLACES_AT_ONCE]: flat indices into `sequences`, after which a trained token comes. */
+  /** int64[prompts, prompt length], padded on the right, and int64[prompts]: how long each is. */
+  readonly prompts: Tensor;
+  readonly promptLengths: Tensor;
+  /** int64[prompts, samples, length], padded on the right: what continues each. */
+  readonly completions: Tensor;
+  /** int64[trained blocks, PLACES_AT_ONCE]: after which token a trained one comes, counted through all prompts and then all completions. */
   readonly from: Tensor;
   /** int64[trained blocks, PLACES_AT_ONCE]: those tokens. */
   readonly targets: Tensor;
@@ -41,8 +46,11 @@ export interface TrainingOutputs {
   readonly gradients: readonly Tensor[];
 }
 
-const SEQUENCES = 'trained sequences';
-const WIDTH = 'trained width';
+const SIZES = {
+  prompts: 'trained prompts', samples: 'trained samples', rows: 'trained rows', promptLength: 'trained prompt length', length: 'trained length',
+} as const;
+const PROMPT_TOKENS = 'trained prompt tokens';
+const COMPLETION_TOKENS = 'trained completion tokens';
 const TOKENS = 'trained tokens';
 const BLOCKS = 'trained blocks';
 
@@ -50,7 +58,9 @@ export function trainingInputs(root: Graph): TrainingInputs {
   const places = (name: string, element: 'int64' | 'float32' = 'float32'): Tensor => root.input(`trained ${name}`, element, [BLOCKS, PLACES_AT_ONCE]);
   const number = (name: string): Tensor => root.input(`trained ${name}`, 'float32', []);
   return {
-    sequences: root.input(SEQUENCES, 'int64', [SEQUENCES, WIDTH]),
+    prompts: root.input('trained prompts', 'int64', [SIZES.prompts, SIZES.promptLength]),
+    promptLengths: root.input('trained promptLengths', 'int64', [SIZES.prompts]),
+    completions: root.input('trained completions', 'int64', [SIZES.prompts, SIZES.samples, SIZES.length]),
     from: places('from', 'int64'),
     targets: places('targets', 'int64'),
     temperature: number('temperature'),
@@ -80,10 +90,10 @@ export interface Trained {
 
 /** Losses, and the gradients of all that is trained in the order of `wanted`. */
 export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[]): TrainingOutputs {
-  const ids = reshape(g, inputs.sequences, [TOKENS]);
-  const rows = { batch: SEQUENCES, length: WIDTH };
+  const ids = concat(g, [reshape(g, inputs.prompts, [PROMPT_TOKENS]), reshape(g, inputs.completions, [COMPLETION_TOKENS])], 0, TOKENS);
+  const rows = continuations(g, decoder, inputs.promptLengths);
   const pass = (attention: typeof promptAttention): Pass => ({
-    tokens: TOKENS, form: 'stored', attend: (b, projected) => attention(b, decoder, projected, rows).output,
+    tokens: TOKENS, form: 'stored', attend: (b, projected) => attend(b, decoder, projected, attention, rows),
   });
 
   const embedded = decoder.weights.embed(g, ids);
@@ -115,6 +125,29 @@ export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, 
 
   const { losses, logprobs, entropies } = head;
   return { losses, logprobs, entropies, gradients: wanted.map((tensor) => sums.get(tensor)!) };
+}
+
+function continuations(g: Graph, { rotation }: Decoder, promptLengths: Tensor): Continuations {
+  const { prompts, samples, rows, promptLength, length } = SIZES;
+  const places = reshape(g, range(g, length), [1, 1, length]);
+  const positions = expand(g, add(g, reshape(g, promptLengths, [prompts, 1, 1]), places), [prompts, samples, length]);
+  return {
+    ...SIZES,
+    promptMask: lengthMask(g, promptLengths, { batch: prompts, length: promptLength }, rotation.cosine.element as ComputeType),
+    positions: reshape(g, positions, [rows, length]),
+  };
+}
+
+/** Prompts by themselves, and completions with them in view. */
+function attend(g: Graph, decoder: Decoder, projected: Projected, attention: typeof promptAttention, rows: Continuations): Tensor {
+  const { attentionHeads, headSize } = decoder.config;
+  const part = (cut: (x: Tensor) => Tensor): Projected => ({ query: cut(projected.query), key: cut(projected.key), value: cut(projected.value) });
+  const ofPrompts = part((x) => slice(g, x, 0, 0, PROMPT_TOKENS));
+  const ofCompletions = part((x) => sliceRest(g, x, 0, g.size(PROMPT_TOKENS), COMPLETION_TOKENS));
+  const { output, cache } = attention(g, decoder, ofPrompts, { batch: rows.prompts, length: rows.promptLength });
+  const flat = (x: Tensor, tokens: string): Tensor => reshape(g, x, [tokens, attentionHeads, headSize]);
+  const continued = continuationAttention(g, decoder, ofCompletions, cache, rows);
+  return concat(g, [flat(output, PROMPT_TOKENS), flat(continued, COMPLETION_TOKENS)], 0, TOKENS);
 }
 
 /** The last norm, the output layer and the loss, and back: a block of places at a time. */

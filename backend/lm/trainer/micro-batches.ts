@@ -1,0 +1,55 @@
+export interface RowsToTrain {
+  readonly sequences: readonly (readonly number[])[];
+  /** How many tokens of each sequence are its prompt. */
+  readonly promptLengths: readonly number[];
+}
+
+interface Row {
+  readonly row: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/**
+ * Which rows of a batch, by their numbers, go through the model together: at most `tokens` of them when padded, or a single row. Rows of one
+ * prompt stay among themselves, so that it is computed once for all of them; those that share theirs with nobody keep each other company. The
+ * longest come first: what does not fit into memory fails at once.
+ */
+export function microBatches({ sequences, promptLengths }: RowsToTrain, tokens: number): number[][] {
+  const byPrompt = new Map<string, Row[]>();
+  sequences.forEach((sequence, row) => {
+    const prompt = sequence.slice(0, promptLengths[row]);
+    const key = prompt.join();
+    const found = { row, promptTokens: prompt.length, completionTokens: sequence.length - prompt.length };
+    byPrompt.set(key, [...(byPrompt.get(key) ?? []), found]);
+  });
+  const groups = [...byPrompt.values()];
+  const batches = [
+    ...groups.filter(({ length }) => length > 1).flatMap((rows) => cut(rows.sort(longerCompletion), tokens, 'shared')),
+    ...cut(groups.filter(({ length }) => length === 1).flat().sort(longer), tokens, 'own'),
+  ];
+  return batches.sort(([a], [b]) => longer(a!, b!)).map((rows) => rows.map(({ row }) => row));
+}
+
+const longer = (a: Row, b: Row): number => b.promptTokens + b.completionTokens - a.promptTokens - a.completionTokens || a.row - b.row;
+const longerCompletion = (a: Row, b: Row): number => b.completionTokens - a.completionTokens || a.row - b.row;
+
+function cut(rows: readonly Row[], tokens: number, prompts: 'shared' | 'own'): Row[][] {
+  const batches: Row[][] = [];
+  let batch: Row[] = [];
+  for (const row of rows) {
+    if (batch.length > 0 && paddedTokens([...batch, row], prompts) > tokens) {
+      batches.push(batch);
+      batch = [];
+    }
+    batch.push(row);
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+function paddedTokens(rows: readonly Row[], prompts: 'shared' | 'own'): number {
+  const promptTokens = Math.max(...rows.map((row) => row.promptTokens));
+  const completionTokens = Math.max(...rows.map((row) => row.completionTokens));
+  return promptTokens * (prompts === 'shared' ? 1 : rows.length) + completionTokens * rows.length;
+}
