@@ -13,6 +13,7 @@ import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOpt
 import { Journal } from './journal/journal.ts';
 import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from './lm/process/model-client.ts';
+import { LOSS_TYPES } from './lm/trainer/loss-weights.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
 import { gymTasks } from './simulator/gym/gym-tasks.ts';
@@ -24,7 +25,7 @@ import { TrainingStore } from './train/training-store.ts';
  * tasks that are executed and tested. It is in no bundle.
  */
 
-const { steps, tasksPerStep, groupSize, learningRate } = GYM_TRAINING_DEFAULTS;
+const { steps, tasksPerStep, groupSize, learningRate, lossType } = GYM_TRAINING_DEFAULTS;
 const USAGE = `usage: node with-node.mjs node backend/gym-train.ts [options]
 
   --seed N        of tasks, plans and the workers' luck (1)
@@ -32,6 +33,7 @@ const USAGE = `usage: node with-node.mjs node backend/gym-train.ts [options]
   --tasks N       tasks a step (${tasksPerStep})
   --group N       plans a task (${groupSize})
   --rate X        learning rate at its top (${learningRate})
+  --loss NAME     ${LOSS_TYPES.join(', ')}: how losses of tokens become one (${lossType})
   --pool NAME     fixed, or random: five of the roster of training, drawn anew for each group (fixed)
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
@@ -50,6 +52,7 @@ const { values } = parseArgs({
     tasks: { type: 'string', default: String(tasksPerStep) },
     group: { type: 'string', default: String(groupSize) },
     rate: { type: 'string', default: String(learningRate) },
+    loss: { type: 'string', default: lossType },
     pool: { type: 'string', default: 'fixed' },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
@@ -62,6 +65,7 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
+const loss = LOSS_TYPES.find((name) => name === values.loss);
 const sabotage = SABOTAGES.find((name) => name === values.sabotage);
 const name = [`seed-${seed}`, ...(values.pool === 'random' ? ['random-pools'] : []), ...(sabotage ? [sabotage] : [])].join('-');
 const work = path.resolve(values.work ?? path.join(root, 'dist', 'gym', name));
@@ -72,11 +76,12 @@ const options: GymTrainingOptions = {
   tasksPerStep: Number(values.tasks),
   groupSize: Number(values.group),
   learningRate: Number(values.rate),
+  lossType: loss ?? lossType,
   ...(values.pool === 'random' && { poolSizes: [5] }),
 };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (values.sabotage === undefined || sabotage !== undefined) &&
+const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (values.sabotage === undefined || sabotage !== undefined) && loss !== undefined &&
   [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0);
 if (values.help || !isUsable) {
   process.stdout.write(USAGE);
@@ -120,7 +125,7 @@ async function run(signal: AbortSignal): Promise<void> {
         name: 'conductor', model, profile, pool: workers, maxTokens: GYM_PLAN_TOKENS, signal,
         onPlan: (_task, plan) => plans.push(plan && { workers: [...plan.modelIds], subtasks: plan.subtasks.map((subtask) => subtask.split(' ')[0] ?? '') }),
       });
-      const judged = heldOut.map((task) => ({ ...grades.judged(task), kind: task.kind, generator: task.generator }));
+      const judged = heldOut.map((task) => ({ ...grades.judged(task), generator: task.generator }));
       const [result] = await compare({
         contestants: [contestant], tasks: judged, pool: workers, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
       });
@@ -130,7 +135,7 @@ async function run(signal: AbortSignal): Promise<void> {
     const before = { fixed: await tryOn('fixed'), unseen: await tryOn('unseen') };
     say(`before: ${told(before.fixed)}; unseen pool: ${told(before.unseen)}`);
     let began = performance.now();
-    const metrics = await trainOnGym({
+    const { metrics, plans } = await trainOnGym({
       model, profile, journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
       pool: arena.pool('train'),
@@ -148,7 +153,7 @@ async function run(signal: AbortSignal): Promise<void> {
     await model.exportTrained(trained);
     if (values.out !== undefined) await writeNarrowCheckpoint(trained, path.resolve(values.out));
     await mkdir(path.dirname(resultFile), { recursive: true });
-    await writeFile(resultFile, `${JSON.stringify({ simulation: true, options, heldOut: heldOut.length, before, after, metrics })}\n`);
+    await writeFile(resultFile, `${JSON.stringify({ simulation: true, options, heldOut: heldOut.length, before, after, metrics, plans })}\n`);
     say(`Written to ${resultFile}; the model is in ${trained}.`);
   } finally {
     journal.close();

@@ -1,26 +1,29 @@
+import path from 'node:path';
 import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { TrainableModel } from '../../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../../lm/trainer/adamw.ts';
+import type { LossType } from '../../lm/trainer/loss-weights.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import type { JudgedGymTask } from '../../simulator/gym/gym-grades.ts';
 import type { StepMetrics } from '../../train/grpo-step.ts';
-import { trainWithGrpo, type GrpoTrainerOptions } from '../../train/grpo-trainer.ts';
+import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../train/grpo-trainer.ts';
 import { LocalEngine } from '../../train/local-engine.ts';
 import { RolloutGatherer } from '../../train/rollout-gatherer.ts';
 import { Rollouts } from '../../train/rollouts.ts';
-import type { GradedTask } from '../../train/task.ts';
 import type { TrainingStore } from '../../train/training-store.ts';
 import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import { delay } from '../../workers/delay.ts';
 import type { Prices } from '../../workers/prices.ts';
+import { PlanDiary, type PlanEntry, planEntry } from './plan-diary.ts';
 import { sabotagedEngine, sabotagedGatherer, type Sabotage } from './sabotage.ts';
 
 export interface GymTrainingParts {
   /** All of its weights are trained. */
   readonly model: TrainableModel;
   readonly profile: PromptProfile;
-  readonly tasks: readonly GradedTask[];
+  readonly tasks: readonly JudgedGymTask[];
   readonly pool: readonly WorkerConfig[];
   readonly journal: Journal;
   readonly caller: WorkerCaller;
@@ -36,26 +39,33 @@ export interface GymTrainingOptions {
   readonly groupSize: number;
   readonly seed: number;
   readonly learningRate: number;
+  readonly lossType: LossType;
   /** Sizes of pools that are drawn for each group; absent: the whole pool. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly sabotage?: Sabotage | undefined;
 }
 
 /** The group is a quarter of the paper's 64 and the pool simulated, so that a training is over in minutes on two cores. */
-export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 16, learningRate: 2e-4 };
+export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 16, learningRate: 2e-4, lossType: 'grpo' };
 
 /** Room for a plan of five steps in the words of conductor-mini. */
 export const GYM_PLAN_TOKENS = 256;
 
 const SIMULATED_BUDGET = budgetSchema.parse({ runUsd: 1e6, runTokens: 1e9, dayUsd: 1e6, dayTokens: 1e12 });
 
+export interface GymTrained {
+  /** Of each step. */
+  readonly metrics: readonly StepMetrics[];
+  readonly plans: readonly PlanEntry[];
+}
+
 /**
  * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages, no
  * divergence), from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
  */
-export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<readonly StepMetrics[]> {
+export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<GymTrained> {
   const { model, profile, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
-  const { steps, tasksPerStep, groupSize, seed, poolSizes, sabotage } = options;
+  const { steps, tasksPerStep, groupSize, seed, lossType, poolSizes, sabotage } = options;
   const answers = new Map<string, string>();
   const rollouts = new Rollouts({
     journal, caller, prices, delay,
@@ -71,21 +81,33 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   const from = await store.resume();
   await model.startTraining({ optimizer: ADAMW_DEFAULTS, ...(from && { resume: from.engineState }) });
   const engine = new LocalEngine(model, { versions: store.versions, trains: 'weights' });
+  const diary = await PlanDiary.open(path.join(store.folder, 'plans.jsonl'), { stepsDone: from?.step ?? 0 });
   const gatherer = new RolloutGatherer({ rollouts, pool, profile, seed, ...(poolSizes && { poolSizes }) });
   const trainer: GrpoTrainerOptions = {
     steps, tasksPerStep, groupSize, seed,
     rounds: 1,
     maxTokens: GYM_PLAN_TOKENS,
     learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
-    loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
+    loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
     reward: { judgedBy: 'verified', costWeight: 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },
     maskTruncated: false,
     gradientClip: 1,
   };
-  return await trainWithGrpo(
-    { engine: sabotagedEngine(engine, sabotage), store, tasks, gatherer: sabotagedGatherer(gatherer, sabotage, seed), ...(onStep && { onStep }) },
-    trainer, { from, signal },
-  );
+  const recorded = withDiary(sabotagedGatherer(gatherer, sabotage, seed), diary, (at) => gatherer.poolOf(at));
+  const metrics = await trainWithGrpo({ engine: sabotagedEngine(engine, sabotage), store, tasks, gatherer: recorded, onStep }, trainer, { from, signal });
+  return { metrics, plans: diary.entries };
+}
+
+function withDiary(
+  gatherer: Gatherer<JudgedGymTask>, diary: PlanDiary, poolOf: RolloutGatherer['poolOf'],
+): Gatherer<JudgedGymTask> {
+  return {
+    prompt: (task, at) => gatherer.prompt(task, at),
+    outcomes: async (task, plans, at, signal) => {
+      await diary.add(planEntry(plans.map(({ completion }) => completion.text), { step: at.step + 1, kind: task.kind, pool: poolOf(at) }));
+      return await gatherer.outcomes(task, plans, at, signal);
+    },
+  };
 }

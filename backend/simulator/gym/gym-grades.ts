@@ -2,11 +2,13 @@ import { answerCode } from '../../verify/graders/answer-code.ts';
 import { CasesGrader } from '../../verify/graders/code/cases-grader.ts';
 import type { ProgramSandbox } from '../../verify/graders/code/program-sandbox.ts';
 import type { Grade, Grader } from '../../verify/graders/grader.ts';
+import type { Kind } from '../families/family.ts';
 import type { GymTask } from './gym-tasks.ts';
 
 /** A task as an evaluation and a training take it. */
 export interface JudgedGymTask {
   readonly id: string;
+  readonly kind: Kind;
   readonly question: string;
   readonly context: '';
   readonly grader: Grader;
@@ -25,8 +27,8 @@ export class GymGrades {
   }
 
   judged(task: GymTask): JudgedGymTask {
-    const { id, question } = task;
-    return { id, question, context: '', grader: this.graderOf(task) };
+    const { id, kind, question } = task;
+    return { id, kind, question, context: '', grader: this.graderOf(task) };
   }
 
   graderOf({ id, cases, functionName }: GymTask): Grader {

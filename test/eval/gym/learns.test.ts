@@ -52,14 +52,14 @@ it.skipIf(!available)(`a short training on the gym makes more plans valid on hel
   };
   try {
     const before = await formatRate();
-    const metrics = await trainOnGym({
+    const { metrics } = await trainOnGym({
       model, profile: PROMPT_PROFILES.mini, journal, signal,
       tasks: tasks.map((task) => arena.grades.judged(task)),
       pool: arena.pool('train'),
       caller: arena.caller,
       prices: arena.prices,
       store: new TrainingStore(path.join(folder, 'training'), { configuration: 'short' }),
-    }, { steps: 30, tasksPerStep: 4, groupSize: 12, seed: 11, learningRate: 1e-3 });
+    }, { steps: 30, tasksPerStep: 4, groupSize: 12, seed: 11, learningRate: 1e-3, lossType: 'grpo' });
     const after = await formatRate();
     // Of 192 texts each; half a dozen more or less is chance.
     expect(after - before).toBeGreaterThan(0.08);

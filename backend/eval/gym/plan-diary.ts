@@ -1,0 +1,70 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { parsePlan } from '../../conductor/parse-plan.ts';
+import { readRole, ROLES, type Role } from '../../simulator/roles.ts';
+import { MAX_STEPS } from '../../workflow/plan.ts';
+
+const counts = z.record(z.string(), z.int().min(0));
+
+const entrySchema = z.object({
+  /** From 1. */
+  step: z.int().min(1),
+  /** Of the question. */
+  kind: z.string(),
+  /** Texts that were sampled; not all of them are plans. */
+  sampled: z.int().min(0),
+  /** How many plans have one step, two steps and so on. */
+  lengths: z.array(z.int().min(0)).length(MAX_STEPS),
+  /** How often each worker, by its id, was given each role. */
+  workers: z.object(Object.fromEntries(ROLES.map((role) => [role, counts])) as Record<Role, typeof counts>),
+});
+
+/** How the plans for one question in one step of a training looked. */
+export type PlanEntry = z.infer<typeof entrySchema>;
+
+export function planEntry(
+  texts: readonly string[], { step, kind, pool }: { readonly step: number; readonly kind: string; readonly pool: readonly { readonly id: string }[] },
+): PlanEntry {
+  const lengths = new Array<number>(MAX_STEPS).fill(0);
+  const workers: PlanEntry['workers'] = { plan: {}, write: {}, check: {} };
+  for (const text of texts) {
+    const parsed = parsePlan(text, { workerCount: pool.length, round: 0 });
+    if (parsed.kind !== 'plan') continue;
+    const { modelIds, subtasks } = parsed.plan;
+    lengths[modelIds.length - 1]! += 1;
+    for (const [index, ordinal] of modelIds.entries()) {
+      const ofRole = workers[readRole(subtasks[index] as string).role];
+      const { id } = pool[ordinal]!;
+      ofRole[id] = (ofRole[id] ?? 0) + 1;
+    }
+  }
+  return { step, kind, sampled: texts.length, lengths, workers };
+}
+
+/** How plans change along a training: a file (absolute) with a line for each question of each step. */
+export class PlanDiary {
+  readonly #file: string;
+  readonly #entries: PlanEntry[];
+
+  private constructor(file: string, entries: PlanEntry[]) {
+    this.#file = file;
+    this.#entries = entries;
+  }
+
+  /** Goes on behind the steps that are done; what was written of later ones is forgotten, since they are done again. */
+  static async open(file: string, { stepsDone }: { readonly stepsDone: number }): Promise<PlanDiary> {
+    const lines = stepsDone === 0 ? [] : (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+    const entries = lines.map((line) => entrySchema.parse(JSON.parse(line))).filter(({ step }) => step <= stepsDone);
+    await writeFile(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    return new PlanDiary(file, entries);
+  }
+
+  async add(entry: PlanEntry): Promise<void> {
+    this.#entries.push(entry);
+    await appendFile(this.#file, `${JSON.stringify(entry)}\n`);
+  }
+
+  get entries(): readonly PlanEntry[] {
+    return this.#entries;
+  }
+}
