@@ -8,13 +8,13 @@ import { ADAMW_DEFAULTS } from '../../../backend/lm/trainer/adamw.ts';
 import { lossWeights } from '../../../backend/lm/trainer/loss-weights.ts';
 import { heldBytes } from '../gpu/memory.ts';
 import { ObservedRuntime } from '../gpu/observed-runtime.ts';
-import { takeProfile } from '../gpu/profile.ts';
+import { type NodeRuns, takeProfile } from '../gpu/profile.ts';
 import type { Job, SideLine } from './job.ts';
 
 /*
  * Updates by our trainer:  ours.ts --job FILE --precision full|4-bit [--profile-in FOLDER]
  * Reads a job and says JSON lines, see job.ts. The model is in this process, as it is in the product's own for it. With --profile-in
- * onnxruntime notes every operation, which slows it, and the time by operator goes to the standard error.
+ * onnxruntime notes every operation, which slows it, and where the time went is told on the standard error.
  */
 
 const { values } = parseArgs({
@@ -23,6 +23,8 @@ const { values } = parseArgs({
 const job = JSON.parse(await readFile(values.job as string, 'utf8')) as Job;
 const profileFolder = values['profile-in'];
 const PROFILE = 'train';
+/** Lines of a list. */
+const LISTED = 30;
 if (profileFolder !== undefined) {
   const observed = await ObservedRuntime.install();
   observed.extraOptions = { enableProfiling: true, profileFilePrefix: path.join(profileFolder, PROFILE) };
@@ -73,14 +75,22 @@ async function forgetPeak(): Promise<void> {
   if (device === 'cpu') await writeFile('/proc/self/clear_refs', '5');
 }
 
+/** Branches and loops are left out: what is in them counts by itself. */
 async function explain(folder: string): Promise<void> {
-  const byOperator = new Map<string, { seconds: number; runs: number }>();
-  for (const { operator, totalMicroseconds, runs } of await takeProfile(folder, PROFILE)) {
-    const sum = byOperator.get(operator) ?? { seconds: 0, runs: 0 };
-    byOperator.set(operator, { seconds: sum.seconds + totalMicroseconds / 1e6, runs: sum.runs + runs });
-  }
-  console.error('\noperator                       seconds     runs   (a branch or a loop counts what is in it once more)');
-  for (const [operator, sum] of [...byOperator].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, 25)) {
-    console.error(`${operator.padEnd(28)} ${sum.seconds.toFixed(3).padStart(9)} ${String(sum.runs).padStart(8)}`);
-  }
+  const nodes = (await takeProfile(folder, PROFILE)).filter(({ operator }) => operator !== 'If' && operator !== 'Loop');
+  const all = nodes.reduce((sum, { totalMicroseconds }) => sum + totalMicroseconds, 0);
+  const list = (title: string, keyOf: (node: NodeRuns) => string): void => {
+    const found = new Map<string, { microseconds: number; runs: number }>();
+    for (const node of nodes) {
+      const { microseconds = 0, runs = 0 } = found.get(keyOf(node)) ?? {};
+      found.set(keyOf(node), { microseconds: microseconds + node.totalMicroseconds, runs: runs + node.runs });
+    }
+    console.error(`\nseconds  share    runs  ${title}`);
+    for (const [key, { microseconds, runs }] of [...found].sort(([, a], [, b]) => b.microseconds - a.microseconds).slice(0, LISTED)) {
+      const share = ((100 * microseconds) / all).toFixed(1);
+      console.error(`${(microseconds / 1e6).toFixed(2).padStart(7)} ${share.padStart(5)}% ${String(runs).padStart(7)}  ${key}`);
+    }
+  };
+  list('operator', ({ operator }) => operator);
+  list('operator and what goes in', ({ operator, inputTypes }) => `${operator} ${inputTypes}`);
 }
