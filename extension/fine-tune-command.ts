@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { formatUsd } from '../backend/protocol/figures.ts';
-import { rolloutsOf, type Training, type TrainingConfig } from '../backend/protocol/training.ts';
+import { rolloutsOf, type TrainingConfig, type TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
 import type { TrainingCommands } from './training-commands.ts';
@@ -52,7 +52,7 @@ export class FineTuneCommand {
     return trainingId;
   }
 
-  async #underWay(folder: string): Promise<Training | undefined> {
+  async #underWay(folder: string): Promise<TrainingSummary | undefined> {
     const trainings = await this.#options.trainings.refresh();
     return trainings.find((training) => training.workspace === folder && isUnderWay(training));
   }

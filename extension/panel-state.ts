@@ -1,8 +1,7 @@
 import type { Pool } from '../backend/protocol/methods.ts';
 import type {
-  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, TrainingSummary,
+  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
 } from '../backend/protocol/panel-messages.ts';
-import type { Training } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { localModelsOf } from './local-models-of.ts';
 import type { ModelStates } from './model-states.ts';
@@ -57,7 +56,7 @@ export class PanelStateSource {
       ...(trainings.open && { training: trainings.open }),
       models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
-      trainings: trainings.list.map(trainingSummary),
+      trainings: trainings.list,
       ...(this.#pool && { pool: summaryOf(this.#pool) }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
@@ -146,10 +145,6 @@ export class PanelStateSource {
         return { state: 'unavailable', message: state.message };
     }
   }
-}
-
-function trainingSummary({ trainingId, model, state, startedAt, step, config, spentUsd, adopted, simulated }: Training): TrainingSummary {
-  return { trainingId, model, state, startedAt, step, steps: config.steps, spentUsd, adopted, simulated };
 }
 
 function summaryOf(pool: Pool): PoolSummary {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { TrainingAction } from '../backend/protocol/panel-messages.ts';
-import type { Training } from '../backend/protocol/training.ts';
+import type { TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainMessage } from './plain-message.ts';
@@ -47,7 +47,7 @@ export class TrainingCommands {
   }
 
   /** Says that a training is over or paused, where nobody sees it in the panel. */
-  async tell({ trainingId, conductor, message }: Training): Promise<void> {
+  async tell({ trainingId, conductor, message }: TrainingSummary): Promise<void> {
     const { trainings, isPanelVisible } = this.#options;
     if (isPanelVisible() && trainings.open?.trainingId === trainingId) return;
     const show = vscode.l10n.t('Show Training');

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatUsd, formatWhen } from '../protocol/figures.ts';
-import { isTrainingOver, rolloutsOf, trainingConfigSchema, type Training, type TrainingConfig } from '../protocol/training.ts';
+import {
+  applyTrainingEvent, isTrainingOver, rolloutsOf, trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent,
+} from '../protocol/training.ts';
 import { positive, readArguments } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -80,9 +82,9 @@ const list: Action = async (client, _trainingId, { json, workspace }, { terminal
   if (json) terminal.result(jsonText(trainings, 2));
   else if (trainings.length === 0) terminal.say('No training yet: conductor train');
   for (const training of json ? [] : trainings) {
-    const { trainingId, state, step, config, startedAt, adopted } = training;
+    const { trainingId, state, step, steps, startedAt, adopted } = training;
     const when = formatWhen(startedAt, Date.now());
-    const figures = `step ${step} of ${config.steps}  ${formatUsd(training.spentUsd)}  ${when}`;
+    const figures = `step ${step} of ${steps}  ${formatUsd(training.spentUsd)}  ${when}`;
     terminal.result(`${trainingId}  ${state}${adopted ? ', adopted' : ''}  ${figures}  ${oneLine(training.workspace, 100)}`);
   }
   return EXIT.ok;
@@ -127,17 +129,22 @@ const curves: Action = async (client, trainingId, _values, { terminal }) => {
 const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted }) => {
   const printer = json ? undefined : new TrainingPrinter(terminal);
   const ended = Promise.withResolvers<Training>();
+  let followed: Training | undefined;
   const take = (training: Training): void => {
-    if (training.trainingId !== trainingId) return;
+    followed = training;
     printer?.take(training);
     if (isTrainingOver(training.state) || training.state === 'paused') ended.resolve(training);
   };
-  const unsubscribe = client.on('training/changed', take);
+  // The snapshot comes before any of the events that follow it.
+  const unsubscribe = client.on('training/event', (event: TrainingEvent) => {
+    if (followed && event.trainingId === trainingId) take(applyTrainingEvent(followed, event));
+  });
   const pause = (): void => void client.request('training/pause', { trainingId }).catch(ended.reject);
   try {
-    const now = await client.request('training/get', { trainingId });
+    const now = await client.request('training/subscribe', { trainingId });
     // One that was paused a moment ago is on its way.
-    if (now.state !== 'paused') take(now);
+    if (now.state === 'paused') followed = now;
+    else take(now);
     interrupted.addEventListener('abort', pause, { once: true });
     const gone = client.closed.then(() => {
       throw new Error(`The connection to the backend closed; the training goes on when it next starts: conductor train follow ${trainingId}`);

@@ -6,7 +6,9 @@ import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, stored
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
-import { trainingConfigSchema, trainingSchema } from './training.ts';
+import {
+  taskNotesSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
+} from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
@@ -194,8 +196,17 @@ export const clientRequests = {
     result: trainingSchema,
   },
   /** Newest first. */
-  'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSchema) }) },
+  'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSummarySchema) }) },
   'training/get': { params: trainingRef, result: trainingSchema },
+  /** The training as of now; from here on its changes come as notifications, without a gap. */
+  'training/subscribe': { params: trainingRef, result: trainingSchema },
+  'training/unsubscribe': { params: trainingRef, result: nothing },
+  /** Its tasks and those that were left out, with the reasons; while they are being made, those that were tried so far. */
+  'training/tasks': {
+    params: trainingRef.extend({ offset: z.number().int().nonnegative().default(0), limit: z.number().int().min(1).max(500).default(100) }),
+    result: taskNotesSchema,
+  },
+  'training/rollout': { params: trainingRef.extend({ runId }), result: wholeRolloutSchema },
   /** Stops at once, and frees the model; nothing that was paid for is lost. */
   'training/pause': { params: trainingRef, result: nothing },
   /** `maxUsd`: what all of it may cost from now on, what is spent included. */
@@ -213,7 +224,10 @@ export const backendNotifications = {
   'run/text': runTextSchema,
   /** A run began or changed its state: for lists. */
   'run/changed': runSummarySchema,
-  'training/changed': trainingSchema,
+  /** A change of a training that the client has subscribed to. */
+  'training/event': trainingEventSchema,
+  /** A training began, or a list would show it otherwise. */
+  'training/changed': trainingSummarySchema,
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;

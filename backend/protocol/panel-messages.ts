@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
-import type { Training } from './training.ts';
+import type { Training, TrainingSummary } from './training.ts';
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
@@ -59,12 +59,6 @@ export interface ApplyOutcome {
   readonly runId: string;
   readonly state: 'applied' | 'partly' | 'rejected';
   readonly message: string;
-}
-
-/** A training as a list has it. */
-export interface TrainingSummary
-  extends Pick<Training, 'trainingId' | 'model' | 'state' | 'startedAt' | 'step' | 'spentUsd' | 'adopted' | 'simulated'> {
-  readonly steps: number;
 }
 
 /** Everything the page shows. */

@@ -107,8 +107,35 @@ export const trainingStateSchema = z.enum([
 ]);
 export type TrainingState = z.infer<typeof trainingStateSchema>;
 
+const progressSchema = z.object({ done: z.number().int(), of: z.number().int() });
+
+/** A sampled plan of a step, short enough for a list; `training/rollout` has the whole of it. */
+export const rolloutSchema = z.object({
+  /** The run that it is. */
+  runId: z.string(),
+  /** Which task of the step, from 0, and which plan of its group; the same two have a plan and the one that revises it. */
+  place: z.number().int(),
+  sample: z.number().int(),
+  revises: z.boolean(),
+  /** Cut short, as are the subtasks and the text. */
+  question: z.string(),
+  steps: z.array(z.object({ worker: z.string(), subtask: z.string() })),
+  /** What was written instead of a plan. */
+  text: z.string().optional(),
+  /** `unknown`: a worker, the sandbox or the machine failed, and nothing is known of the plan. */
+  outcome: z.enum(['running', 'verified', 'not-verified', 'unparseable', 'unknown']),
+  reward: z.number().optional(),
+  costUsd: z.number().optional(),
+});
+export type Rollout = z.infer<typeof rolloutSchema>;
+
+/** So many of a step's rollouts are told of, those that come first. */
+export const MAX_TOLD_ROLLOUTS = 64;
+
 export const trainingSchema = z.object({
   trainingId: z.string(),
+  /** The last change that is in here. */
+  seq: z.number().int().default(0),
   workspace: z.string(),
   /** The worker that plays the Conductor, and its model. */
   conductor: z.string(),
@@ -123,8 +150,10 @@ export const trainingSchema = z.object({
   /** Steps done. */
   step: z.number().int(),
   /** Of what is under way (tasks tried, groups of the step, evaluated tasks). */
-  progress: z.object({ done: z.number().int(), of: z.number().int() }).optional(),
+  progress: progressSchema.optional(),
   metrics: z.array(stepMetricsSchema),
+  /** Of the step under way, or of the last one: its number, from 1, and what has come of it so far. */
+  rollouts: z.object({ step: z.number().int(), list: z.array(rolloutSchema) }).optional(),
   spentUsd: z.number(),
   spentTokens: z.number(),
   /** Of work alone, without pauses. */
@@ -137,6 +166,112 @@ export const trainingSchema = z.object({
   simulated: z.boolean(),
 });
 export type Training = z.infer<typeof trainingSchema>;
+
+/** What has changed, and nothing else. */
+export const trainingChangeSchema = z.object({
+  ...trainingSchema.pick({
+    config: true, state: true, message: true, tasks: true, step: true, spentUsd: true, spentTokens: true, secondsPerStep: true, comparison: true,
+    adapterBefore: true, adopted: true,
+  }).partial().shape,
+  /** Null where nothing is counted any more. */
+  progress: progressSchema.nullable().optional(),
+  /** Of the steps behind the first `after`; what was known of later ones is replaced. */
+  metrics: z.object({ after: z.number().int(), told: z.array(stepMetricsSchema) }).optional(),
+  /** New, or news of ones that are known; those of another step replace them all. */
+  rollouts: z.object({ step: z.number().int(), list: z.array(rolloutSchema) }).optional(),
+});
+export type TrainingChange = z.infer<typeof trainingChangeSchema>;
+
+/** One change; `seq` counts those of a training without a gap. */
+export const trainingEventSchema = z.object({ trainingId: z.string(), seq: z.number().int(), at: z.number(), change: trainingChangeSchema });
+export type TrainingEvent = z.infer<typeof trainingEventSchema>;
+
+/** The training after one more change. One that is in it already changes nothing, so replays are harmless. */
+export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
+  if (seq <= training.seq) return training;
+  const { metrics, progress, rollouts, ...replaced } = change;
+  return {
+    ...training, ...replaced, seq, updatedAt: at,
+    ...(progress !== undefined && { progress: progress ?? undefined }),
+    ...(metrics && { metrics: [...training.metrics.slice(0, metrics.after), ...metrics.told] }),
+    ...(rollouts && { rollouts: withRollouts(training.rollouts, rollouts) }),
+  };
+}
+
+function withRollouts(before: Training['rollouts'], { step, list }: NonNullable<Training['rollouts']>): NonNullable<Training['rollouts']> {
+  const known = new Map((before?.step === step ? before.list : []).map((rollout) => [rollout.runId, rollout]));
+  for (const rollout of list) {
+    if (known.has(rollout.runId) || known.size < MAX_TOLD_ROLLOUTS) known.set(rollout.runId, rollout);
+  }
+  return { step, list: [...known.values()] };
+}
+
+/** A training as a list has it. */
+export const trainingSummarySchema = z.object({
+  ...trainingSchema.pick({
+    trainingId: true, workspace: true, conductor: true, model: true, state: true, message: true, startedAt: true, updatedAt: true, step: true,
+    spentUsd: true, adopted: true, simulated: true,
+  }).shape,
+  steps: z.number().int(),
+  maxUsd: z.number(),
+});
+export type TrainingSummary = z.infer<typeof trainingSummarySchema>;
+
+export function trainingSummaryOf(training: Training): TrainingSummary {
+  const {
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, adopted, simulated, config: { steps, budget },
+  } = training;
+  return {
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, adopted, simulated, steps, maxUsd: budget.usd,
+  };
+}
+
+/** A rollout as a whole: the plan that was sampled, and what became of it. */
+export const wholeRolloutSchema = z.object({
+  runId: z.string(),
+  question: z.string(),
+  /** What the Conductor wrote, its reasoning included. */
+  text: z.string(),
+  steps: z.array(z.object({
+    worker: z.string(),
+    subtask: z.string(),
+    /** Earlier steps whose outputs it read, from 0. */
+    reads: z.array(z.number().int()),
+    readsPreviousRound: z.boolean(),
+    state: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']),
+    /** The worker's answer; long ones are cut. */
+    output: z.string().optional(),
+    /** Why it has none. */
+    problem: z.string().optional(),
+  })),
+  /** What judged the answer, in a sentence; why no plan could be read. */
+  message: z.string().optional(),
+});
+export type WholeRollout = z.infer<typeof wholeRolloutSchema>;
+
+/** A task that a training was given or has made, or that it could not use. */
+export const taskNoteSchema = z.object({
+  /** Where in the project, such as `src/sum.ts:12`, or its id in the file of tasks. */
+  about: z.string(),
+  source: z.enum(['project', 'file']),
+  /** `trying`: it has not been decided. */
+  state: z.enum(['train', 'held-out', 'admitted', 'left-out', 'trying']),
+  /** One sentence: why it was admitted, or not. */
+  reason: z.string(),
+});
+export type TaskNote = z.infer<typeof taskNoteSchema>;
+
+/** Some of a training's tasks, from `offset` on, and the numbers of all. */
+export const taskNotesSchema = z.object({
+  offset: z.number().int(),
+  tasks: z.array(taskNoteSchema),
+  total: z.number().int(),
+  admitted: z.number().int(),
+  leftOut: z.number().int(),
+  /** Found in the project and not tried, since enough were admitted or too many were not. */
+  untried: z.number().int(),
+});
+export type TaskNotes = z.infer<typeof taskNotesSchema>;
 
 /** Plans that a training has carried out, all its steps together; what is held out is compared behind that. */
 export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Pick<TrainingConfig, 'steps' | 'tasksPerStep' | 'groupSize'>): number =>

@@ -13,6 +13,7 @@ import { runsHandlers } from './handlers/runs-handlers.ts';
 import { trainingHandlers, type TrainingService } from './handlers/training-handlers.ts';
 import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
 import { RunFeed } from './run-feed.ts';
+import { TrainingFeed } from './training-feed.ts';
 
 export interface HealthSource {
   /** What is known by now. */
@@ -54,7 +55,7 @@ export class ClientSession {
   readonly #dependencies: SessionDependencies;
   readonly #socket: MessageSocket;
   #client: ConnectedClient | undefined;
-  #feed: RunFeed | undefined;
+  #feeds: readonly { close(): void }[] = [];
   #stopListening: (() => void) | undefined;
 
   constructor(socket: MessageSocket, dependencies: SessionDependencies) {
@@ -84,7 +85,7 @@ export class ClientSession {
     }));
     void this.#connection.closed.then(() => {
       clearTimeout(late);
-      this.#feed?.close();
+      for (const feed of this.#feeds) feed.close();
       this.#stopListening?.();
       if (this.#client) dependencies.clients.remove(this.#client);
     });
@@ -114,18 +115,16 @@ export class ClientSession {
       workspaces,
       request: (method, params, signal) => connection.request(method, params, signal),
     };
-    const feed = new RunFeed(runs, this.#feedOutput());
+    const output = this.#feedOutput();
+    const feed = new RunFeed(runs, output);
+    const trainingFeed = new TrainingFeed(trainings, output);
     this.#client = client;
-    this.#feed = feed;
-    const listening = [
-      models.listen((status) => connection.notify('model/status', status)),
-      trainings.listen((training) => connection.notify('training/changed', training)),
-    ];
-    this.#stopListening = () => listening.forEach((stop) => stop());
+    this.#feeds = [feed, trainingFeed];
+    this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),
       ...contextHandlers(runs),
-      ...trainingHandlers(trainings),
+      ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
     });

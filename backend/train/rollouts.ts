@@ -45,8 +45,18 @@ export interface RolloutsOptions {
   readonly parallel: number;
   /** Told why the training waits, and with undefined that it goes on. */
   readonly onWaiting: (message: string | undefined) => void;
+  /** Told of each rollout when its plan is known or was none, and again with what came of it. */
+  readonly onRollout?: ((told: ToldRollout) => void) | undefined;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
+}
+
+export interface ToldRollout {
+  readonly at: GroupPlace;
+  readonly plan: SampledPlan;
+  readonly run: RunSnapshot;
+  /** Absent while it is under way. */
+  readonly outcome?: RolloutOutcome;
 }
 
 /** The budget of the training is spent, or the day's. What was begun can go on with a larger one. */
@@ -93,7 +103,7 @@ export class Rollouts {
     const outcomes = await Promise.allSettled(plans.map(async (plan) => {
       await this.#slots.take(either);
       try {
-        return await this.#rollout(this.#runId(at, plan), { task, pool, plan, signal: either });
+        return await this.#rollout(this.#runId(at, plan), { task, pool, plan, at, signal: either });
       } catch (error) {
         failed.abort(error);
         throw error;
@@ -128,12 +138,19 @@ export class Rollouts {
       onWaiting(message);
       await delay(OUTAGE_WAITS_MS[Math.min(waits, OUTAGE_WAITS_MS.length - 1)] as number, rollout.signal);
       onWaiting(undefined);
-      recorder = this.#goOn(this.#options.journal.read(runId));
+      recorder = this.#goOn(this.#options.journal.read(runId), rollout);
     }
-    return await outcomeOf(recorder.snapshot, rollout);
+    const outcome = await outcomeOf(recorder.snapshot, rollout);
+    this.#tell(rollout, recorder.snapshot, outcome);
+    return outcome;
   }
 
-  #begin(runId: string, { task, pool, plan: { sample, completion, revises } }: OneRollout): RunRecorder {
+  #tell({ at, plan }: OneRollout, run: RunSnapshot, outcome?: RolloutOutcome): void {
+    this.#options.onRollout?.({ at, plan, run, ...(outcome && { outcome }) });
+  }
+
+  #begin(runId: string, rollout: OneRollout): RunRecorder {
+    const { task, pool, plan: { sample, completion, revises } } = rollout;
     const { journal, kind, planner, budget: { runUsd, runTokens, dayUsd, dayTokens } } = this.#options;
     const events = journal.read(runId);
     const told = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
@@ -142,7 +159,7 @@ export class Rollouts {
     }
     if (events.length > 0) {
       const snapshot = snapshotOf(events);
-      return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot) : this.#goOn(events);
+      return snapshot.state === 'completed' || isUnreadable(snapshot) ? this.#recorder(snapshot, rollout) : this.#goOn(events, rollout);
     }
     const policy: PolicySnapshot = { kind: 'local', worker: planner, model: planner.model, promptVersion: profileOf(planner).version };
     const accepted = journal.accept(runId, {
@@ -160,20 +177,25 @@ export class Rollouts {
       policy,
       budget: { runUsd, runTokens, dayUsd, dayTokens },
     });
-    return this.#recorder(snapshotOf([accepted]));
+    return this.#recorder(snapshotOf([accepted]), rollout);
   }
 
   /** Goes on with a run that was left, or that failed for what may be over by now. */
-  #goOn(events: readonly StoredEvent[]): RunRecorder {
-    const recorder = this.#recorder(snapshotOf(events));
+  #goOn(events: readonly StoredEvent[], rollout: OneRollout): RunRecorder {
+    const recorder = this.#recorder(snapshotOf(events), rollout);
     recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart' }], { closeAbandoned: true });
     return recorder;
   }
 
-  #recorder(run: RunSnapshot): RunRecorder {
+  #recorder(run: RunSnapshot, rollout: OneRollout): RunRecorder {
     const { journal } = this.#options;
     const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
-    return new RunRecorder(run, append, { onEvent: () => {}, onText: () => {} });
+    return new RunRecorder(run, append, {
+      onEvent: ({ event: { type } }, now) => {
+        if (type === 'plan.proposed' || type === 'plan.rejected' || type === 'run.resumed') this.#tell(rollout, now);
+      },
+      onText: () => {},
+    });
   }
 
   #driver(recorder: RunRecorder, { task, plan: { sample, completion, revises }, signal }: OneRollout): RunDriver {
@@ -221,6 +243,7 @@ interface OneRollout {
   readonly task: Task;
   readonly pool: readonly WorkerConfig[];
   readonly plan: SampledPlan;
+  readonly at: GroupPlace;
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { trainingSchema, type Training } from '../protocol/training.ts';
+import { taskNoteSchema, trainingSchema, type Training } from '../protocol/training.ts';
 import { projectTaskSchema } from './tasks/project-tasks.ts';
 import { stepName, VERSIONS } from './training-store.ts';
 
@@ -17,9 +17,14 @@ export const frozenTasksSchema = z.object({
 });
 export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
 
+/** Why tasks of the project were admitted or not, of so many that were to be tried. */
+const candidatesSchema = z.object({ found: z.number().int(), notes: z.array(taskNoteSchema.omit({ source: true })).readonly() });
+export type KeptCandidates = z.infer<typeof candidatesSchema>;
+
 /**
- * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), what workers answered
- * (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced whole or not at all.
+ * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), why those and no others
+ * (`candidates.json`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
+ * whole or not at all.
  */
 export class TrainingFolder {
   readonly path: string;
@@ -51,6 +56,10 @@ export class TrainingFolder {
     return readJson(path.join(this.path, 'tasks.json'), frozenTasksSchema);
   }
 
+  candidates(): Promise<KeptCandidates | undefined> {
+    return readJson(path.join(this.path, 'candidates.json'), candidatesSchema);
+  }
+
   async saveTraining(training: Training): Promise<void> {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
     await replaceFile(path.join(this.path, 'training.json'), JSON.stringify(training));
@@ -60,6 +69,10 @@ export class TrainingFolder {
 
   saveTasks(tasks: FrozenTasks): Promise<void> {
     return replaceFile(path.join(this.path, 'tasks.json'), JSON.stringify(tasks));
+  }
+
+  saveCandidates(candidates: KeptCandidates): Promise<void> {
+    return replaceFile(path.join(this.path, 'candidates.json'), JSON.stringify(candidates));
   }
 
   remove(): Promise<void> {

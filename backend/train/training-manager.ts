@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isTrainingOver, type Training, type TrainingConfig } from '../protocol/training.ts';
+import {
+  applyTrainingEvent, isTrainingOver, type TaskNotes, type Training, type TrainingChange, type TrainingConfig, type TrainingEvent, type WholeRollout,
+} from '../protocol/training.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunKeys } from '../solve/run-keys.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
-import { runTraining, TrainingError, type TrainingCast, type TrainingChange, type TrainingRunParts } from './training-run.ts';
+import { wholeRollout } from './training-rollouts.ts';
+import { runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
+import { taskNotesOf } from './training-tasks.ts';
 
 export interface TrainingManagerOptions {
   /** The folder (absolute) that holds one folder a training, and the one with the adapters that were adopted. */
@@ -40,6 +44,9 @@ class Paused extends Error {}
 class Cancelled extends Error {}
 class Stopping extends Error {}
 
+/** Told how a training stands, and by what it has changed; without that where it is only made known. */
+export type TrainingListener = (training: Training, event?: TrainingEvent) => void;
+
 interface ActiveTraining {
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -50,9 +57,10 @@ export class TrainingManager {
   readonly #options: TrainingManagerOptions;
   readonly #known = new Map<string, Training>();
   readonly #active = new Map<string, ActiveTraining>();
-  readonly #listeners = new Set<(training: Training) => void>();
+  readonly #listeners = new Set<TrainingListener>();
   /** What is being written, so that a later state never comes before an earlier one. */
   #writing: Promise<void> = Promise.resolve();
+  readonly #opened = Promise.withResolvers<void>();
 
   constructor(options: TrainingManagerOptions) {
     this.#options = options;
@@ -60,13 +68,21 @@ export class TrainingManager {
 
   /** Reads what earlier processes left; what was under way goes on. */
   async open(): Promise<void> {
-    for (const folder of await trainingFolders(this.#options.trainings)) {
-      const training = await folder.training();
-      if (!training) continue;
-      // Who asked before this was read hears of it now.
-      this.#tell(training);
-      if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
+    try {
+      for (const folder of await trainingFolders(this.#options.trainings)) {
+        const training = await folder.training();
+        if (!training) continue;
+        this.#tell(training);
+        if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
+      }
+    } finally {
+      this.#opened.resolve();
     }
+  }
+
+  /** Resolves once what earlier processes left has been read. */
+  get opened(): Promise<void> {
+    return this.#opened.promise;
   }
 
   /** @throws TrainingRefusedError, TrainingError */
@@ -76,6 +92,7 @@ export class TrainingManager {
     const now = this.#options.parts.now();
     const training: Training = {
       trainingId: `${now.toString(36)}-${randomBytes(4).toString('hex')}`,
+      seq: 0,
       workspace, config,
       conductor: conductor.id,
       model: conductor.model,
@@ -110,6 +127,20 @@ export class TrainingManager {
     return training;
   }
 
+  /** Its tasks and those that were left out, with the reasons: so many (`limit`) of them from `offset` on. @throws TrainingRefusedError */
+  async tasks(trainingId: string, { offset, limit }: { readonly offset: number; readonly limit: number }): Promise<TaskNotes> {
+    this.get(trainingId);
+    return taskNotesOf(this.#folder(trainingId), { offset, limit });
+  }
+
+  /** @throws TrainingRefusedError */
+  rollout(trainingId: string, runId: string): WholeRollout {
+    this.get(trainingId);
+    const run = runId.startsWith(`${trainingId}.`) ? this.#options.parts.journal.snapshot(runId) : undefined;
+    if (!run) throw new TrainingRefusedError(`The training "${trainingId}" has no rollout "${runId}".`);
+    return wholeRollout(run);
+  }
+
   /** Stops at once; the step under way is done again when it goes on, with what its workers have answered already. */
   async pause(trainingId: string): Promise<void> {
     await this.#stop(trainingId, new Paused());
@@ -119,7 +150,7 @@ export class TrainingManager {
   async cancel(trainingId: string): Promise<void> {
     const { state } = this.get(trainingId);
     if (this.#active.has(trainingId)) await this.#stop(trainingId, new Cancelled());
-    else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: undefined });
+    else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: null });
   }
 
   /** `maxUsd`: what all of it may cost from now on. @throws TrainingRefusedError */
@@ -168,7 +199,7 @@ export class TrainingManager {
   }
 
   /** Told of every change. @returns a function that ends it */
-  listen(listener: (training: Training) => void): () => void {
+  listen(listener: TrainingListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -233,7 +264,7 @@ export class TrainingManager {
       },
     });
     const work = async (): Promise<void> => {
-      await change({ state: 'preparing', message: 'Getting ready.', progress: undefined });
+      await change({ state: 'preparing', message: 'Getting ready.', progress: null });
       const cast = await this.#cast();
       if (training.adapterBefore === undefined && cast.conductor.adapter !== undefined) await change({ adapterBefore: cast.conductor.adapter });
       await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, signal, change });
@@ -244,7 +275,7 @@ export class TrainingManager {
         const ending = endingOf(error);
         if (!ending) return;
         if (ending.state === 'failed' && !(error instanceof TrainingError)) this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-        await this.#change(trainingId, { ...ending, progress: undefined });
+        await this.#change(trainingId, { ...ending, progress: null });
       })
       .catch((error: unknown) => this.#options.log(`The training ${trainingId} was left as it stands: ${String(error)}`))
       .finally(() => {
@@ -256,8 +287,9 @@ export class TrainingManager {
 
   async #change(trainingId: string, change: TrainingChange): Promise<Training> {
     const before = this.get(trainingId);
-    const training: Training = { ...before, ...change, updatedAt: this.#options.parts.now() };
-    this.#tell(training);
+    const event: TrainingEvent = { trainingId, seq: before.seq + 1, at: this.#options.parts.now(), change };
+    const training = applyTrainingEvent(before, event);
+    this.#tell(training, event);
     const isLasting = ['state', 'step', 'comparison', 'adopted', 'adapterBefore', 'config'].some((key) => key in change);
     if (isLasting) {
       this.#writing = this.#writing.then(() => this.#folder(trainingId).saveTraining(training));
@@ -266,9 +298,9 @@ export class TrainingManager {
     return training;
   }
 
-  #tell(training: Training): void {
+  #tell(training: Training, event?: TrainingEvent): void {
     this.#known.set(training.trainingId, training);
-    for (const listener of this.#listeners) listener(training);
+    for (const listener of this.#listeners) listener(training, event);
   }
 }
 

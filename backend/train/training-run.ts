@@ -6,7 +6,7 @@ import { PROJECTIONS } from '../lm/adapter/projections.ts';
 import type { TrainableModel } from '../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../lm/trainer/adamw.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
-import type { Training, TrainingConfig } from '../protocol/training.ts';
+import type { Training, TrainingChange, TrainingConfig } from '../protocol/training.ts';
 import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { profileOf } from '../solve/run-pool.ts';
@@ -25,11 +25,12 @@ import { draw } from './draws.ts';
 import { trainWithGrpo, type GrpoTrainerOptions } from './grpo-trainer.ts';
 import { LocalEngine } from './local-engine.ts';
 import { RolloutGatherer } from './rollout-gatherer.ts';
-import { Rollouts } from './rollouts.ts';
+import { Rollouts, type ToldRollout } from './rollouts.ts';
 import type { Task } from './task.ts';
 import { projectTask } from './tasks/project-task.ts';
 import { checkUnchanged, makeProjectTasks, type TaskMakerParts } from './tasks/project-tasks.ts';
 import type { FrozenTasks, TrainingFolder } from './training-folder.ts';
+import { rolloutLine } from './training-rollouts.ts';
 import { TrainingStore } from './training-store.ts';
 
 /** Why a training cannot be made, or cannot go on; one sentence that says what to do. */
@@ -60,9 +61,6 @@ export interface TrainingRunParts {
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
 }
-
-/** What a run tells of itself; what is given replaces what stood there. */
-export type TrainingChange = Partial<Omit<Training, 'trainingId' | 'workspace'>>;
 
 export interface TrainingRunOptions {
   readonly training: Training;
@@ -97,6 +95,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   const answers = new AnswerFile(folder.answers);
   const { model, close } = await parts.openModel(cast.conductor);
   try {
+    const told = (rollout: ToldRollout): void =>
+      void change({ rollouts: { step: rollout.at.step + 1, list: [rolloutLine(rollout, config.reward)] }, ...spent() });
     const rolloutsFor = (kind: 'rollout' | 'evaluation'): Rollouts => new Rollouts({
       ...parts, keys, kind,
       name: kind === 'rollout' ? trainingId : `${trainingId}.evaluation`,
@@ -106,6 +106,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       planner: cast.conductor,
       parallel: config.parallel,
       onWaiting: (message) => void change(message === undefined ? WORKING[kind] : { state: 'waiting', message }),
+      ...(kind === 'rollout' && { onRollout: told }),
     });
     const profile = profileOf(cast.conductor);
     const rollouts = rolloutsFor('rollout');
@@ -127,20 +128,19 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { resume: from.engineState }),
     });
     const engine = new LocalEngine(model, { versions: store.versions, sampler: from ? store.versionName(from.step) : adapter });
-    const metrics = [...(from?.metrics ?? [])];
-    await change({ ...WORKING.rollout, step: from?.step ?? 0, progress: undefined, metrics: [...metrics], ...spent() });
+    const { step: done = 0, metrics = [] } = from ?? {};
+    await change({ ...WORKING.rollout, step: done, progress: null, metrics: { after: 0, told: [...metrics] }, ...spent() });
     let began = parts.now();
     const durations: number[] = [];
     const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
     await trainWithGrpo({
       engine, store, tasks: train, gatherer,
       onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
-      onStep: (step, told) => {
-        metrics.push(told);
+      onStep: (step, measured) => {
         durations.push((parts.now() - began) / 1_000);
         began = parts.now();
         const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
-        void change({ step, metrics: [...metrics], secondsPerStep, progress: undefined, ...spent() });
+        void change({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
       },
     }, trainerOptions(config), { from, signal });
 
@@ -160,9 +160,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
         { samples, maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed },
         signal,
       );
-      await change({ comparison, progress: undefined, ...spent() });
+      await change({ comparison, progress: null, ...spent() });
     }
-    await change({ state: 'completed', message: endedWell(heldOut.length), progress: undefined });
+    await change({ state: 'completed', message: endedWell(heldOut.length), progress: null });
   } finally {
     answers.close();
     await close();

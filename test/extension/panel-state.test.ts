@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
+import { trainingSummaryOf } from '../../backend/protocol/training.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { BackendConnection } from '../../extension/backend-connection.ts';
 import { ModelStates } from '../../extension/model-states.ts';
@@ -24,8 +25,9 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
     }))
     .answer('model/status', () => ({ models: [] }))
     .answer('run/list', () => ({ runs: [summary('old', 1)] }))
-    .answer('training/list', () => ({ trainings: [training('t1')] }))
-    .answer('training/get', () => training('t1'))
+    .answer('training/list', () => ({ trainings: [trainingSummaryOf(training('t1'))] }))
+    .answer('training/subscribe', () => training('t1'))
+    .answer('training/unsubscribe', () => ({}))
     .answer('run/subscribe', () => ({ run: RUN }));
   const connection = new BackendConnection({
     connect: async () => {

@@ -3,7 +3,7 @@ import { trainingConfigSchema, type Training } from '../../backend/protocol/trai
 /** A training of the folder `/app` that is under way. */
 export function training(trainingId: string, change: Partial<Training> = {}): Training {
   return {
-    trainingId, workspace: '/app', conductor: 'tiny', model: 'tiny', config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.',
+    trainingId, seq: 0, workspace: '/app', conductor: 'tiny', model: 'tiny', config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.',
     startedAt: 1, updatedAt: 1, tasks: { train: 4, heldOut: 2 }, step: 0, metrics: [], spentUsd: 0, spentTokens: 0, adopted: false, simulated: false,
     ...change,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { trainingSummaryOf, type Training, type TrainingChange, type TrainingSummary } from '../../backend/protocol/training.ts';
 import { Trainings } from '../../extension/trainings.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
@@ -19,9 +20,13 @@ function trainingsOn(backends: FakeBackend[], { folders = ['/app'], trainingId }
   return { connection, trainings, remembered, until };
 }
 
-const answering = (...known: ReturnType<typeof training>[]): FakeBackend => new FakeBackend()
-  .answer('training/list', () => ({ trainings: known }))
-  .answer('training/get', (params) => {
+const summary = (trainingId: string, change: Partial<Training> = {}): TrainingSummary => trainingSummaryOf(training(trainingId, change));
+const event = (seq: number, change: TrainingChange, trainingId = 't1') => ({ trainingId, seq, at: seq, change });
+
+const answering = (...known: Training[]): FakeBackend => new FakeBackend()
+  .answer('training/list', () => ({ trainings: known.map(trainingSummaryOf) }))
+  .answer('training/unsubscribe', () => ({}))
+  .answer('training/subscribe', (params) => {
     const found = known.find(({ trainingId }) => trainingId === (params as { trainingId: string }).trainingId);
     if (!found) throw new Error('There is no such training.');
     return found;
@@ -34,21 +39,27 @@ describe('Trainings', () => {
     const listed = until(() => trainings.list.length > 0);
     await connection.client();
     await listed;
-    backend.emit('training/changed', training('new', { startedAt: 2 }));
-    backend.emit('training/changed', training('foreign', { startedAt: 3, workspace: '/elsewhere' }));
-    backend.emit('training/changed', training('old', { state: 'paused', updatedAt: 2 }));
+    backend.emit('training/changed', summary('new', { startedAt: 2 }));
+    backend.emit('training/changed', summary('foreign', { startedAt: 3, workspace: '/elsewhere' }));
+    backend.emit('training/changed', summary('old', { state: 'paused', updatedAt: 2 }));
     expect(trainings.list.map(({ trainingId, state }) => [trainingId, state])).toEqual([['new', 'training'], ['old', 'paused']]);
   });
 
-  it('follows the one that is open, and forgets it when it is closed', async () => {
+  it('follows the one that is open by its changes, and no longer once it is closed', async () => {
     const backend = answering(training('t1'));
     const { trainings, remembered } = trainingsOn([backend]);
+    const left = new Promise((resolve) => void backend.answer('training/unsubscribe', (params) => {
+      resolve(params);
+      return {};
+    }));
     await trainings.show('t1');
-    backend.emit('training/changed', training('t1', { step: 3, updatedAt: 2 }));
-    expect(trainings.open).toMatchObject({ step: 3 });
+    backend.emit('training/event', event(1, { step: 1, metrics: { after: 0, told: [{ reward: 0.25 }] }, progress: null }));
+    backend.emit('training/event', event(2, { step: 2, metrics: { after: 1, told: [{ reward: 0.5 }] } }));
+    backend.emit('training/event', event(1, { step: 9 }, 'another'));
+    expect(trainings.open).toMatchObject({ seq: 2, step: 2, metrics: [{ reward: 0.25 }, { reward: 0.5 }] });
     trainings.close();
-    backend.emit('training/changed', training('t1', { step: 4, updatedAt: 3 }));
     expect([trainings.isOpen, trainings.open]).toEqual([false, undefined]);
+    expect(await left).toEqual({ trainingId: 't1' });
     expect(remembered).toEqual(['t1', undefined]);
   });
 
@@ -56,9 +67,23 @@ describe('Trainings', () => {
     const backend = answering(training('t1', { step: 1 }));
     const { trainings, connection } = trainingsOn([backend]);
     await connection.client();
-    backend.emit('training/changed', training('t1', { step: 2, updatedAt: 2 }));
+    backend.emit('training/changed', summary('t1', { step: 2, updatedAt: 2 }));
+    await trainings.refresh();
+    expect(trainings.list[0]?.step).toBe(2);
+  });
+
+  it('asks for the whole again where a change was missed, and loses nothing that comes meanwhile', async () => {
+    const backend = answering(training('t1'));
+    const { trainings, until } = trainingsOn([backend]);
     await trainings.show('t1');
-    expect(trainings.open?.step).toBe(2);
+    const whole = Promise.withResolvers<Training>();
+    backend.answer('training/subscribe', () => whole.promise);
+    backend.emit('training/event', event(3, { step: 3 }));
+    backend.emit('training/event', event(4, { step: 4 }));
+    const caughtUp = until(() => trainings.open?.seq === 4);
+    whole.resolve(training('t1', { seq: 3, step: 3, metrics: [{}, {}, {}] }));
+    await caughtUp;
+    expect(trainings.open).toMatchObject({ step: 4, metrics: [{}, {}, {}] });
   });
 
   it('opens the remembered one as soon as there is a connection, and again on a new one', async () => {
@@ -81,9 +106,9 @@ describe('Trainings', () => {
     const listed = until(() => trainings.list.length > 0);
     await connection.client();
     await listed;
-    backend.emit('training/changed', training('t1', { state: 'completed', updatedAt: 2 }));
-    backend.emit('training/changed', training('t1', { state: 'completed', adopted: true, updatedAt: 3 }));
-    backend.emit('training/changed', training('t2', { state: 'cancelled', updatedAt: 2 }));
+    backend.emit('training/changed', summary('t1', { state: 'completed', updatedAt: 2 }));
+    backend.emit('training/changed', summary('t1', { state: 'completed', adopted: true, updatedAt: 3 }));
+    backend.emit('training/changed', summary('t2', { state: 'cancelled', updatedAt: 2 }));
     expect(stopped).toEqual(['t1 completed']);
   });
 

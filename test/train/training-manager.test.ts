@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
-import { isTrainingOver, trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
+import { applyTrainingEvent, isTrainingOver, trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
@@ -141,6 +141,49 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId));
     expect((await manager.goBack(trainingId)).adopted).toBe(false);
     expect(workers.workers[0]!.adapter).toBeUndefined();
+  });
+
+  it('tells each change once, small, and the changes together are the training', async () => {
+    const manager = await begin();
+    let followed: Training | undefined;
+    const sizes: number[] = [];
+    manager.listen((training, event) => {
+      followed = event && followed ? applyTrainingEvent(followed, event) : training;
+      if (event) sizes.push(JSON.stringify(event).length);
+    });
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 12 } });
+    const training = await over(manager, trainingId);
+    expect(followed).toEqual(training);
+    expect(training.seq).toBe(sizes.length);
+    // Twelve steps of figures are more than that.
+    expect(Math.max(...sizes)).toBeLessThan(1_500);
+    expect(JSON.stringify(training.metrics).length).toBeGreaterThan(3_000);
+  });
+
+  it('shows the plans of its last step with what came of them, and the whole of each', async () => {
+    const manager = await begin();
+    const outcomes = new Set<string>();
+    manager.listen((_training, event) => event?.change.rollouts?.list.forEach(({ outcome }) => outcomes.add(outcome)));
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { rollouts } = await over(manager, trainingId);
+    expect(rollouts?.step).toBe(3);
+    expect(rollouts?.list.map(({ place, sample }) => `${place}.${sample}`).sort()).toEqual(['0.0', '0.1', '0.2', '1.0', '1.1', '1.2']);
+    expect(rollouts?.list[0]).toMatchObject({ outcome: 'unparseable', reward: 0, steps: [], question: expect.stringMatching(/^What is \d\?$/) });
+    expect(outcomes).toEqual(new Set(['running', 'unparseable']));
+    const { runId, question } = rollouts!.list[0]!;
+    expect(manager.rollout(trainingId, runId)).toMatchObject({ runId, question, steps: [], message: expect.any(String) });
+    expect(() => manager.rollout(trainingId, 'another.0.0.0')).toThrow(TrainingRefusedError);
+  });
+
+  it('names its tasks with where they come from, so many at a time', async () => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const { tasks: { train } } = await over(manager, trainingId);
+    const all = await manager.tasks(trainingId, { offset: 0, limit: 100 });
+    expect(all).toMatchObject({ total: 8, admitted: 8, leftOut: 0, untried: 0 });
+    expect(all.tasks.map(({ state }) => state)).toEqual([...Array(train).fill('train'), ...Array(8 - train).fill('held-out')]);
+    expect(all.tasks[0]).toMatchObject({ source: 'file', reason: 'It stands in conductor.tasks.jsonl, whose tasks are taken as they are.' });
+    expect((await manager.tasks(trainingId, { offset: 6, limit: 2 })).tasks).toEqual(all.tasks.slice(6));
   });
 
   it('that is paused, or whose backend ends, goes on to the same end as one that was left alone', async () => {

@@ -1,5 +1,4 @@
-import type { TrainingSummary } from '../../backend/protocol/panel-messages.ts';
-import { trainingConfigSchema, trainingSchema, type Comparison, type Training } from '../../backend/protocol/training.ts';
+import { trainingConfigSchema, trainingSchema, trainingSummaryOf, type Comparison, type Training, type TrainingSummary } from '../../backend/protocol/training.ts';
 
 /*
  * Trainings in every state, as the backend tells of them.
@@ -38,7 +37,7 @@ function metricsOf(step: number): Record<string, number> {
 export function training(change: Partial<Training> = {}): Training {
   const step = change.step ?? 0;
   return trainingSchema.parse({
-    trainingId: 'training-1', workspace: '/home/ada/intervals', conductor: 'qwen3-1.7b', model: 'Qwen/Qwen3-1.7B',
+    trainingId: 'training-1', seq: 0, workspace: '/home/ada/intervals', conductor: 'qwen3-1.7b', model: 'Qwen/Qwen3-1.7B',
     config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.', startedAt: BEGIN, updatedAt: BEGIN + 1_900_000,
     tasks: { train: 27, heldOut: 12 }, metrics: Array.from({ length: step }, (_, index) => metricsOf(index)),
     spentUsd: 0.034 * step, spentTokens: 61_000 * step, adopted: false, simulated: false, ...change, step,
@@ -80,7 +79,7 @@ export const completedTraining = (): Training => training({
 export const adoptedTraining = (): Training => ({ ...completedTraining(), simulated: false, adopted: true });
 
 export const TRAININGS: readonly TrainingSummary[] = [
-  { trainingId: 'training-3', model: 'Qwen/Qwen3-1.7B', state: 'training', startedAt: BEGIN - 600_000, step: 7, steps: 50, spentUsd: 0.24, adopted: false, simulated: false },
-  { trainingId: 'training-2', model: 'Qwen/Qwen3-1.7B', state: 'completed', startedAt: BEGIN - 7_200_000, step: 50, steps: 50, spentUsd: 1.7, adopted: true, simulated: false },
-  { trainingId: 'training-1', model: 'Qwen/Qwen3-1.7B', state: 'cancelled', startedAt: BEGIN - 90_000_000, step: 2, steps: 50, spentUsd: 0, adopted: false, simulated: true },
-];
+  training({ trainingId: 'training-3', startedAt: BEGIN - 600_000, step: 7, spentUsd: 0.24 }),
+  training({ trainingId: 'training-2', state: 'completed', startedAt: BEGIN - 7_200_000, step: 50, spentUsd: 1.7, adopted: true }),
+  training({ trainingId: 'training-1', state: 'cancelled', startedAt: BEGIN - 90_000_000, step: 2, spentUsd: 0, simulated: true }),
+].map(trainingSummaryOf);

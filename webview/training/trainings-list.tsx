@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { formatUsd, formatWhen } from '../../backend/protocol/figures.ts';
-import type { TrainingSummary } from '../../backend/protocol/panel-messages.ts';
+import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { useNow } from '../clock.tsx';
 import { Count, Icon } from '../controls.tsx';
 import { useHost } from '../host.ts';

@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util';
+import { trainingSummaryOf, type Training, type TrainingEvent, type TrainingSummary } from '../protocol/training.ts';
+import type { TrainingService } from './handlers/training-handlers.ts';
+import type { FeedOutput } from './run-feed.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** What one client is told about trainings: the changes of those it subscribed to, and of all what a list shows. */
+export class TrainingFeed {
+  readonly #trainings: Pick<TrainingService, 'get'>;
+  readonly #output: Pick<FeedOutput, 'notify'>;
+  readonly #subscriptions = new Subscriptions();
+  readonly #listed = new Map<string, TrainingSummary>();
+  readonly #stopListening: () => void;
+
+  constructor(trainings: Pick<TrainingService, 'get' | 'listen'>, output: Pick<FeedOutput, 'notify'>) {
+    this.#trainings = trainings;
+    this.#output = output;
+    this.#stopListening = trainings.listen((training, event) => this.#tell(training, event));
+  }
+
+  /** The training as of now; its changes from now on are sent after the reply that carries it, each once. @throws TrainingRefusedError */
+  subscribe(trainingId: string, afterReply: (callback: () => void) => void): Training {
+    return this.#subscriptions.begin(trainingId, () => this.#trainings.get(trainingId), afterReply);
+  }
+
+  unsubscribe(trainingId: string): void {
+    this.#subscriptions.end(trainingId);
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#subscriptions.clear();
+  }
+
+  #tell(training: Training, event: TrainingEvent | undefined): void {
+    const { trainingId } = training;
+    if (event) this.#subscriptions.deliver(trainingId, () => this.#output.notify('training/event', event), event.seq);
+    const summary = trainingSummaryOf(training);
+    const before = this.#listed.get(trainingId);
+    // When something was last heard of it is no news by itself.
+    if (before && isDeepStrictEqual({ ...before, updatedAt: summary.updatedAt }, summary)) return;
+    this.#listed.set(trainingId, summary);
+    this.#output.notify('training/changed', summary);
+  }
+}

@@ -1,0 +1,82 @@
+import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Rollout, WholeRollout } from '../protocol/training.ts';
+import { rewardOf, type RewardOptions } from './reward.ts';
+import type { ToldRollout } from './rollouts.ts';
+
+/*
+ * Rollouts as people look at them: a line of a list, and the whole of one.
+ */
+
+const MAX_QUESTION = 120;
+const MAX_SUBTASK = 160;
+const MAX_TEXT = 200;
+/** Of the plan as it was written, and of each worker's answer. */
+const MAX_WHOLE_TEXT = 20_000;
+
+/** A rollout as a list has it. The reward is its own: that of its revision is not blended in. */
+export function rolloutLine({ at, plan, run, outcome }: ToldRollout, reward: RewardOptions): Rollout {
+  const round = sampledRound(run, plan.revises !== undefined);
+  const earned = outcome && rewardOf(outcome, reward);
+  return {
+    runId: run.runId,
+    place: at.place,
+    sample: plan.sample,
+    revises: plan.revises !== undefined,
+    question: clip(run.request.question, MAX_QUESTION),
+    steps: (round?.steps ?? []).map(({ worker, subtask }) => ({ worker: workerOf(run, worker), subtask: clip(subtask, MAX_SUBTASK) })),
+    ...(round?.rejections.length && { text: clip(plan.completion.text, MAX_TEXT) }),
+    outcome: wordOf(outcome),
+    ...(earned !== undefined && { reward: earned }),
+    ...(outcome?.kind === 'judged' && { costUsd: outcome.costUsd }),
+  };
+}
+
+/** The plan of a rollout with its reasoning, what its workers answered, and what was said of the answer. */
+export function wholeRollout(run: RunSnapshot): WholeRollout {
+  const round = sampledRound(run, run.request.rounds === 2);
+  const rejection = round?.rejections.at(-1);
+  const verdict = answerOf({ ...run, answerRound: round?.index })?.round.verdict;
+  const message = rejection?.message ?? verdict?.reason ?? run.message;
+  return {
+    runId: run.runId,
+    question: clip(run.request.question, MAX_WHOLE_TEXT),
+    text: clip(round?.planText ?? rejection?.text ?? '', MAX_WHOLE_TEXT),
+    steps: (round?.steps ?? []).map(({ worker, subtask, reads, readsPreviousRound, state, output, failure, skippedBecause }) => {
+      const problem = failure?.message ?? skippedBecause;
+      return {
+        worker: workerOf(run, worker),
+        subtask,
+        reads: [...reads],
+        readsPreviousRound,
+        state,
+        ...(output !== undefined && { output: clip(output, MAX_WHOLE_TEXT) }),
+        ...(problem !== undefined && { problem }),
+      };
+    }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+/** The round whose plan was sampled for this rollout: of a revision the second one, once it has begun. */
+function sampledRound({ rounds }: RunSnapshot, revises: boolean): RoundView | undefined {
+  return revises ? rounds[1] : rounds[0];
+}
+
+const workerOf = ({ pool }: RunSnapshot, ordinal: number): string => pool[ordinal]?.id ?? String(ordinal);
+
+function wordOf(outcome: ToldRollout['outcome']): Rollout['outcome'] {
+  switch (outcome?.kind) {
+    case undefined:
+      return 'running';
+    case 'judged':
+      return outcome.verified ? 'verified' : 'not-verified';
+    case 'unparseable':
+      return 'unparseable';
+    case 'infrastructure':
+      return 'unknown';
+  }
+}
+
+function clip(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
