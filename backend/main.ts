@@ -119,8 +119,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       clientModel: (call) => clients.model(call),
       sandboxAvailability: () => sandbox.availability(),
       findTests: findTestCommands,
-      gatherContext: async (workspace, { question, path: file }, signal) => {
-        const { text, pieces } = await context.gather({ question, workspace, files: [{ path: file }], diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal });
+      gatherContext: async (workspace, { question, paths }, signal) => {
+        const files = paths.map((file) => ({ path: file }));
+        const { text, pieces } = await context.gather({ question, workspace, files, diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal });
         return { text, shown: [...new Set(pieces.map((piece) => piece.path))] };
       },
       graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },

@@ -9,6 +9,13 @@ const share = z.number().min(0).max(1);
 const positive = z.number().positive();
 const count = z.number().int().min(1);
 
+/**
+ * What is made of a project: a function that was emptied is written again, a bug of one word or sign is repaired, the change of a commit
+ * that tests depend on is made again.
+ */
+export const projectTaskKindSchema = z.enum(['write', 'repair', 'redo']);
+export type ProjectTaskKind = z.infer<typeof projectTaskKindSchema>;
+
 export const trainingConfigSchema = z.strictObject({
   tasks: z.strictObject({
     /** The most that are made of the project. */
@@ -17,8 +24,10 @@ export const trainingConfigSchema = z.strictObject({
     heldOut: share.default(0.3),
     /** A file of tasks (JSON lines) beside those of the project, relative to it; `conductor.tasks.jsonl` is read where it is there. */
     file: z.string().min(1).max(4_096).optional(),
-    /** Whether tasks are made of the project's own functions and tests. */
+    /** Whether tasks are made of the project's own functions, tests and history. */
     project: z.boolean().default(true),
+    /** Which; all, since each asks for something else. */
+    kinds: z.array(projectTaskKindSchema).min(1).max(projectTaskKindSchema.options.length).default([...projectTaskKindSchema.options]),
   }).prefault({}),
   /** Updates. The paper makes 200 with 4 tasks of 64 plans; a project of 40 tasks has seen each ten times after 50 of 8. */
   steps: count.max(100_000).default(50),

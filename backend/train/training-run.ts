@@ -189,7 +189,7 @@ function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
 }
 
 async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change }: TrainingRunOptions): Promise<FrozenTasks> {
-  const { count, heldOut, project } = config.tasks;
+  const { count, heldOut, project, kinds } = config.tasks;
   const file = await freezeFile(workspace, config);
   const frozen: FrozenTasks = { project: [], ...(file && { file }) };
   const test = project ? (await parts.findTests(workspace))[0] : undefined;
@@ -198,10 +198,11 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
     const made = await makeProjectTasks({
       ...parts, workspace, test: command, signal,
+      onHistory: (message) => void change({ message }),
       onTried: ({ tried, candidates, admitted }) => void change({
         message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates },
       }),
-    }, { seed: config.seed, count, heldOut });
+    }, { seed: config.seed, count, heldOut, kinds });
     frozen.test = command;
     frozen.project.push(...made);
   } else if (!file) {

@@ -3,7 +3,7 @@ import { parsePatch } from '../../verify/parse-patch.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import type { Checker } from '../../solve/checker.ts';
 import type { ProjectTask } from '../task.ts';
-import type { ProjectTaskRecord } from './project-tasks.ts';
+import { editsOf, type ProjectTaskRecord } from './project-tasks.ts';
 
 export interface ProjectTaskParts {
   readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
@@ -15,8 +15,8 @@ export interface ProjectTaskParts {
 
 /** A task of the user's project, to be asked: its answers are judged against the base in which its change has been made. */
 export function projectTask(record: ProjectTaskRecord, { verifier, workspace, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
-  const { id, question, context, shown, path, before, after, targets } = record;
-  const base = { base: workspace, baseEdits: [{ path, kind: 'modify', before, after }] } as const;
+  const { id, question, context, shown, targets } = record;
+  const base = { base: workspace, baseEdits: editsOf(record) };
   return {
     id,
     question,

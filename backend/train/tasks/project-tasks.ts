@@ -2,24 +2,25 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { TestCommand } from '../../protocol/test-command.ts';
+import { projectTaskKindSchema } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch.ts';
-import { protectedReason } from '../../verify/protected-paths.ts';
-import { languageOf } from '../../verify/syntax/language.ts';
 import type { Verdict } from '../../verify/verdict.ts';
 import type { Verifier } from '../../verify/verify.ts';
-import { draw, shuffled } from '../draws.ts';
-import { emptiedFunctions } from './emptied-functions.ts';
-import { mutations } from './mutations.ts';
+import { draw } from '../draws.ts';
+import { commitName, findCandidates, type Candidate, type CandidateOptions } from './candidates.ts';
+import { splitFiles, type Split, type SplitOptions } from './split-files.ts';
+
+/** A file as it is in the project, and as a task has it; null where it is not there. */
+const brokenFileSchema = z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() });
 
 /** A task made of the user's own project: what was changed in it, which has to be made good again. */
 export const projectTaskSchema = z.object({
   id: z.string(),
-  kind: z.enum(['write', 'repair']),
+  kind: projectTaskKindSchema,
   question: z.string(),
-  path: z.string(),
-  /** The file as it is in the project, and as the task has it. */
-  before: z.string(),
-  after: z.string(),
+  ...brokenFileSchema.shape,
+  /** The others, where a commit has changed several. */
+  further: z.array(brokenFileSchema).optional(),
   /** Ids of the tests that the task is about, where others fail in the project anyway. */
   targets: z.array(z.string()).optional(),
   /** What the question is shown with, and paths of the files in it: of the project as the task has it. */
@@ -29,16 +30,37 @@ export const projectTaskSchema = z.object({
 });
 export type ProjectTaskRecord = z.infer<typeof projectTaskSchema>;
 
+type BrokenFile = z.infer<typeof brokenFileSchema>;
+const changed = ({ path: file, before, after }: BrokenFile): FileEdit =>
+  ({ path: file, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after });
+const mended = ({ path: file, before, after }: BrokenFile): FileEdit => changed({ path: file, before: after, after: before });
+
+/** From the project as it is to the project as the task has it. */
+export const editsOf = ({ path: file, before, after, further = [] }: Pick<ProjectTaskRecord, 'path' | 'before' | 'after' | 'further'>): readonly FileEdit[] =>
+  [{ path: file, before, after }, ...further].map(changed);
+
 export interface TaskMakerParts {
   readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
   /** The workspace, absolute. */
   readonly workspace: string;
   readonly test: TestCommand & { readonly runner: string };
-  /** What of a folder (absolute) a question about a file is shown with. */
-  readonly gatherContext: (folder: string, about: Pick<ProjectTaskRecord, 'question' | 'path'>, signal: AbortSignal) => Promise<GatheredTask>;
+  /** What of a folder (absolute) a question about files is shown with. */
+  readonly gatherContext: (folder: string, about: { readonly question: string; readonly paths: readonly string[] }, signal: AbortSignal) => Promise<GatheredTask>;
   readonly signal: AbortSignal;
+  /** Told one sentence on the project's history, where tasks are made of it. */
+  readonly onHistory?: (note: string) => void;
+  /** Told what became of each candidate that was tried, and of each commit that was not. */
+  readonly onDecided?: (decision: Decision) => void;
   /** Told of each candidate that was tried. */
   readonly onTried?: (told: { readonly tried: number; readonly candidates: number; readonly admitted: number }) => void;
+}
+
+export interface Decision {
+  /** Where in the project, or which commit. */
+  readonly about: string;
+  readonly state: Split | 'left-out';
+  /** One sentence: why. */
+  readonly reason: string;
 }
 
 export interface GatheredTask {
@@ -46,15 +68,10 @@ export interface GatheredTask {
   readonly shown: readonly string[];
 }
 
-export interface TaskMakerOptions {
-  readonly seed: number;
+export interface TaskMakerOptions extends CandidateOptions, SplitOptions {
   /** The most that are wanted. */
   readonly count: number;
-  /** Share of the files whose tasks are never trained on. */
-  readonly heldOut: number;
 }
-
-export const TASK_DEFAULTS: Omit<TaskMakerOptions, 'seed'> = { count: 40, heldOut: 0.3 };
 
 /** The project's tests cannot judge anything here; the message says why. */
 export class UnusableProjectError extends Error {
@@ -63,94 +80,96 @@ export class UnusableProjectError extends Error {
 
 /** So many candidates are tried for each task that is wanted, before it is given up. */
 const TRIES = 4;
-/** Of one file, so that no file is the whole training. */
-const MOST_OF_A_FILE = 12;
 const MAX_FAILURE_CHARACTERS = 2_000;
 
 /** Where the first so many cannot be judged, no other one will be: the command is wrong, or something is missing. */
 const HOPELESS_TRIES = 3;
 
-/** One candidate could not be judged: it may keep the tests from starting. */
-class UnusableCandidateError extends Error {}
+/** One candidate is no task; the message says why. */
+class NotAdmittedError extends Error {}
 
-interface Candidate extends Pick<ProjectTaskRecord, 'kind' | 'path' | 'before' | 'after'> {
-  readonly about: string;
-}
+/** It could not be judged, either: it may keep the tests from starting. */
+class UnusableCandidateError extends NotAdmittedError {}
 
 /**
- * Makes tasks of a project whose tests can judge: functions that are emptied and have to be written again, and bugs of one word that have
- * to be found. Each is admitted only where the verifier says so: its base fails, twice, and the file as it was is verified, twice. The
- * tasks of a file are all for training or all held out.
+ * Makes tasks of a project whose tests can judge: functions that are emptied and have to be written again, bugs of one word that have
+ * to be found, and commits that are undone and have to be made again. Each is admitted only where the verifier says so: its base fails, twice,
+ * and the project as it was is verified, twice. The tasks of a file are all for training or all held out.
  * @throws UnusableProjectError, the signal's reason
  */
 export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMakerOptions): Promise<readonly ProjectTaskRecord[]> {
-  const { signal, onTried } = parts;
-  const { seed, count, heldOut } = options;
-  const candidates = await candidatesOf(parts, seed);
-  const files = shuffled([...new Set(candidates.map((candidate) => candidate.path))].sort(), seed, 'files');
-  const held = new Set(files.slice(0, files.length < 2 ? 0 : Math.max(1, Math.round(files.length * heldOut))));
+  const { signal, onTried, onDecided } = parts;
+  const { count } = options;
+  const candidates = await splitCandidates(parts, options);
   const admitted: ProjectTaskRecord[] = [];
   let tried = 0;
-  for (const candidate of candidates) {
+  let unusable = 0;
+  for (const { candidate, split } of candidates) {
     if (admitted.length >= count || tried >= count * TRIES) break;
     signal.throwIfAborted();
-    const record = await admit(parts, candidate).catch((error: unknown) => {
-      if (!(error instanceof UnusableCandidateError)) throw error;
-      if (admitted.length === 0 && tried >= HOPELESS_TRIES) throw new UnusableProjectError(`No tasks can be made of this project: ${error.message}`);
-      return undefined;
-    });
     tried += 1;
-    if (record) admitted.push({ ...record, split: held.has(candidate.path) ? 'held-out' : 'train' });
+    const { about } = candidate;
+    try {
+      const { record, reason } = await admit(parts, candidate);
+      admitted.push({ ...record, split });
+      onDecided?.({ about, state: split, reason });
+    } catch (error) {
+      if (!(error instanceof NotAdmittedError)) throw error;
+      if (error instanceof UnusableCandidateError) unusable += 1;
+      if (unusable > HOPELESS_TRIES && unusable === tried) throw new UnusableProjectError(`No tasks can be made of this project: ${error.message}`);
+      onDecided?.({ about, state: 'left-out', reason: error.message });
+    }
     onTried?.({ tried, candidates: Math.min(candidates.length, count * TRIES), admitted: admitted.length });
   }
   return admitted;
 }
 
-/** In an order in which every file and both kinds come early. */
-async function candidatesOf({ verifier, workspace, signal }: TaskMakerParts, seed: number): Promise<readonly Candidate[]> {
-  const byFile = await verifier.onBase({ base: workspace }, signal, async (folder, paths) => {
-    const sources = [...paths].filter((file) => languageOf(file) !== undefined && protectedReason(file) === undefined).sort();
-    const found: Candidate[][] = [];
-    for (const file of sources) found.push(await candidatesIn(file, await readFile(path.join(folder, file), 'utf8'), seed));
-    return found;
+async function splitCandidates(
+  { verifier, workspace, signal, onHistory, onDecided }: TaskMakerParts, options: TaskMakerOptions,
+): Promise<readonly { readonly candidate: Candidate; readonly split: Split }[]> {
+  const { candidates, history } = await verifier.onBase({ base: workspace }, signal, (folder, paths) =>
+    findCandidates({ workspace, folder, paths }, options, signal));
+  if (history) onHistory?.(history.note);
+  for (const { commit, reason } of history?.leftOut ?? []) onDecided?.({ about: commitName(commit), state: 'left-out', reason });
+  const splitOf = splitFiles(candidates.map(pathsOf), options);
+  return candidates.flatMap((candidate) => {
+    const split = splitOf(pathsOf(candidate));
+    if (split) return { candidate, split };
+    onDecided?.({ about: candidate.about, state: 'left-out', reason: 'Of the files that it changes, some are held out and some are not.' });
+    return [];
   });
-  const rounds = Math.max(0, ...byFile.map(({ length }) => length));
-  return Array.from({ length: rounds }, (_, round) =>
-    shuffled(byFile.flatMap((file) => file[round] ?? []), seed, 'candidates', round)).flat();
 }
 
-async function candidatesIn(file: string, text: string, seed: number): Promise<Candidate[]> {
-  const written = (await emptiedFunctions(file, text)).map(({ name, text: after }): Candidate =>
-    ({ kind: 'write', path: file, before: text, after, about: `\`${name}\`` }));
-  const repaired = (await mutations(file, text)).map(({ line, text: after }): Candidate =>
-    ({ kind: 'repair', path: file, before: text, after, about: `line ${line}` }));
-  const [writes, repairs] = [shuffled(written, seed, 'write', file), shuffled(repaired, seed, 'repair', file)];
-  const both = Array.from({ length: MOST_OF_A_FILE }, (_, index) => [writes[index], repairs[index]]).flat();
-  return both.filter((candidate) => candidate !== undefined).slice(0, MOST_OF_A_FILE);
-}
+const pathsOf = ({ edits }: Candidate): readonly string[] => edits.map(({ path: file }) => file);
 
-async function admit({ verifier, workspace, test, gatherContext, signal }: TaskMakerParts, candidate: Candidate): Promise<Omit<ProjectTaskRecord, 'split'> | undefined> {
-  const { kind, path: file, before, after, about } = candidate;
-  const base = { base: workspace, baseEdits: [changed(file, before, after)] };
-  const asked = { ...base, patch: { edits: [changed(file, after, before)], refused: [] }, ...test, signal };
+/** @throws NotAdmittedError, the signal's reason */
+async function admit(
+  { verifier, workspace, test, gatherContext, signal }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
+): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
+  const base = { base: workspace, baseEdits: edits };
+  const asked = { ...base, patch: { edits: edits.map(mended), refused: [] }, ...test, signal };
   const verdict = await verifier.verify(asked);
-  const targets = mendedTests(verdict);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
-  if (targets.length === 0) return undefined;
+  const targets = mendedTests(verdict);
+  if (targets.length === 0) throw new NotAdmittedError(`No test can tell: ${verdict.reason}`);
   // Where other tests fail anyway, the task is about those that the change has broken.
   const isWhole = verdict.verified;
-  if (!isWhole && !(await verifier.verify({ ...asked, targets })).verified) return undefined;
-  const question = kind === 'write' ? writeQuestion(file, about) : repairQuestion(failureText(verdict, targets));
-  const { text, shown } = await verifier.onBase(base, signal, (folder) => gatherContext(folder, { question, path: file }, signal));
-  return {
-    id: `${kind}-${draw(0, kind, file, after).toString(36)}`,
-    ...{ kind, path: file, before, after, question },
+  const { verified, reason } = isWhole ? verdict : await verifier.verify({ ...asked, targets });
+  if (!verified) throw new NotAdmittedError(`The project as it is is not verified: ${reason}`);
+  const question = questionOf(failureText(verdict, targets));
+  const files = edits.map(({ path: file, before, after }): BrokenFile => ({ path: file, before, after }));
+  const paths = files.filter(({ after }) => after !== null).map(({ path: file }) => file);
+  const { text, shown } = await verifier.onBase(base, signal, (folder) => gatherContext(folder, { question, paths }, signal));
+  const [first, ...further] = files as [BrokenFile, ...BrokenFile[]];
+  const record = {
+    id: `${kind}-${draw(0, kind, ...files.flatMap(({ path: file, after }) => [file, after ?? ''])).toString(36)}`,
+    kind, question, ...first,
+    ...(further.length > 0 && { further }),
     ...{ context: text, shown: [...shown] },
     ...(!isWhole && { targets: [...targets] }),
   };
+  return { record, reason };
 }
-
-const changed = (file: string, before: string, after: string): FileEdit => ({ path: file, kind: 'modify', before, after });
 
 const mendedTests = ({ tests }: Verdict): readonly string[] =>
   tests.filter(({ before, after, flaky }) => before !== 'passed' && after === 'passed' && !flaky).map(({ id }) => id);
@@ -160,11 +179,6 @@ function failureText({ tests }: Verdict, targets: readonly string[]): string {
   return tests.filter(({ id }) => about.has(id)).map(({ id }) => `- ${id}`).join('\n').slice(0, MAX_FAILURE_CHARACTERS);
 }
 
-const writeQuestion = (file: string, name: string): string =>
-  `The function ${name} in ${file} is not written yet. Write it, so that it does what its name, its comments, its callers and the tests ask of it.`;
-
-const repairQuestion = (failures: string): string => `These tests fail:\n${failures}\nFind the bug in the code and mend it.`;
-
 /** A task's files are no longer what they were when it was made. */
 export class ChangedProjectError extends Error {
   override readonly name = 'ChangedProjectError';
@@ -172,13 +186,12 @@ export class ChangedProjectError extends Error {
 
 /** @throws ChangedProjectError where the project is not the one that the tasks were made of. */
 export async function checkUnchanged(workspace: string, tasks: readonly ProjectTaskRecord[]): Promise<void> {
-  const texts = new Map<string, Promise<string | undefined>>();
-  for (const { path: file, before } of tasks) {
-    const text = texts.get(file) ?? readFile(path.join(workspace, file), 'utf8').catch(() => undefined);
+  const texts = new Map<string, Promise<string | null>>();
+  for (const { path: file, before } of tasks.flatMap(editsOf)) {
+    const text = texts.get(file) ?? readFile(path.join(workspace, file), 'utf8').catch(() => null);
     texts.set(file, text);
     if ((await text) !== before) {
       throw new ChangedProjectError(`${file} has changed since the tasks of this training were made: begin another training, or restore the file.`);
     }
   }
 }
-

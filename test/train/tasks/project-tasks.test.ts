@@ -46,7 +46,8 @@ const partsOf = ({ verifier }: Scratch, workspace: string): TaskMakerParts =>
   ({
     verifier, workspace, signal,
     test: { command: 'node --test', runner: 'node-test' },
-    gatherContext: async (folder, { path: file }) => ({ text: await readFile(path.join(folder, file), 'utf8'), shown: [file] }),
+    gatherContext: async (folder, { paths }) =>
+      ({ text: (await Promise.all(paths.map((file) => readFile(path.join(folder, file), 'utf8')))).join('\n'), shown: paths }),
   });
 
 describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }, () => {
@@ -54,7 +55,7 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     await using scratch = await makeScratch();
     const workspace = await scratch.project(FILES);
     const told: number[] = [];
-    const options = { seed: 1, count: 6, heldOut: 0.5 };
+    const options = { seed: 1, count: 6, heldOut: 0.5, kinds: ['write', 'repair'] as const };
     const tasks = await makeProjectTasks({ ...partsOf(scratch, workspace), onTried: ({ tried }) => told.push(tried) }, options);
     expect(tasks.length).toBeGreaterThanOrEqual(5);
     expect(told.at(-1)).toBeGreaterThanOrEqual(tasks.length);
@@ -90,6 +91,6 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     await using scratch = await makeScratch();
     const workspace = await scratch.project(FILES);
     const parts = { ...partsOf(scratch, workspace), test: { command: 'node --test nowhere/', runner: 'node-test' } };
-    await expect(makeProjectTasks(parts, { seed: 1, count: 2, heldOut: 0.3 })).rejects.toThrow(UnusableProjectError);
+    await expect(makeProjectTasks(parts, { seed: 1, count: 2, heldOut: 0.3, kinds: ['write', 'repair'] })).rejects.toThrow(UnusableProjectError);
   });
 });
