@@ -143,7 +143,7 @@ async function undo({ commit, parents, message }: Commit, { workspace, folder }:
   const [parent, second] = parents;
   if (parent === undefined) throw new LeftOut('The history that is here begins with it.');
   if (second !== undefined) throw new LeftOut('It merges others.');
-  if (/^revert\b|^This reverts commit /im.test(message)) throw new LeftOut('It takes back another commit.');
+  if (/^revert\b/i.test(message) || /^This reverts commit /m.test(message)) throw new LeftOut('It takes back another commit.');
 
   const listed = await runGit(workspace, ['diff-tree', '-r', '-z', '-M', '--name-status', '--relative', parent, commit], { signal });
   const changes = changesIn(listed.toString());

@@ -59,7 +59,7 @@ describe('the history of a project', () => {
     const hidden = commit(repository, 'Change a', { 'src/a.js': 'two\n' });
     const wrong = commit(repository, 'Change a again', { 'src/a.js': 'three\n' });
     const revert = commit(repository, `Revert "Change a again"\n\nThis reverts commit ${wrong}.`, { 'src/a.js': 'two\n' });
-    const rewritten = commit(repository, 'Rewrite a', { 'src/a.js': 'four\n' });
+    const rewritten = commit(repository, 'Rewrite a\n\nrevert it no more', { 'src/a.js': 'four\n' });
     const reasons = {
       [hidden]: 'It cannot be undone any more: src/a.js is not text, or is not as the commit has left it.',
       [wrong]: 'It cannot be undone any more: src/a.js is not text, or is not as the commit has left it.',
@@ -106,6 +106,26 @@ describe('the history of a project', () => {
     expect(undone.map(({ message }) => message)).toEqual(['d\n']);
     expect(leftOut.map(({ reason }) => reason)).toEqual(['The history that is here begins with it.']);
     expect(note).toBe('Of the last 2 commits, 1 can be undone and may become tasks.');
+  });
+
+  it('of a clone without the old contents has what is there: nothing is fetched', async () => {
+    const repository = await emptyRepository();
+    for (const text of ['one', 'two', 'three']) commit(repository, text, { 'src/a.js': `${text}\n` });
+    repository.git('config', 'uploadpack.allowFilter', 'true');
+    const clone = path.join(await temporaryFolder(), 'clone');
+    repository.git('clone', '--quiet', '--filter=blob:none', `file://${repository.folder}`, clone);
+    const { undone, leftOut } = await historyOf(clone);
+    expect(undone).toEqual([]);
+    expect(leftOut.map(({ reason }) => reason)).toEqual(
+      ['Git cannot read all of it here.', 'Git cannot read all of it here.', 'The history that is here begins with it.']);
+  });
+
+  it('is undone in files whose lines end otherwise than Git keeps them', async () => {
+    const repository = await emptyRepository();
+    commit(repository, 'Begin', { 'src/a.js': 'a\none\nb\n' });
+    commit(repository, 'Change', { 'src/a.js': 'a\ntwo\nb\n' });
+    repository.write({ 'src/a.js': 'a\r\ntwo\r\nb\r\n' });
+    expect((await historyOf(repository.folder)).undone[0]?.edits).toMatchObject([{ before: 'a\r\ntwo\r\nb\r\n', after: 'a\r\none\r\nb\r\n' }]);
   });
 
   it('of a folder below the top of its repository is what changed that folder', async () => {
