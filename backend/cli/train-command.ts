@@ -8,8 +8,8 @@ import {
 import { positive, readArguments } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { jsonText, oneLine, printable } from './terminal.ts';
-import { TrainingPrinter, comparisonLines } from './training-printer.ts';
+import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
+import { TrainingPrinter, comparisonLines, taskCounts } from './training-printer.ts';
 import { UsageError } from './usage-error.ts';
 
 const OPTIONS = {
@@ -17,6 +17,7 @@ const OPTIONS = {
   config: { type: 'string', short: 'c' },
   'max-usd': { type: 'string' },
   json: { type: 'boolean' },
+  tasks: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
@@ -90,12 +91,32 @@ const list: Action = async (client, _trainingId, { json, workspace }, { terminal
   return EXIT.ok;
 };
 
-const show: Action = async (client, trainingId, { json }, { terminal }) => {
+const show: Action = async (client, trainingId, { json, tasks }, { terminal }) => {
+  if (tasks) return await showTasks(client, trainingId, { json }, terminal);
   const training = await client.request('training/get', { trainingId });
   if (json) terminal.result(jsonText(training, 2));
-  else new TrainingPrinter(terminal).whole(training);
+  else new TrainingPrinter(terminal).whole(training, await client.request('training/tasks', { trainingId, limit: 1 }));
   return EXIT.ok;
 };
+
+const TASKS_AT_ONCE = 500;
+
+/** Every task, and every one that was left out, with the reason. */
+async function showTasks(client: BackendClient, trainingId: string, { json }: Pick<Values, 'json'>, terminal: Terminal): Promise<number> {
+  const notes = await client.request('training/tasks', { trainingId, limit: TASKS_AT_ONCE });
+  const tasks = [...notes.tasks];
+  while (tasks.length < notes.total) {
+    const more = await client.request('training/tasks', { trainingId, offset: tasks.length, limit: TASKS_AT_ONCE });
+    if (more.tasks.length === 0) break;
+    tasks.push(...more.tasks);
+  }
+  if (json) terminal.result(jsonText(tasks, 2));
+  else {
+    terminal.say(taskCounts(notes));
+    for (const { about, state, reason } of tasks) terminal.result(`${state.padEnd(8)}  ${oneLine(about, 100)}  ${oneLine(reason, 400)}`);
+  }
+  return EXIT.ok;
+}
 
 const resume: Action = async (client, trainingId, values, context) => {
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');

@@ -1,5 +1,5 @@
-import { formatElapsed, formatUsd } from '../protocol/figures.ts';
-import { isTrainingOver, type Estimate, type Training } from '../protocol/training.ts';
+import { formatElapsed, formatUsd, plural } from '../protocol/figures.ts';
+import { isTrainingOver, type Estimate, type TaskNotes, type Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -18,6 +18,12 @@ export function comparisonLines({ comparison, simulated }: Training): string[] {
     line('after ', after),
     `  difference ${interval(difference)}; by chance alone as large with p = ${pValue.toFixed(3)}`,
   ];
+}
+
+/** One sentence, such as `27 tasks to learn from, 12 held out, 40 left out, 100 not tried.` */
+export function taskCounts({ train, heldOut, leftOut, untried }: TaskNotes): string {
+  const rest = [...(leftOut > 0 ? [`${leftOut} left out`] : []), ...(untried > 0 ? [`${untried} not tried`] : [])];
+  return `${[`${plural(train, 'task')} to learn from`, `${heldOut} held out`, ...rest].join(', ')}.`;
 }
 
 /** Tells a training as it goes: a line a step, and what is under way in the terminal's last line. */
@@ -54,9 +60,10 @@ export class TrainingPrinter {
     if (state === 'completed' && comparison) this.#terminal.say(`To plan with what was trained: conductor train adopt ${trainingId}`);
   }
 
-  whole(training: Training): void {
-    const { trainingId, workspace, conductor, model, tasks } = training;
-    this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}: ${tasks.train} tasks, ${tasks.heldOut} held out.`));
+  whole(training: Training, notes: TaskNotes): void {
+    const { trainingId, workspace, conductor, model } = training;
+    this.#terminal.say(printable(`Training ${trainingId} of "${conductor}" (${model}) on ${workspace}.`));
+    this.#terminal.say(`${taskCounts(notes)} Which, and why: conductor train show ${trainingId} --tasks`);
     for (let index = 0; index < training.metrics.length; index += 1) this.#terminal.say(stepLine(training, index));
     this.end(training);
   }

@@ -117,7 +117,9 @@ ${MODEL_OPTIONS}`,
   -y, --yes              begin without being asked whether to spend that
       --json             print one JSON object at the end; needs --yes
 conductor train list [-w DIR]
-conductor train show|follow|pause|cancel TRAINING
+conductor train show TRAINING [--tasks]
+                         how one went; its tasks, with why each was admitted or left out
+conductor train follow|pause|cancel TRAINING
 conductor train resume TRAINING [--max-usd N]
                          go on where it stood; N dollars are then for all of it
 conductor train adopt TRAINING

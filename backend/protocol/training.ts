@@ -260,11 +260,10 @@ export type WholeRollout = z.infer<typeof wholeRolloutSchema>;
 
 /** A task that a training was given or has made, or that it could not use. */
 export const taskNoteSchema = z.object({
-  /** Where in the project, such as `src/sum.ts:12`, or its id in the file of tasks. */
+  /** Where in the project, such as `src/sum.ts:12`, or which commit; its id in the file of tasks. */
   about: z.string(),
   source: z.enum(['project', 'file']),
-  /** `trying`: it has not been decided. */
-  state: z.enum(['train', 'held-out', 'admitted', 'left-out', 'trying']),
+  state: z.enum(['train', 'held-out', 'left-out']),
   /** One sentence: why it was admitted, or not. */
   reason: z.string(),
 });
@@ -275,9 +274,10 @@ export const taskNotesSchema = z.object({
   offset: z.number().int(),
   tasks: z.array(taskNoteSchema),
   total: z.number().int(),
-  admitted: z.number().int(),
+  train: z.number().int(),
+  heldOut: z.number().int(),
   leftOut: z.number().int(),
-  /** Found in the project and not tried, since enough were admitted or too many were not. */
+  /** Found in the project and not tried yet, or not at all: enough were admitted. */
   untried: z.number().int(),
 });
 export type TaskNotes = z.infer<typeof taskNotesSchema>;

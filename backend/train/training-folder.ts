@@ -17,13 +17,13 @@ export const frozenTasksSchema = z.object({
 });
 export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
 
-/** Why tasks of the project were admitted or not, of so many that were to be tried. */
-const candidatesSchema = z.object({ found: z.number().int(), notes: z.array(taskNoteSchema.omit({ source: true })).readonly() });
-export type KeptCandidates = z.infer<typeof candidatesSchema>;
+/** What was decided on candidates for tasks of the project, and how many were not tried. */
+const decisionsSchema = z.object({ untried: z.number().int(), decided: z.array(taskNoteSchema.omit({ source: true })).readonly() });
+export type Decisions = z.infer<typeof decisionsSchema>;
 
 /**
  * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), why those and no others
- * (`candidates.json`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
+ * (`decisions.json`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
  * whole or not at all.
  */
 export class TrainingFolder {
@@ -56,8 +56,8 @@ export class TrainingFolder {
     return readJson(path.join(this.path, 'tasks.json'), frozenTasksSchema);
   }
 
-  candidates(): Promise<KeptCandidates | undefined> {
-    return readJson(path.join(this.path, 'candidates.json'), candidatesSchema);
+  decisions(): Promise<Decisions | undefined> {
+    return readJson(path.join(this.path, 'decisions.json'), decisionsSchema);
   }
 
   async saveTraining(training: Training): Promise<void> {
@@ -71,8 +71,8 @@ export class TrainingFolder {
     return replaceFile(path.join(this.path, 'tasks.json'), JSON.stringify(tasks));
   }
 
-  saveCandidates(candidates: KeptCandidates): Promise<void> {
-    return replaceFile(path.join(this.path, 'candidates.json'), JSON.stringify(candidates));
+  saveDecisions(decisions: Decisions): Promise<void> {
+    return replaceFile(path.join(this.path, 'decisions.json'), JSON.stringify(decisions));
   }
 
   remove(): Promise<void> {

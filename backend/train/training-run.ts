@@ -32,6 +32,7 @@ import { checkUnchanged, makeProjectTasks, type TaskMakerParts } from './tasks/p
 import type { FrozenTasks, TrainingFolder } from './training-folder.ts';
 import { rolloutLine } from './training-rollouts.ts';
 import { TrainingStore } from './training-store.ts';
+import { DecisionKeeper } from './training-tasks.ts';
 
 /** Why a training cannot be made, or cannot go on; one sentence that says what to do. */
 export class TrainingError extends Error {
@@ -196,13 +197,16 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
   if (test) {
     const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner };
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
+    const decisions = new DecisionKeeper(folder);
     const made = await makeProjectTasks({
       ...parts, workspace, test: command, signal,
       onHistory: (message) => void change({ message }),
-      onTried: ({ tried, candidates, admitted }) => void change({
-        message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates },
-      }),
-    }, { seed: config.seed, count, heldOut, kinds });
+      onDecided: (decision) => decisions.decided(decision),
+      onTried: ({ tried, candidates, admitted }) => {
+        decisions.untried(candidates - tried);
+        void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates } });
+      },
+    }, { seed: config.seed, count, heldOut, kinds }).finally(() => decisions.kept());
     frozen.test = command;
     frozen.project.push(...made);
   } else if (!file) {

@@ -1,31 +1,29 @@
 import path from 'node:path';
 import type { TaskNote, TaskNotes } from '../protocol/training.ts';
-import type { FrozenTasks, KeptCandidates, TrainingFolder } from './training-folder.ts';
+import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
 /** What is learned from comes first, what was left out last. */
-const ORDER: readonly TaskNote['state'][] = ['trying', 'train', 'held-out', 'admitted', 'left-out'];
+const ORDER: readonly TaskNote['state'][] = ['train', 'held-out', 'left-out'];
 
 /** The tasks of a training and what was left out, each with its reason: so many (`limit`) of them, from `offset` on. */
 export async function taskNotesOf(
-  folder: Pick<TrainingFolder, 'tasks' | 'candidates'>, { offset, limit }: { readonly offset: number; readonly limit: number },
+  folder: Pick<TrainingFolder, 'tasks' | 'decisions'>, { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<TaskNotes> {
-  const [frozen, candidates] = await Promise.all([folder.tasks(), folder.candidates()]);
-  const notes = [...projectNotes(frozen, candidates), ...fileNotes(frozen)];
+  const [frozen, decisions] = await Promise.all([folder.tasks(), folder.decisions()]);
+  const notes = [...projectNotes(frozen, decisions), ...fileNotes(frozen)];
   notes.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
-  const leftOut = notes.filter(({ state }) => state === 'left-out').length;
-  const trying = notes.filter(({ state }) => state === 'trying').length;
+  const count = (of: TaskNote['state']): number => notes.filter(({ state }) => state === of).length;
   return {
     offset,
     tasks: notes.slice(offset, offset + limit),
     total: notes.length,
-    admitted: notes.length - leftOut - trying,
-    leftOut,
-    untried: candidates ? Math.max(0, candidates.found - candidates.notes.length) : 0,
+    ...{ train: count('train'), heldOut: count('held-out'), leftOut: count('left-out') },
+    untried: decisions?.untried ?? 0,
   };
 }
 
-function projectNotes(frozen: FrozenTasks | undefined, candidates: KeptCandidates | undefined): TaskNote[] {
-  if (candidates) return candidates.notes.map((note) => ({ ...note, source: 'project' }));
+function projectNotes(frozen: FrozenTasks | undefined, decisions: Decisions | undefined): TaskNote[] {
+  if (decisions) return decisions.decided.map((note) => ({ ...note, source: 'project' }));
   // An earlier version kept no reasons.
   return (frozen?.project ?? []).map(({ id: about, split: state }) =>
     ({ about, source: 'project', state, reason: 'Tests failed with it and passed without it, twice.' }));
@@ -37,4 +35,46 @@ function fileNotes(frozen: FrozenTasks | undefined): TaskNote[] {
   const reason = `It stands in ${path.basename(file.path)}, whose tasks are taken as they are.`;
   const noteOf = (state: 'train' | 'held-out') => (about: string): TaskNote => ({ about, source: 'file', state, reason });
   return [...file.train.map(noteOf('train')), ...file.heldOut.map(noteOf('held-out'))];
+}
+
+const MAX_REASON = 300;
+
+/** Keeps in a training's folder what was decided on each candidate for a task, while they are tried. */
+export class DecisionKeeper {
+  readonly #folder: Pick<TrainingFolder, 'saveDecisions'>;
+  readonly #decided: Decisions['decided'][number][] = [];
+  #untried = 0;
+  #isWaiting = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(folder: Pick<TrainingFolder, 'saveDecisions'>) {
+    this.#folder = folder;
+  }
+
+  decided({ about, state, reason }: Decisions['decided'][number]): void {
+    this.#decided.push({ about, state, reason: reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON - 1)}…` : reason });
+    this.#keep();
+  }
+
+  untried(count: number): void {
+    this.#untried = count;
+    this.#keep();
+  }
+
+  /** Resolves when everything is on disk. @throws where it cannot be written */
+  kept(): Promise<void> {
+    this.#keep();
+    return this.#writing;
+  }
+
+  #keep(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#writing = this.#writing.then(() => {
+      this.#isWaiting = false;
+      return this.#folder.saveDecisions({ untried: this.#untried, decided: this.#decided });
+    });
+    // Whoever waits for it at the end hears of it.
+    this.#writing.catch(() => {});
+  }
 }

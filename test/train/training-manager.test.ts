@@ -180,7 +180,7 @@ describe('a training', { timeout: 120_000 }, () => {
     const { trainingId } = await manager.start({ workspace, config: CONFIG });
     const { tasks: { train } } = await over(manager, trainingId);
     const all = await manager.tasks(trainingId, { offset: 0, limit: 100 });
-    expect(all).toMatchObject({ total: 8, admitted: 8, leftOut: 0, untried: 0 });
+    expect(all).toMatchObject({ total: 8, train, heldOut: 8 - train, leftOut: 0, untried: 0 });
     expect(all.tasks.map(({ state }) => state)).toEqual([...Array(train).fill('train'), ...Array(8 - train).fill('held-out')]);
     expect(all.tasks[0]).toMatchObject({ source: 'file', reason: 'It stands in conductor.tasks.jsonl, whose tasks are taken as they are.' });
     expect((await manager.tasks(trainingId, { offset: 6, limit: 2 })).tasks).toEqual(all.tasks.slice(6));
