@@ -103,11 +103,24 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
         'it(\'adds\', () => assert.equal(a() + b(), 4));\n',
     });
     repository.commit({ 'src/a.js': 'export const a = () => 2;\n', 'src/b.js': 'export const b = () => 2;\n' });
+    const parts = { verifier: scratch.verifier, workspace: repository.folder, signal, test: { command: 'node --test', runner: 'node-test' } };
     const made = await makeProjectTasks({
-      verifier: scratch.verifier, workspace: repository.folder, signal, test: { command: 'node --test', runner: 'node-test' },
+      ...parts,
       gatherContext: async (_folder, { paths }) => ({ text: '', shown: paths }),
     }, { seed: 1, count: 2, heldOut: 0.3, kinds: ['repair', 'redo'] });
     const redo = made.find(({ kind }) => kind === 'redo');
     expect([redo?.path, redo?.further?.map(({ path: file }) => file), redo?.shown]).toEqual(['src/a.js', ['src/b.js'], ['src/a.js', 'src/b.js']]);
+
+    const task = projectTask(redo!, { ...parts, sandboxAvailability: () => scratch.sandbox.availability() });
+    const outcomes = await Promise.all([['a'], ['a', 'b']].map(async (names) => {
+      const answer = names.map((name) => `\`\`\`js src/${name}.js\nexport const ${name} = () => 2;\n\`\`\`\n`).join('\n');
+      const patch = await task.checker.parsePatch(answer, task.base, task.shown);
+      return (await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal })).outcome;
+    }));
+    expect(outcomes).toEqual(['failed', 'verified']);
+
+    await checkUnchanged(repository.folder, made);
+    repository.write({ 'src/b.js': null });
+    await expect(checkUnchanged(repository.folder, made)).rejects.toThrow('src/b.js has changed');
   });
 });

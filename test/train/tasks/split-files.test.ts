@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { splitFiles } from '../../../backend/train/tasks/split-files.ts';
 
 const FILES = Array.from({ length: 20 }, (_, index) => `f${index}`);
-const SEEDS = Array.from({ length: 30 }, (_, seed) => seed);
+const SEEDS = [0, 1, 2, 3, 4];
 const alone = FILES.map((file) => [file]);
 
 describe('the split by file', () => {
