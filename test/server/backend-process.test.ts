@@ -10,6 +10,7 @@ import type { BackendClient } from '../../backend/protocol/client/backend-client
 import { readRecord, recordPath, writeRecord, type BackendRecord } from '../../backend/protocol/client/discovery.ts';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { connectBackend, stopBackend, type ConnectOptions } from '../../backend/protocol/client/start-backend.ts';
+import { PROTOCOL_VERSION } from '../../backend/protocol/version.ts';
 import { testConnection } from './support/test-connection.ts';
 
 /*
@@ -102,7 +103,7 @@ describe('starting', () => {
   });
 
   test('a stale record whose pid and port now belong to others is replaced', async () => {
-    const record = { pid: process.pid, version: '1.0.0', protocol: { major: 1, minor: 0 }, token: 'x'.repeat(43), startedAt: 0 };
+    const record = { pid: process.pid, version: '1.0.0', protocol: PROTOCOL_VERSION, token: 'x'.repeat(43), startedAt: 0 };
     const other = await connect();
     const elsewhere = await mkdtemp(path.join(tmpdir(), 'conductor-home-'));
     const { port, pid } = await liveRecord();
@@ -245,7 +246,7 @@ describe('an older backend', () => {
     await writeRecord(home, { ...record, protocol: { major: 0, minor: 3 } });
     await expect(connect()).rejects.toMatchObject({
       name: 'IncompatibleBackendError',
-      message: expect.stringMatching(/protocol 1\.\d+, the backend 0\.3: update the running backend/),
+      message: expect.stringMatching(/protocol \d+\.\d+, the backend 0\.3: update the running backend/),
     });
     expect(isProcessAlive(record.pid)).toBe(true);
     old.close();
@@ -257,7 +258,7 @@ describe('an older backend', () => {
     const client = await connect();
     const record = await liveRecord();
     client.close();
-    await writeRecord(home, { ...record, protocol: { major: 2, minor: 0 } });
+    await writeRecord(home, { ...record, protocol: { major: PROTOCOL_VERSION.major + 1, minor: 0 } });
     await expect(connect()).rejects.toMatchObject({
       name: 'IncompatibleBackendError', message: expect.stringContaining('update the extension or command line'),
     });
