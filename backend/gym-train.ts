@@ -7,6 +7,9 @@ import { PROMPT_PROFILES } from './conductor/prompt-profile.ts';
 import { compare, type ContestantResult } from './eval/gym/compare.ts';
 import { conductorContestant } from './eval/gym/conductor-contestant.ts';
 import { GymArena } from './eval/gym/gym-arena.ts';
+import { gymContestants } from './eval/gym/gym-contestants.ts';
+import { CONDUCTOR, type GymResult, gymResultSchema, type TriedContestant, triedContestant } from './eval/gym/gym-result.ts';
+import { runPlanInProcess } from './eval/gym/run-plan-in-process.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
 import { SABOTAGES } from './eval/gym/sabotage.ts';
 import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
@@ -15,9 +18,13 @@ import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { LOSS_TYPES } from './lm/trainer/loss-weights.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
+import type { WorkerConfig } from './protocol/worker-config.ts';
+import { knownGrader } from './simulator/gym/gym-grades.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from './simulator/gym/gym-pools.ts';
-import { gymTasks } from './simulator/gym/gym-tasks.ts';
-import { estimate, mean } from './train/statistics.ts';
+import { GymBook, gymTasks } from './simulator/gym/gym-tasks.ts';
+import { gymRule } from './simulator/gym/gym-worker.ts';
+import type { SimulatedWorker } from './simulator/pool.ts';
+import { mean } from './train/statistics.ts';
 import { TrainingStore } from './train/training-store.ts';
 
 /*
@@ -100,12 +107,21 @@ async function run(signal: AbortSignal): Promise<void> {
   await mkdir(work, { recursive: true });
   const tasks = gymTasks({ seed: 10_000 + seed, split: 'train', count: 360 });
   const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
+  const unseenWorkers = unseenPool(100 + seed);
   const arena = await GymArena.open({
     train: { workers: values.pool === 'random' ? TRAINING_ROSTER : TRAINING_POOL, luck: 1_000 + seed },
     fixed: { workers: TRAINING_POOL, luck: seed },
-    unseen: { workers: unseenPool(100 + seed), luck: seed },
+    unseen: { workers: unseenWorkers, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
   const { grades, caller, prices } = arena;
+  // They need no model, and their answers are known: without wire and sandbox they are done in seconds.
+  const tryPeers = async (workers: readonly SimulatedWorker[], pool: readonly WorkerConfig[]): Promise<TriedContestant[]> => {
+    const { contestants } = await gymContestants({ workers, pool, tasks: heldOut, signal });
+    const run = runPlanInProcess({ seed, workers, rule: gymRule(new GymBook(heldOut)) });
+    const judged = heldOut.map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
+    const results = await compare({ contestants, tasks: judged, pool, seeds: [seed], runFor: () => run, concurrency: 8, signal });
+    return results.map((result) => triedContestant(result));
+  };
   // In a process of its own: plans are sampled while those of other tasks run.
   const model = new ModelClient({
     settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
@@ -118,22 +134,27 @@ async function run(signal: AbortSignal): Promise<void> {
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const tryOn = async (name: 'fixed' | 'unseen'): Promise<Tried> => {
-      const workers = arena.pool(name);
-      const plans: PlanShape[] = [];
-      const contestant = conductorContestant({
-        name: 'conductor', model, profile, pool: workers, maxTokens: GYM_PLAN_TOKENS, signal,
-        onPlan: (_task, plan) => plans.push(plan && { workers: [...plan.modelIds], subtasks: plan.subtasks.map((subtask) => subtask.split(' ')[0] ?? '') }),
-      });
-      const judged = heldOut.map((task) => ({ ...grades.judged(task), generator: task.generator }));
-      const [result] = await compare({
-        contestants: [contestant], tasks: judged, pool: workers, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
-      });
-      return summary(result as ContestantResult, plans);
+    const peers = {
+      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed')),
+      unseen: await tryPeers(unseenWorkers, arena.pool('unseen')),
     };
+    const tryConductor = async (name: string, on: 'fixed' | 'unseen'): Promise<TriedContestant> => {
+      const pool = arena.pool(on);
+      let plans = 0;
+      const contestant = conductorContestant({
+        name, model, profile, pool, maxTokens: GYM_PLAN_TOKENS, signal, onText: (isPlan) => void (plans += Number(isPlan)),
+      });
+      const judged = heldOut.map((task) => grades.judged(task));
+      const [result] = await compare({
+        contestants: [contestant], tasks: judged, pool, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
+      });
+      const tried = triedContestant(result as ContestantResult, plans / heldOut.length);
+      say(`${name}, ${on} pool: ${told(tried)}`);
+      return tried;
+    };
+    const tryConductorOnBoth = async (name: string) => ({ fixed: await tryConductor(name, 'fixed'), unseen: await tryConductor(name, 'unseen') });
     const store = new TrainingStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
-    const before = { fixed: await tryOn('fixed'), unseen: await tryOn('unseen') };
-    say(`before: ${told(before.fixed)}; unseen pool: ${told(before.unseen)}`);
+    const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
     const { metrics, plans } = await trainOnGym({
       model, profile, journal, caller, prices, store, signal,
@@ -146,14 +167,18 @@ async function run(signal: AbortSignal): Promise<void> {
           `format ${step_['format_rate']?.toFixed(3)}  entropy ${step_['entropy']?.toFixed(2)}  length ${step_['completions/mean_length']?.toFixed(0)}  ${seconds.toFixed(1)} s`);
       },
     }, options);
-    const after = { fixed: await tryOn('fixed'), unseen: await tryOn('unseen') };
-    say(`after: ${told(after.fixed)}; unseen pool: ${told(after.unseen)}`);
+    const after = await tryConductorOnBoth(CONDUCTOR.after);
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
     await model.exportTrained(trained);
     if (values.out !== undefined) await writeNarrowCheckpoint(trained, path.resolve(values.out));
     await mkdir(path.dirname(resultFile), { recursive: true });
-    await writeFile(resultFile, `${JSON.stringify({ simulation: true, options, heldOut: heldOut.length, before, after, metrics, plans })}\n`);
+    const result: GymResult = {
+      simulation: true, seed, options: { ...options }, heldOut: heldOut.map(({ generator }) => generator),
+      pools: { fixed: [before.fixed, after.fixed, ...peers.fixed], unseen: [before.unseen, after.unseen, ...peers.unseen] },
+      metrics: [...metrics], plans: [...plans],
+    };
+    await writeFile(resultFile, `${JSON.stringify(gymResultSchema.parse(result))}\n`);
     say(`Written to ${resultFile}; the model is in ${trained}.`);
   } finally {
     journal.close();
@@ -162,28 +187,7 @@ async function run(signal: AbortSignal): Promise<void> {
   }
 }
 
-type PlanShape = { readonly workers: readonly number[]; readonly subtasks: readonly string[] } | undefined;
-
-interface Tried {
-  readonly right: { readonly mean: number; readonly low: number; readonly high: number };
-  readonly costUsd: number;
-  readonly formatRate: number;
-  /** Share of the plans with so many steps. */
-  readonly steps: Readonly<Record<string, number>>;
-}
-
-function summary({ outcomes }: ContestantResult, plans: readonly PlanShape[]): Tried {
-  const parsed = plans.filter((plan) => plan !== undefined);
-  const counts = [1, 2, 3, 4, 5].map((count) => [count, parsed.filter(({ workers }) => workers.length === count).length / Math.max(1, parsed.length)]);
-  return {
-    right: estimate(outcomes.map((row) => row.map(({ verified }) => Number(verified)))),
-    costUsd: mean(outcomes.flat().map(({ costUsd }) => costUsd)),
-    formatRate: parsed.length / plans.length,
-    steps: Object.fromEntries(counts),
-  };
-}
-
-function told({ right, costUsd, formatRate }: Tried): string {
+function told({ right, costUsd, formatRate = 0 }: TriedContestant): string {
   const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-  return `${percent(right.mean)} right (${percent(right.low)} to ${percent(right.high)}), ${percent(formatRate)} plans, $${(1_000 * costUsd).toFixed(2)} per 1,000`;
+  return `${percent(mean(right))} right, ${percent(formatRate)} plans, $${(1_000 * costUsd).toFixed(2)} per 1,000`;
 }

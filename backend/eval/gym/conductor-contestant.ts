@@ -13,12 +13,12 @@ export interface ConductorContestantOptions {
   readonly pool: readonly Pick<WorkerConfig, 'description'>[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
-  /** Told of every text, and how many steps its plan has; undefined for a text that is none. */
-  readonly onPlan?: ((task: { readonly question: string }, plan: { readonly modelIds: readonly number[]; readonly subtasks: readonly string[] } | undefined) => void) | undefined;
+  /** Told of every text whether it is a plan. */
+  readonly onText?: ((isPlan: boolean) => void) | undefined;
 }
 
 /** A Conductor that writes one plan a task, at temperature 1 and without constraint; what is no plan answers nothing. */
-export function conductorContestant({ name, model, profile, pool, maxTokens, signal, onPlan }: ConductorContestantOptions): Contestant {
+export function conductorContestant({ name, model, profile, pool, maxTokens, signal, onText }: ConductorContestantOptions): Contestant {
   return {
     name,
     answer: async (task, play, seed) => {
@@ -30,7 +30,7 @@ export function conductorContestant({ name, model, profile, pool, maxTokens, sig
       });
       const parsed = parsePlan(written?.text ?? '', { workerCount: pool.length, round: 0, truncated: written?.finishReason === 'length' });
       const plan = parsed.kind === 'plan' ? parsed.plan : undefined;
-      onPlan?.(task, plan);
+      onText?.(plan !== undefined);
       return plan ? await play(plan, 0) : { verified: false, score: 0, costUsd: 0, answer: '' };
     },
   };

@@ -1,20 +1,26 @@
-import type { ContestantResult } from './compare.ts';
-import { aloneName, BASELINES } from './contestants.ts';
 import type { Estimate } from '../../protocol/training.ts';
 import { estimate, mean } from '../../train/statistics.ts';
+import type { ContestantResult } from './compare.ts';
+import { aloneName, BASELINES } from './contestants.ts';
 
-/** A Markdown table of what contestants reached, with the share of the way from random plans to the oracle. */
+export interface Standing {
+  readonly name: string;
+  /** Share of right answers. */
+  readonly right: Estimate;
+  /** Dollars a task. */
+  readonly costUsd: number;
+  /** Of a Conductor: the share of its texts that are plans. */
+  readonly formatRate?: number | undefined;
+}
+
+export const standingOf = ({ name, outcomes }: ContestantResult): Standing => ({
+  name,
+  right: estimate(outcomes.map((row) => row.map(({ verified }) => Number(verified)))),
+  costUsd: mean(outcomes.flat().map(({ costUsd }) => costUsd)),
+});
+
+/** A Markdown table of what contestants reached. */
 export function gymReport(results: readonly ContestantResult[]): string {
-  const rows = results.map(({ name, outcomes }) => ({
-    name,
-    right: estimate(outcomes.map((row) => row.map(({ verified }) => Number(verified)))),
-    costUsd: mean(outcomes.flat().map(({ costUsd }) => costUsd)),
-  }));
-  const rightOf = (name: string): number | undefined => rows.find((row) => row.name === name)?.right.mean;
-  const [random, oracle] = [rightOf(BASELINES.random), rightOf(BASELINES.oracle)];
-  const shareOf = ({ mean: right }: Estimate): string =>
-    random === undefined || oracle === undefined || oracle === random
-      ? '' : `${Math.round((100 * (right - random)) / (oracle - random))} %`;
   const seeds = results[0]?.outcomes.length ?? 0;
   const tasks = results[0]?.outcomes[0]?.length ?? 0;
   return [
@@ -22,11 +28,25 @@ export function gymReport(results: readonly ContestantResult[]): string {
     '',
     `${tasks} tasks, ${seeds} seeds; 95 % intervals by the bootstrap over tasks and seeds.`,
     '',
-    '| contestant | right | 95 % interval | $ per 1,000 tasks | way from random to oracle |',
-    '|---|---:|---:|---:|---:|',
-    ...rows.map(({ name, right, costUsd }) =>
-      `| ${name} | ${percent(right.mean)} | ${percent(right.low)} to ${percent(right.high)} | ` +
-      `${(costUsd * 1_000).toFixed(2)} | ${shareOf(right)} |`),
+    standingsTable(results.map(standingOf)),
+  ].join('\n');
+}
+
+/** With the share of the way from random plans to the oracle. */
+export function standingsTable(standings: readonly Standing[]): string {
+  const rightOf = (name: string): number | undefined => standings.find((standing) => standing.name === name)?.right.mean;
+  const [random, oracle] = [rightOf(BASELINES.random), rightOf(BASELINES.oracle)];
+  const wayOf = ({ mean: right }: Estimate): string =>
+    random === undefined || oracle === undefined || oracle === random ? '' : `${Math.round((100 * (right - random)) / (oracle - random))} %`;
+  const hasTexts = standings.some(({ formatRate }) => formatRate !== undefined);
+  const row = (cells: readonly string[]): string => `| ${cells.slice(0, hasTexts ? 6 : 5).join(' | ')} |`;
+  return [
+    row(['contestant', 'right', '95 % interval', '$ per 1,000 tasks', 'way from random to oracle', 'texts that are plans']),
+    row(['---', '---:', '---:', '---:', '---:', '---:']),
+    ...standings.map(({ name, right, costUsd, formatRate }) => row([
+      name, percent(right.mean), `${percent(right.low)} to ${percent(right.high)}`, (costUsd * 1_000).toFixed(2), wayOf(right),
+      formatRate === undefined ? '' : percent(formatRate),
+    ])),
     '',
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import { MAX_STEPS } from '../../workflow/plan.ts';
 
 const counts = z.record(z.string(), z.int().min(0));
 
-const entrySchema = z.object({
+export const planEntrySchema = z.object({
   /** From 1. */
   step: z.int().min(1),
   /** Of the question. */
@@ -20,7 +20,7 @@ const entrySchema = z.object({
 });
 
 /** How the plans for one question in one step of a training looked. */
-export type PlanEntry = z.infer<typeof entrySchema>;
+export type PlanEntry = z.infer<typeof planEntrySchema>;
 
 export function planEntry(
   texts: readonly string[], { step, kind, pool }: { readonly step: number; readonly kind: string; readonly pool: readonly { readonly id: string }[] },
@@ -54,7 +54,7 @@ export class PlanDiary {
   /** Goes on behind the steps that are done; what was written of later ones is forgotten, since they are done again. */
   static async open(file: string, { stepsDone }: { readonly stepsDone: number }): Promise<PlanDiary> {
     const lines = stepsDone === 0 ? [] : (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-    const entries = lines.map((line) => entrySchema.parse(JSON.parse(line))).filter(({ step }) => step <= stepsDone);
+    const entries = lines.map((line) => planEntrySchema.parse(JSON.parse(line))).filter(({ step }) => step <= stepsDone);
     await writeFile(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
     return new PlanDiary(file, entries);
   }

@@ -1,0 +1,53 @@
+import './cli/require-node.ts';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BASELINES } from './eval/gym/contestants.ts';
+import { drawLearning } from './eval/gym/draw-learning.ts';
+import { standingsTable } from './eval/gym/gym-report.ts';
+import { BEST_ALONE, gymStandings, readGymResult } from './eval/gym/gym-result.ts';
+
+/* Composition root of the account of what trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
+
+const folder = fileURLToPath(new URL('../docs/gym', import.meta.url));
+const files = (await readdir(folder)).filter((name) => /^seed-\d+\.json$/.test(name)).sort();
+if (files.length === 0) {
+  process.stderr.write('There is no result in docs/gym. Make one: node with-node.mjs node backend/gym-train.ts\n');
+  process.exitCode = 1;
+} else await tell();
+
+async function tell(): Promise<void> {
+  const results = await Promise.all(files.map((name) => readGymResult(path.join(folder, name))));
+  const [fixed, unseen] = [gymStandings(results, 'fixed'), gymStandings(results, 'unseen')];
+  const levels = [BASELINES.random, BEST_ALONE, BASELINES.mixture, BASELINES.oracle].flatMap((name) => {
+    const found = fixed.find((standing) => standing.name === name);
+    return found ? [{ name: name.replace(/,.*/, ''), share: found.right.mean }] : [];
+  });
+  const trainings = results.map(({ metrics, plans }) => ({
+    verified: metrics.map(({ verified_rate }) => verified_rate ?? 0), format: metrics.map(({ format_rate }) => format_rate ?? 0), plans,
+  }));
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'learning.svg'), drawLearning(trainings, levels));
+  const tasks = results[0]?.heldOut.length ?? 0;
+  await writeFile(path.join(folder, 'README.md'), [
+    '# What conductor-mini learns in the gym',
+    '',
+    'A simulation: workers with made-up skills and prices, behind real wire formats, on small programming tasks whose answers are really executed and',
+    'tested. It shows that the trainer makes a Conductor better at conducting; it shows nothing about real models. The parameters were committed before',
+    'the first training. This page is written by `node with-node.mjs node backend/gym-results.ts` from the files beside it, each of which is one',
+    'training: `node with-node.mjs node backend/gym-train.ts --seed N`.',
+    '',
+    `![${trainings.length} trainings: verified answers along the steps, lengths of plans, roles of steps, and who writes for which kind of question](learning.svg)`,
+    '',
+    `Held-out tasks: ${tasks} a seed, from generators, phrasings and parameters that no training has seen, each asked once, plans sampled at temperature 1`,
+    'without constraint. 95 % intervals by the bootstrap over tasks and seeds.',
+    '',
+    '## The pool that was trained on',
+    '',
+    standingsTable(fixed),
+    '## Pools whose workers no training has met',
+    '',
+    standingsTable(unseen),
+  ].join('\n'));
+  process.stdout.write(`${standingsTable(fixed)}\n${standingsTable(unseen)}`);
+}
