@@ -31,6 +31,8 @@ import { SolveCommand } from './solve-command.ts';
 import { StatusBar } from './status-bar.ts';
 import { TestExplorer } from './test-explorer.ts';
 import { TrainingCommands } from './training-commands.ts';
+import { TrainingDetails } from './training-details.ts';
+import { SHOW_TRAINING, TrainingStatusBar } from './training-status-bar.ts';
 import { Trainings } from './trainings.ts';
 import { VerdictFeed } from './verdict-feed.ts';
 import { VirtualDocuments } from './virtual-documents.ts';
@@ -100,9 +102,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       remember: (trainingId) => void context.workspaceState.update(OPEN_TRAINING_KEY, trainingId),
     },
   });
+  const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
   const panel = new PanelStateSource({
-    connection, runs, list, trainings, models,
+    connection, runs, list, trainings, trainingDetails, models,
     isTrusted: () => vscode.workspace.isTrusted,
     stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
@@ -147,8 +150,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
   const modelSettings = new ModelSettings(connection, report);
   const statusBar = new StatusBar();
+  const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
-    connection, panel, solve, runCommands, trainingCommands, review,
+    connection, panel, solve, runCommands, trainingCommands, trainingDetails, review,
     openFile: (path, line) => openWorkspaceFile(runs.run?.request.workspace ?? onlyFolder(), path, line),
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
   };
@@ -162,6 +166,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   runs.happened.on(({ event }) => {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
+  trainings.changed.on(() => trainingStatusBar.update(trainings.list));
   trainings.stopped.on((training) => void trainingCommands.tell(training).catch(report));
   models.changed.on(() => showStatus());
   verdicts.judged.on((judged) => void testExplorer.show(judged).catch((error: unknown) => log.warn(messageOf(error))));
@@ -216,6 +221,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.insertAnswer': () => runCommands.insertAnswer(),
     'conductor.copyAnswer': () => runCommands.copyAnswer(),
     'conductor.fineTune': () => fineTune.run(),
+    [SHOW_TRAINING]: async (trainingId) => {
+      if (typeof trainingId === 'string') await trainingCommands.open(trainingId);
+    },
     'conductor.addWorker': () => addWorker.run(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
@@ -236,6 +244,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection,
     runChanged,
     statusBar,
+    trainingStatusBar,
     testExplorer,
     keys.watch(),
     documents.register(),

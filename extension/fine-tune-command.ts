@@ -3,6 +3,7 @@ import { formatUsd } from '../backend/protocol/figures.ts';
 import { rolloutsOf, type TrainingConfig, type TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
+import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
 import { readTrainingConfig, TRAINING_CONFIG_FILE } from './training-config.ts';
 import { isUnderWay, type Trainings } from './trainings.ts';
@@ -110,7 +111,7 @@ async function agreeOn(config: TrainingConfig, cast: Cast, { isFromFile }: { rea
     const picked = await vscode.window.showInformationMessage(title, { modal: true, detail: detailOf(agreed, cast, isFromFile) }, begin, change);
     if (picked === begin) return agreed;
     if (picked !== change) return undefined;
-    const usd = await askBudget(agreed.budget.usd);
+    const usd = await askBudget({ title: vscode.l10n.t('Conductor: Fine-tune on Project Tests'), usd: agreed.budget.usd });
     if (usd !== undefined) agreed = { ...agreed, budget: { ...agreed.budget, usd } };
   }
 }
@@ -127,20 +128,4 @@ function detailOf(config: TrainingConfig, { workers, simulated }: Cast, isFromFi
     ...(isFromFile ? [vscode.l10n.t('The settings come from {0}.', TRAINING_CONFIG_FILE)] : []),
     vscode.l10n.t('The Conductor plans as before until you adopt what was trained, and you can go back.'),
   ].join('\n\n');
-}
-
-async function askBudget(usd: number): Promise<number | undefined> {
-  const text = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Conductor: Fine-tune on Project Tests'),
-    prompt: vscode.l10n.t('The most that the training may spend, in dollars'),
-    value: String(usd),
-    ignoreFocusOut: true,
-    validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : undefined),
-  });
-  return text === undefined ? undefined : amountOf(text);
-}
-
-function amountOf(text: string): number | undefined {
-  const usd = Number(text.trim().replace(/^\$/, ''));
-  return text.trim() !== '' && Number.isFinite(usd) && usd > 0 ? usd : undefined;
 }

@@ -5,6 +5,7 @@ import type { PanelStateSource } from './panel-state.ts';
 import type { RunCommands } from './run-commands.ts';
 import type { SolveCommand } from './solve-command.ts';
 import type { TrainingCommands } from './training-commands.ts';
+import type { TrainingDetails } from './training-details.ts';
 
 export interface PageMessageOptions {
   readonly connection: Pick<BackendConnection, 'client' | 'request'>;
@@ -12,6 +13,7 @@ export interface PageMessageOptions {
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
   readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
   readonly trainingCommands: Pick<TrainingCommands, 'act'>;
+  readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
   readonly review: Pick<AnswerReview, 'show'>;
   /** Shows a file of the open run's folder. */
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
@@ -21,7 +23,7 @@ export interface PageMessageOptions {
 
 /** Does what the page asks for. @throws an error with a sentence, for the page to show. */
 export async function actOn(message: PageMessage, options: PageMessageOptions): Promise<void> {
-  const { connection, panel, solve, runCommands, trainingCommands, review, openFile, runCommand } = options;
+  const { connection, panel, solve, runCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
@@ -49,6 +51,10 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
       return runCommand('conductor.fineTune');
     case 'training':
       return trainingCommands.act(message.action, message.trainingId);
+    case 'trainingTasks':
+      return trainingDetails.showTasks(message.trainingId, message.count);
+    case 'rollout':
+      return trainingDetails.showRollout(message.trainingId, message.runId);
     case 'apply':
       return review.show(await runCommands.runOf(message.runId));
     case 'copy':

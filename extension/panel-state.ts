@@ -8,6 +8,7 @@ import type { ModelStates } from './model-states.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 import { Signal } from './signal.ts';
+import type { TrainingDetails } from './training-details.ts';
 import type { Trainings } from './trainings.ts';
 
 export interface PanelStateOptions {
@@ -15,6 +16,7 @@ export interface PanelStateOptions {
   readonly runs: RunStore;
   readonly list: RunList;
   readonly trainings: Trainings;
+  readonly trainingDetails: Pick<TrainingDetails, 'changed' | 'tasks' | 'rollout'>;
   readonly models: ModelStates;
   readonly isTrusted: () => boolean;
   /** Words for people; the window's language is VS Code's business. */
@@ -37,11 +39,12 @@ export class PanelStateSource {
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, runs, list, trainings, models } = options;
+    const { connection, runs, list, trainings, trainingDetails, models } = options;
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
     list.changed.on(() => this.changed.emit());
     trainings.changed.on(() => this.changed.emit());
+    trainingDetails.changed.on(() => this.changed.emit());
     trainings.problem.on((problem) => this.refuse(problem));
     models.changed.on(() => this.changed.emit());
     connection.stateChanged.on(() => this.changed.emit());
@@ -49,11 +52,11 @@ export class PanelStateSource {
   }
 
   get state(): PanelState {
-    const { runs, list, trainings, models, isTrusted } = this.#options;
+    const { runs, list, trainings, trainingDetails, models, isTrusted } = this.#options;
     const run = this.#asking || trainings.isOpen ? undefined : runs.run;
     return {
       ...(run && { run }),
-      ...(trainings.open && { training: trainings.open }),
+      ...(trainings.open && { training: trainings.open, trainingTasks: trainingDetails.tasks, rollout: trainingDetails.rollout }),
       models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
       trainings: trainings.list,

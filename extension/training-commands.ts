@@ -4,6 +4,7 @@ import type { TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainMessage } from './plain-message.ts';
+import { askBudget } from './training-budget.ts';
 import type { Trainings } from './trainings.ts';
 
 export interface TrainingCommandOptions {
@@ -34,6 +35,8 @@ export class TrainingCommands {
       case 'resume':
         await connection.request('training/resume', { trainingId });
         return;
+      case 'raiseBudget':
+        return this.#raiseBudget(trainingId);
       case 'cancel':
         if (await isCancelMeant()) await connection.request('training/cancel', { trainingId });
         return;
@@ -44,6 +47,16 @@ export class TrainingCommands {
         await connection.request('training/goBack', { trainingId });
         return;
     }
+  }
+
+  /** Goes on with what the training may cost from now on. */
+  async #raiseBudget(trainingId: string): Promise<void> {
+    const { connection, trainings } = this.#options;
+    const training = trainings.list.find((one) => one.trainingId === trainingId);
+    if (!training) return;
+    const { maxUsd, spentUsd } = training;
+    const usd = await askBudget({ title: vscode.l10n.t('Conductor: Raise the Budget of a Training'), usd: 2 * maxUsd, spent: spentUsd });
+    if (usd !== undefined) await connection.request('training/resume', { trainingId, maxUsd: usd });
   }
 
   /** Says that a training is over or paused, where nobody sees it in the panel. */

@@ -28,8 +28,8 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
 }
 
 function View({ state }: { readonly state: PanelState }): JSX.Element {
-  const { training, run, models, applied } = state;
-  if (training) return <TrainingView key={training.trainingId} training={training} />;
+  const { training, trainingTasks, rollout, run, models, applied } = state;
+  if (training) return <TrainingView key={training.trainingId} training={training} tasks={trainingTasks} rollout={rollout} />;
   return run ? <RunView key={run.runId} run={run} models={models} applied={applied} /> : <AskView state={state} />;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
-import type { Training, TrainingSummary } from './training.ts';
+import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
@@ -67,6 +67,10 @@ export interface PanelState {
   readonly run?: RunSnapshot | undefined;
   /** The training on show, as the backend's own schema let it through. */
   readonly training?: Training | undefined;
+  /** The first of its tasks, once they were asked for. */
+  readonly trainingTasks?: TaskNotes | undefined;
+  /** The one of its rollouts that is looked at. */
+  readonly rollout?: WholeRollout | undefined;
   /** Past runs, newest first. */
   readonly runs: readonly RunSummary[];
   /** Past trainings, newest first. */
@@ -92,10 +96,11 @@ export interface StateMessage {
 }
 
 const runId = z.string().min(1).max(64);
+const trainingId = z.string().min(1).max(64);
 const question = z.string().max(32_000);
 
 /** What a person can do about a training. */
-export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'cancel', 'adopt', 'goBack']);
+export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'raiseBudget', 'cancel', 'adopt', 'goBack']);
 export type TrainingAction = z.infer<typeof trainingActionSchema>;
 
 const text = z.string().max(4_000_000);
@@ -112,7 +117,11 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('open'), runId }),
   /** Begins a training of the Conductor, once its cost is agreed to. */
   z.strictObject({ type: z.literal('fineTune') }),
-  z.strictObject({ type: z.literal('training'), action: trainingActionSchema, trainingId: z.string().min(1).max(64) }),
+  z.strictObject({ type: z.literal('training'), action: trainingActionSchema, trainingId }),
+  /** The first so many tasks of the training on show; they come with the state, again whenever they change. */
+  z.strictObject({ type: z.literal('trainingTasks'), trainingId, count: z.number().int().min(1).max(10_000) }),
+  /** One of its rollouts as a whole; without `runId`, none any more. */
+  z.strictObject({ type: z.literal('rollout'), trainingId, runId: runId.optional() }),
   /** Leaves the run or the training on show (it goes on) for the page that asks; the question to begin with, if any. */
   z.strictObject({ type: z.literal('newQuestion'), question: question.optional() }),
   /** Shows the answer's edits as a diff that the person accepts or rejects. */

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { trainingSummaryOf, type Training, type TrainingEvent, type TrainingSummary } from '../protocol/training.ts';
-import type { TrainingService } from './handlers/training-handlers.ts';
+import type { TrainingManager } from '../train/training-manager.ts';
 import type { FeedOutput } from './run-feed.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** What one client is told about trainings: the changes of those it subscribed to, and of all what a list shows. */
 export class TrainingFeed {
-  readonly #trainings: Pick<TrainingService, 'get'>;
+  readonly #trainings: Pick<TrainingManager, 'get'>;
   readonly #output: Pick<FeedOutput, 'notify'>;
   readonly #subscriptions = new Subscriptions();
   readonly #listed = new Map<string, TrainingSummary>();
   readonly #stopListening: () => void;
 
-  constructor(trainings: Pick<TrainingService, 'get' | 'listen'>, output: Pick<FeedOutput, 'notify'>) {
+  constructor(trainings: Pick<TrainingManager, 'get' | 'listen'>, output: Pick<FeedOutput, 'notify'>) {
     this.#trainings = trainings;
     this.#output = output;
     this.#stopListening = trainings.listen((training, event) => this.#tell(training, event));

@@ -29,6 +29,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       },
       preview: record('preview'),
     },
+    trainingDetails: { showTasks: record('showTasks'), showRollout: record('showRollout') },
     runCommands: {
       cancel: record('cancel'),
       resume: record('resume'),
@@ -63,6 +64,9 @@ describe('a message of the page', () => {
     [{ type: 'insert', text: 'code' }, ['insert', 'code']],
     [{ type: 'openFile', path: 'src/a.ts', line: 3 }, ['openFile', 'src/a.ts', 3]],
     [{ type: 'fineTune' }, ['command', 'conductor.fineTune']],
+    [{ type: 'trainingTasks', trainingId: 't1', count: 100 }, ['showTasks', 't1', 100]],
+    [{ type: 'rollout', trainingId: 't1', runId: 't1.0.0.0' }, ['showRollout', 't1', 't1.0.0.0']],
+    [{ type: 'training', action: 'raiseBudget', trainingId: 't1' }, ['training', 'raiseBudget', 't1']],
     [{ type: 'training', action: 'goBack', trainingId: 't1' }, ['training', 'goBack', 't1']],
     [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
     [{ type: 'chooseModel' }, ['command', 'conductor.chooseConductorModel']],

@@ -7,6 +7,7 @@ import { ModelStates } from '../../extension/model-states.ts';
 import { PanelStateSource } from '../../extension/panel-state.ts';
 import { RunList } from '../../extension/run-list.ts';
 import { RunStore } from '../../extension/run-store.ts';
+import { TrainingDetails } from '../../extension/training-details.ts';
 import { Trainings } from '../../extension/trainings.ts';
 import { FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
@@ -41,8 +42,9 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
   const runs = new RunStore({ connection, memory: { runId: undefined, remember: () => undefined } });
   const list = new RunList({ connection, folders: () => folders });
   const trainings = new Trainings({ connection, folders: () => folders, memory: { trainingId: undefined, remember: () => undefined } });
+  const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
-  const panel = new PanelStateSource({ connection, runs, list, trainings, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
+  const panel = new PanelStateSource({ connection, runs, list, trainings, trainingDetails, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
     const end = panel.changed.on(() => {
       if (!holds(panel.state)) return;

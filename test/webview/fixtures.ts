@@ -6,7 +6,8 @@ import { stepsOf, type Access } from '../../backend/workflow/plan.ts';
 import type { Cost, Usage } from '../../backend/protocol/usage.ts';
 import type { TestChange, Verdict } from '../../backend/protocol/verdict.ts';
 import {
-  adoptedTraining, BEGIN, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, TRAININGS, waitingTraining,
+  adoptedTraining, BEGIN, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, TASK_NOTES, TRAININGS,
+  waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 
@@ -758,6 +759,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'ask-trainings': () => stateWith({ runs: RUNS.slice(0, 2), trainings: TRAININGS }),
   'training-preparing': () => stateWith({ training: preparingTraining() }),
   'training-running': () => stateWith({ training: runningTraining() }),
+  'training-details': () => stateWith({ training: runningTraining(), trainingTasks: TASK_NOTES, rollout: WHOLE_ROLLOUT }),
   'training-waiting': () => stateWith({ training: waitingTraining() }),
   'training-paused': () => stateWith({ training: overBudgetTraining() }),
   'training-failed': () => stateWith({ training: failedTraining() }),

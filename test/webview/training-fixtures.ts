@@ -1,4 +1,7 @@
-import { trainingConfigSchema, trainingSchema, trainingSummaryOf, type Comparison, type Training, type TrainingSummary } from '../../backend/protocol/training.ts';
+import {
+  trainingConfigSchema, trainingSchema, trainingSummaryOf, type Comparison, type Rollout, type TaskNote, type TaskNotes, type Training, type TrainingSummary,
+  type WholeRollout,
+} from '../../backend/protocol/training.ts';
 
 /*
  * Trainings in every state, as the backend tells of them.
@@ -56,7 +59,66 @@ export const preparingTraining = (): Training => training({
   state: 'preparing', message: 'Making tasks of the project: 9 admitted.', progress: { done: 14, of: 63 }, tasks: { train: 0, heldOut: 0 },
 });
 
-export const runningTraining = (): Training => training({ step: 23, progress: { done: 2, of: 4 }, secondsPerStep: 71.4 });
+const QUESTIONS = [
+  'The function `mergeIntervals` in src/intervals.ts is not written yet. Write it, so that it does what its name, its comments…',
+  'These tests fail: - test/intervals.test.ts > merges what touches. Find the bug in the code and mend it.',
+];
+
+function rollout(place: number, sample: number, change: Partial<Rollout>): Rollout {
+  return {
+    runId: `training-1.23.${place}.${sample}`, place, sample, revises: false, question: QUESTIONS[place] ?? '', outcome: 'running',
+    steps: [
+      { worker: 'claude', subtask: 'Read the tests of intervals and say in a few lines what mergeIntervals has to return for touching intervals.' },
+      { worker: 'gpt', subtask: 'Write mergeIntervals as described, and give the whole file.' },
+    ],
+    ...change,
+  };
+}
+
+export const ROLLOUTS: NonNullable<Training['rollouts']> = {
+  step: 24,
+  list: [
+    rollout(0, 0, { outcome: 'verified', reward: 1, costUsd: 0.0041 }),
+    rollout(0, 1, { outcome: 'not-verified', reward: 0.5, costUsd: 0.0023, steps: [{ worker: 'qwen-coder', subtask: 'Write mergeIntervals.' }] }),
+    rollout(0, 2, { outcome: 'unparseable', reward: 0, steps: [], text: 'Let me think about which of the models could do this. The first one is good at' }),
+    rollout(0, 3, { outcome: 'unknown' }),
+    rollout(1, 0, { outcome: 'running', steps: [{ worker: 'claude', subtask: 'Find the bug.' }, { worker: 'gpt', subtask: 'Check it.' }, { worker: 'claude', subtask: 'Mend it.' }] }),
+    rollout(1, 1, { outcome: 'running' }),
+  ],
+};
+
+export const WHOLE_ROLLOUT: WholeRollout = {
+  runId: 'training-1.23.0.0',
+  question: 'The function `mergeIntervals` in src/intervals.ts is not written yet. Write it.',
+  text: 'The tests say what is wanted; one model should read them and another should write.\n\nmodel_id = [0, 1]\nsubtasks = ["Read", "Write"]\naccess_list = [[], ["all"]]',
+  steps: [
+    {
+      worker: 'claude', subtask: 'Read the tests of intervals and say in a few lines what mergeIntervals has to return for touching intervals.',
+      reads: [], readsPreviousRound: false, state: 'completed', output: 'Intervals that touch are one: [1, 2] and [2, 3] are [1, 3].',
+    },
+    {
+      worker: 'gpt', subtask: 'Write mergeIntervals as described, and give the whole file.', reads: [0], readsPreviousRound: false, state: 'completed',
+      output: 'export function mergeIntervals(intervals) {\n  // …\n}',
+    },
+  ],
+  message: '5 of 5 failing tests are mended, and none that passed fails.',
+};
+
+const note = (state: TaskNote['state'], about: string, reason: string): TaskNote => ({ about, source: 'project', state, reason });
+
+export const TASK_NOTES: TaskNotes = {
+  offset: 0, total: 45, train: 27, heldOut: 12, leftOut: 6, untried: 114,
+  tasks: [
+    note('train', 'src/intervals.ts: mergeIntervals', '5 of 5 failing tests are mended, and none that passed fails.'),
+    note('train', 'src/intervals.ts:42', '1 of 1 failing test is mended, and none that passed fails.'),
+    note('held-out', 'src/ranges.ts:7', '3 of 3 failing tests are mended, and none that passed fails.'),
+    note('left-out', 'src/intervals.ts:61', 'No test can tell: no test failed before the change.'),
+    note('left-out', 'commit 4f1c2d90ab13', 'Of the files that it changes, some are held out and some are not.'),
+  ],
+};
+
+export const runningTraining = (): Training =>
+  training({ step: 23, progress: { done: 2, of: 4 }, secondsPerStep: 71.4, rollouts: ROLLOUTS });
 
 export const waitingTraining = (): Training => training({
   step: 4, state: 'waiting', message: 'claude is overloaded at the moment: tried again in 30 s.', secondsPerStep: 71.4,

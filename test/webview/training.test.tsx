@@ -6,8 +6,8 @@ import { bandOf, curvesOf, describe as describeCurve, extentOf, pathOf } from '.
 import { stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 import {
-  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, preparingTraining, runningTraining, training,
-  TRAININGS, waitingTraining,
+  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, preparingTraining, ROLLOUTS, runningTraining,
+  TASK_NOTES, training, TRAININGS, waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 
 beforeEach(() => {
@@ -42,8 +42,8 @@ describe('a training', () => {
     ['under way', runningTraining(), ['Pause', 'Cancel']],
     ['waiting', waitingTraining(), ['Pause', 'Cancel']],
     ['comparing', training({ state: 'evaluating', step: 50 }), ['Pause', 'Cancel']],
-    ['paused', overBudgetTraining(), ['Resume', 'Cancel']],
-    ['failed', failedTraining(), ['Resume', 'Train again']],
+    ['paused', overBudgetTraining(), ['Resume', 'Raise budget…', 'Cancel']],
+    ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Train again']],
     ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again']],
     ['compared', completedTraining(), ['Adopt', 'Train again']],
     ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again']],
@@ -56,6 +56,7 @@ describe('a training', () => {
     ['Pause this training', runningTraining(), 'pause'],
     ['Cancel this training', runningTraining(), 'cancel'],
     ['Resume this training', overBudgetTraining(), 'resume'],
+    ['Raise budget…', overBudgetTraining(), 'raiseBudget'],
     ['Adopt what was trained', completedTraining(), 'adopt'],
     ['Go back to the Conductor before', adoptedTraining(), 'goBack'],
   ])('"%s" is asked of the extension', (button, shown, action) => {
@@ -179,6 +180,92 @@ describe('the curves', () => {
   it('draw no more points than there is room for', () => {
     const long = reward(...Array.from({ length: 20_000 }, (_, index) => (index % 7) / 7));
     expect(pathOf(long, size).match(/[ML]/g)?.length).toBeLessThan(700);
+  });
+});
+
+describe('the tasks', () => {
+  const shown = stateWith({ training: runningTraining() });
+
+  it('are counted, and asked for when somebody opens them', () => {
+    const panel = renderPanel(shown);
+    expect(panel.text()).toContain('Tasks27 to learn from · 12 held out');
+    expect(panel.posted).toEqual([]);
+    panel.click(/^Tasks/);
+    expect(panel.posted).toEqual([{ type: 'trainingTasks', trainingId: 'training-1', count: 100 }]);
+    expect(panel.text()).toContain('Reading the tasks…');
+  });
+
+  it('stand with the reason why each was admitted or left out, and more are asked for', () => {
+    const panel = renderPanel({ ...shown, trainingTasks: TASK_NOTES });
+    panel.click(/^Tasks/);
+    panel.click(/^Left out/);
+    expect(panel.text()).toContain('Left out6src/intervals.ts:61No test can tell: no test failed before the change.');
+    expect(panel.text()).toContain('2 of 6 are shown.');
+    expect(panel.text()).toContain('114 more were found and not tried.');
+    panel.click('Show more: 5 of 45 are here');
+    expect(panel.posted.at(-1)).toEqual({ type: 'trainingTasks', trainingId: 'training-1', count: 105 });
+  });
+
+  it('draw names of projects as text, with what would hide made seen', () => {
+    const tasks = [{ about: '<b>x</b>\u202E.ts', source: 'project', state: 'train', reason: '<img src=x>' }] as const;
+    const panel = renderPanel({ ...shown, trainingTasks: { ...TASK_NOTES, tasks: [...tasks], total: 1, train: 1, heldOut: 0, leftOut: 0 } });
+    panel.click(/^Tasks/);
+    expect(panel.root.querySelector('.task-list b, img')).toBeNull();
+    expect(panel.text()).toContain('<b>x</b>⟨U+202E⟩.ts');
+  });
+});
+
+describe('the plans of a step', () => {
+  const shown = runningTraining();
+  const rows = (panel: RenderedPanel): string[] => [...panel.root.querySelectorAll('.rollout-title')].map(({ textContent }) => textContent);
+
+  it('come with steps, outcome and reward, by task', () => {
+    const panel = show(shown);
+    expect(panel.text()).toContain('Plans of step 244 of 32 done');
+    expect(rows(panel)).toEqual([
+      'Plan 1 of task 1 verified reward 1.00 · $0.0041', 'Plan 2 of task 1 not verified reward 0.50 · $0.0023',
+      'Plan 3 of task 1 no plan could be read reward 0.00', 'Plan 4 of task 1 could not be judged ',
+      'Plan 1 of task 2 is carried out ', 'Plan 2 of task 2 is carried out ',
+    ]);
+    expect([...panel.root.querySelectorAll('.rollout')][1]?.querySelector('.rollout-steps')?.textContent).toBe('qwen-coder Write mergeIntervals.');
+    expect(panel.text()).toContain('Let me think about which of the models');
+  });
+
+  it('stay where they are when there is news of one', () => {
+    const panel = show(shown);
+    const before = [...panel.root.querySelectorAll('.rollout')];
+    const list = [...ROLLOUTS.list.slice(1), { ...ROLLOUTS.list[0]!, reward: 0.9 }];
+    panel.show(stateWith({ training: { ...shown, rollouts: { step: 24, list } } }));
+    expect([...panel.root.querySelectorAll('.rollout')]).toEqual(before);
+    expect(rows(panel)[0]).toContain('reward 0.90');
+  });
+
+  it('are not said to be under way where the training is not', () => {
+    expect(rows(show({ ...overBudgetTraining(), rollouts: ROLLOUTS })).at(-1)).toBe('Plan 2 of task 2 not finished ');
+  });
+
+  it('can be looked at as a whole, one at a time, and their step stays meanwhile', () => {
+    const panel = show(shown);
+    panel.click(/^Plan 1 of task 1/);
+    expect(panel.posted).toEqual([{ type: 'rollout', trainingId: 'training-1', runId: 'training-1.23.0.0' }]);
+    expect(panel.text()).toContain('Reading the plan…');
+    const next = { step: 25, list: [{ ...ROLLOUTS.list[0]!, runId: 'training-1.24.0.0' }] };
+    panel.show(stateWith({ training: { ...shown, rollouts: next }, rollout: WHOLE_ROLLOUT }));
+    expect(panel.text()).toContain('Plans of step 24');
+    expect(panel.text()).toContain('Step 25 has begun: its plans come when this one is closed.');
+    expect(panel.text()).toContain('2 gpt answered, reads step 1');
+    panel.click('Answer of step 2');
+    expect(panel.root.querySelector('.rollout-whole pre')?.textContent).toContain('export function mergeIntervals');
+    panel.click(/^Plan 1 of task 1/);
+    expect(panel.posted.at(-1)).toEqual({ type: 'rollout', trainingId: 'training-1' });
+    expect(panel.text()).toContain('Plans of step 25');
+  });
+
+  it('draw what models wrote as text', () => {
+    const evil = { ...ROLLOUTS.list[0]!, question: '<img src=x>', steps: [{ worker: '<b>w</b>', subtask: '<script>alert(1)</script>\u202E' }] };
+    const panel = show({ ...shown, rollouts: { step: 24, list: [evil] } });
+    expect(panel.root.querySelector('.rollouts :is(img, b, script)')).toBeNull();
+    expect(panel.text()).toContain('<script>alert(1)</script>⟨U+202E⟩');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { formatTokens, formatUsd, formatWhen, plural } from '../../backend/protocol/figures.ts';
-import { isTrainingOver, type Training } from '../../backend/protocol/training.ts';
+import { isTrainingOver, type TaskNotes, type Training, type WholeRollout } from '../../backend/protocol/training.ts';
 import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
 import { useNow } from '../clock.tsx';
 import { Button, Icon } from '../controls.tsx';
@@ -8,10 +8,17 @@ import { useHost } from '../host.ts';
 import { Notice } from '../notice.tsx';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
+import { RolloutsView } from './rollouts-view.tsx';
+import { TasksView } from './tasks-view.tsx';
 import { countsOf, fractionOf, timeLeft, trainingStage } from './training-stage.ts';
 
 /** A training from its tasks to the comparison that it is offered with. */
-export function TrainingView({ training }: { readonly training: Training }): JSX.Element {
+export function TrainingView({ training, tasks, rollout }: {
+  readonly training: Training;
+  /** What was asked for of it. */
+  readonly tasks: TaskNotes | undefined;
+  readonly rollout: WholeRollout | undefined;
+}): JSX.Element {
   const { trainingId, comparison, metrics, simulated } = training;
   return (
     <>
@@ -21,7 +28,9 @@ export function TrainingView({ training }: { readonly training: Training }): JSX
       <Ending training={training} />
       {comparison && <ComparisonView comparison={comparison} simulated={simulated} />}
       <Actions training={training} />
+      <TasksView training={training} notes={tasks} />
       <CurvesView trainingId={trainingId} metrics={metrics} />
+      <RolloutsView training={training} whole={rollout} isUnderWay={isUnderWay(training)} />
     </>
   );
 }
@@ -98,17 +107,19 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
   }
 }
 
+const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && state !== 'paused';
+
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
   const { trainingId, state, comparison, adopted } = training;
   const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
-  const isUnderWay = !isTrainingOver(state) && state !== 'paused';
   const goesOn = state === 'paused' || state === 'failed';
   return (
     <div class="actions training-actions">
-      {isUnderWay && <Button onClick={post('pause')} label="Pause this training">Pause</Button>}
+      {isUnderWay(training) && <Button onClick={post('pause')} label="Pause this training">Pause</Button>}
       {goesOn && <Button appearance="primary" onClick={post('resume')} label="Resume this training">Resume</Button>}
-      {(isUnderWay || state === 'paused') && <Button onClick={post('cancel')} label="Cancel this training">Cancel</Button>}
+      {goesOn && <Button onClick={post('raiseBudget')}>Raise budget…</Button>}
+      {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label="Cancel this training">Cancel</Button>}
       {state === 'completed' && comparison && !adopted && (
         <Button appearance="primary" onClick={post('adopt')} label="Adopt what was trained">Adopt</Button>
       )}

@@ -1,0 +1,145 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { formatUsd } from '../../backend/protocol/figures.ts';
+import { MAX_TOLD_ROLLOUTS, rolloutsOf, type Rollout, type Training, type WholeRollout } from '../../backend/protocol/training.ts';
+import { Icon, type IconName, type Tone } from '../controls.tsx';
+import { useHost } from '../host.ts';
+import { visibleText } from '../markdown/visible-text.ts';
+import { WholeRolloutView } from './whole-rollout-view.tsx';
+
+type StepRollouts = NonNullable<Training['rollouts']>;
+
+/**
+ * The plans that were sampled in a step, as they come. While one of them is looked at as a whole, its step stays on show, so that nothing
+ * is taken away from under who reads it.
+ */
+export function RolloutsView({ training, whole, isUnderWay }: {
+  readonly training: Pick<Training, 'trainingId' | 'rollouts' | 'config'>;
+  readonly whole: WholeRollout | undefined;
+  readonly isUnderWay: boolean;
+}): JSX.Element | null {
+  const { trainingId, rollouts: current, config } = training;
+  const host = useHost();
+  const [open, setOpen] = useState<string>();
+  const held = useRef<StepRollouts>();
+  if (open === undefined || held.current?.step === current?.step) held.current = current;
+  const area = useSteadyHeight(open === undefined && isUnderWay);
+  const shown = held.current;
+  if (!shown || !current) return null;
+
+  const look = (runId: string | undefined): void => {
+    setOpen(runId);
+    host.post({ type: 'rollout', trainingId, ...(runId !== undefined && { runId }) });
+  };
+  const judged = shown.list.filter(({ outcome }) => outcome !== 'running').length;
+  const planned = rolloutsOf({ ...config, steps: 1 });
+  return (
+    <section class="rollouts" aria-labelledby="rollouts-title">
+      <div class="row section-title">
+        <h2 id="rollouts-title">Plans of step {shown.step}</h2>
+        <span class="figures">{judged} of {planned} done</span>
+      </div>
+      {shown.step !== current.step && (
+        <p class="quiet rollouts-held">Step {current.step} has begun: its plans come when this one is closed.</p>
+      )}
+      <div ref={area}>
+        {groupsOf(shown.list).map(({ place, question, rollouts }) => (
+          <div key={place} class="rollout-group" role="group" aria-label={`Task ${place + 1}`}>
+            <h3 class="quiet" dir="auto" title={visibleText(question)}>{visibleText(question)}</h3>
+            <ul>
+              {rollouts.map((rollout) => {
+                const { runId } = rollout;
+                return (
+                  <RolloutRow
+                    key={runId} rollout={rollout} isUnderWay={isUnderWay} isOpen={open === runId} whole={whole?.runId === runId ? whole : undefined}
+                    onToggle={() => look(open === runId ? undefined : runId)}
+                  />
+                );
+              })}
+            </ul>
+          </div>
+        ))}
+        {planned > MAX_TOLD_ROLLOUTS && shown.list.length >= MAX_TOLD_ROLLOUTS && (
+          <p class="quiet">The first {MAX_TOLD_ROLLOUTS} of {planned} are shown.</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function RolloutRow({ rollout, isUnderWay, isOpen, whole, onToggle }: {
+  readonly rollout: Rollout; readonly isUnderWay: boolean; readonly isOpen: boolean; readonly whole: WholeRollout | undefined; readonly onToggle: () => void;
+}): JSX.Element {
+  const { sample, revises, steps, text, reward, costUsd, place } = rollout;
+  const { words, icon, tone } = outcomeOf(rollout, isUnderWay);
+  const name = `Plan ${sample + 1}${revises ? ', revised' : ''}`;
+  const figures = [...(reward === undefined ? [] : [`reward ${reward.toFixed(2)}`]), ...(costUsd === undefined ? [] : [formatUsd(costUsd)])];
+  return (
+    <li class="rollout">
+      <button type="button" class="rollout-title" aria-expanded={isOpen} onClick={onToggle}>
+        <Icon name={icon} tone={tone} />
+        <span><strong>{name}</strong><span class="visually-hidden"> of task {place + 1}</span> {words} </span>
+        <span class="figures">{figures.join(' · ')}</span>
+      </button>
+      {isOpen
+        ? <div class="rollout-whole">{whole ? <WholeRolloutView whole={whole} /> : <p class="quiet">Reading the plan…</p>}</div>
+        : (
+          <>
+            {steps.length > 0 && (
+              <ol class="rollout-steps">
+                {steps.map(({ worker, subtask }, index) => (
+                  <li key={index}><bdi class="rollout-worker">{worker}</bdi> <span class="quiet" dir="auto">{visibleText(subtask)}</span></li>
+                ))}
+              </ol>
+            )}
+            {text !== undefined && <p class="rollout-steps quiet" dir="auto">{visibleText(text) || 'Nothing was written.'}</p>}
+          </>
+        )}
+    </li>
+  );
+}
+
+function outcomeOf({ outcome }: Rollout, isUnderWay: boolean): { readonly words: string; readonly icon: IconName; readonly tone: Tone } {
+  switch (outcome) {
+    case 'running':
+      return isUnderWay ? { words: 'is carried out', icon: 'loading', tone: 'busy' } : { words: 'not finished', icon: 'circle-outline', tone: 'quiet' };
+    case 'verified':
+      return { words: 'verified', icon: 'pass-filled', tone: 'good' };
+    case 'not-verified':
+      return { words: 'not verified', icon: 'error', tone: 'bad' };
+    case 'unparseable':
+      return { words: 'no plan could be read', icon: 'circle-slash', tone: 'quiet' };
+    case 'unknown':
+      return { words: 'could not be judged', icon: 'warning', tone: 'caution' };
+  }
+}
+
+interface RolloutGroup {
+  readonly place: number;
+  readonly question: string;
+  readonly rollouts: readonly Rollout[];
+}
+
+/** By task, and within it in the order of the samples: news of a plan moves none. */
+function groupsOf(list: readonly Rollout[]): readonly RolloutGroup[] {
+  const byPlace = Map.groupBy(list, ({ place }) => place);
+  return [...byPlace].sort(([a], [b]) => a - b).map(([place, rollouts]) => ({
+    place,
+    question: rollouts[0]?.question ?? '',
+    rollouts: rollouts.toSorted((a, b) => Number(a.revises) - Number(b.revises) || a.sample - b.sample),
+  }));
+}
+
+/** As high as it ever was: when a step begins with no plans, the page does not jump. */
+function useSteadyHeight(isSteady: boolean): { current: HTMLDivElement | null } {
+  const area = useRef<HTMLDivElement>(null);
+  const most = useRef(0);
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.minHeight = '';
+    most.current = isSteady ? Math.max(most.current, element.offsetHeight) : 0;
+    if (isSteady) element.style.minHeight = `${most.current}px`;
+  });
+  return area;
+}
