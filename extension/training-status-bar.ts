@@ -6,6 +6,8 @@ import { isUnderWay } from './trainings.ts';
 /** One short item while a training is under way or paused, which leads to it; nothing otherwise. */
 export class TrainingStatusBar {
   readonly #item: vscode.StatusBarItem;
+  /** A training changes many times a second, and what is said of it here seldom. */
+  #shown = '';
 
   constructor() {
     this.#item = vscode.window.createStatusBarItem('conductor.training', vscode.StatusBarAlignment.Left);
@@ -16,13 +18,19 @@ export class TrainingStatusBar {
   update(trainings: readonly TrainingSummary[]): void {
     const training = trainings.find(isUnderWay) ?? trainings.find(({ state }) => state === 'paused');
     if (!training) {
+      this.#shown = '';
       this.#item.hide();
       return;
     }
     const { trainingId, conductor, message, spentUsd, maxUsd } = training;
     const label = vscode.l10n.t('{0}, {1}', stageOf(training), formatUsd(spentUsd));
-    this.#item.text = `${iconOf(training)} ${label}`;
-    this.#item.tooltip = vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatUsd(spentUsd), formatUsd(maxUsd));
+    const text = `${iconOf(training)} ${label}`;
+    const tooltip = vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatUsd(spentUsd), formatUsd(maxUsd));
+    const shown = [trainingId, text, tooltip].join('\n');
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#item.text = text;
+    this.#item.tooltip = tooltip;
     this.#item.accessibilityInformation = { label: vscode.l10n.t('Conductor training: {0}. Shows the training.', label) };
     this.#item.command = { command: SHOW_TRAINING, title: vscode.l10n.t('Show Training'), arguments: [trainingId] };
     this.#item.show();

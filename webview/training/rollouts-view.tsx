@@ -108,7 +108,7 @@ function outcomeOf({ outcome }: Rollout, isUnderWay: boolean): { readonly words:
     case 'not-verified':
       return { words: 'not verified', icon: 'error', tone: 'bad' };
     case 'unparseable':
-      return { words: 'no plan could be read', icon: 'circle-slash', tone: 'quiet' };
+      return { words: 'could not be read', icon: 'circle-slash', tone: 'quiet' };
     case 'unknown':
       return { words: 'could not be judged', icon: 'warning', tone: 'caution' };
   }

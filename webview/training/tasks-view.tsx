@@ -48,7 +48,7 @@ function TaskGroups({ trainingId, notes }: { readonly trainingId: string; readon
     <>
       {total === 0 && <p class="quiet">None has been decided yet.</p>}
       {GROUPS.map(({ state, title, count }) => notes[count] > 0 && (
-        <Disclosure key={state} id={`${trainingId}/tasks/${state}`} title={title} aside={notes[count]} initially={total <= 12}>
+        <Disclosure key={state} id={`${trainingId}/tasks/${state}`} title={title} aside={notes[count]} initially>
           <TaskList tasks={tasks.filter((task) => task.state === state)} of={notes[count]} />
         </Disclosure>
       ))}
@@ -76,7 +76,7 @@ function TaskList({ tasks, of }: { readonly tasks: readonly TaskNote[]; readonly
           </li>
         ))}
       </ul>
-      {tasks.length < of && <p class="quiet">{tasks.length} of {of} are shown.</p>}
+      {tasks.length < of && <p class="quiet">{tasks.length} of {of} are here.</p>}
     </>
   );
 }
