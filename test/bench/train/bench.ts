@@ -126,7 +126,8 @@ async function measure(job: string, prompts: Measured['prompts']): Promise<Measu
       try {
         const run = await runSide(name, command, args);
         one.runs.push(run);
-        const times = run.updates.map(({ seconds, othersCores }) => `${seconds.toFixed(2)} s (others used ${othersCores.toFixed(2)} cores)`);
+        const times = run.updates.map(({ seconds, cpuSeconds, othersCores }) =>
+          `${seconds.toFixed(2)} s (${cpuSeconds.toFixed(1)} CPU seconds, others used ${othersCores.toFixed(2)} cores)`);
         console.log(`  ${prompts} prompts, ${name} (${run.version}, loaded in ${run.loadSeconds.toFixed(1)} s): ${times.join(', ')}`);
       } catch (error) {
         one.failure = error instanceof Error ? error.message : String(error);

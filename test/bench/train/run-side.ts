@@ -8,6 +8,8 @@ export interface Update {
   readonly loss: number;
   readonly gradientNorm: number;
   readonly seconds: number;
+  /** Of all cores: what a disturbed update can still be judged by, with care. */
+  readonly cpuSeconds: number;
   /** Cores that something else used meanwhile. */
   readonly othersCores: number;
 }
@@ -52,7 +54,7 @@ export async function runSide(name: string, command: string, args: readonly stri
     else if (line.kind === 'ended') last = line;
     else {
       const { loss, gradientNorm, seconds, cpuSeconds } = line;
-      updates.push({ loss, gradientNorm, seconds, othersCores: Math.max(0, ((busy - busyBefore) / 1000 - cpuSeconds) / seconds) });
+      updates.push({ loss, gradientNorm, seconds, cpuSeconds, othersCores: Math.max(0, ((busy - busyBefore) / 1000 - cpuSeconds) / seconds) });
     }
   }
   const [code, signal] = await ended;
