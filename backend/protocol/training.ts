@@ -126,10 +126,10 @@ export const rolloutSchema = z.object({
   place: z.number().int(),
   sample: z.number().int(),
   revises: z.boolean(),
-  /** Cut short, as are the subtasks and the text. */
+  /** Cut short, as are the subtasks. */
   question: z.string(),
   steps: z.array(z.object({ worker: z.string(), subtask: z.string() })),
-  /** What was written instead of a plan. */
+  /** The end of what was written instead of a plan. */
   text: z.string().optional(),
   /** `unknown`: a worker, the sandbox or the machine failed, and nothing is known of the plan. */
   outcome: z.enum(['running', 'verified', 'not-verified', 'unparseable', 'unknown']),

@@ -9,7 +9,8 @@ import type { ToldRollout } from './rollouts.ts';
 
 const MAX_QUESTION = 120;
 const MAX_SUBTASK = 160;
-const MAX_TEXT = 200;
+/** Of what was no plan: its end, since all of them begin alike. */
+const MAX_TEXT = 100;
 /** Of the plan as it was written, and of each worker's answer. */
 const MAX_WHOLE_TEXT = 20_000;
 
@@ -24,7 +25,7 @@ export function rolloutLine({ at, plan, run, outcome }: ToldRollout, reward: Rew
     revises: plan.revises !== undefined,
     question: clip(run.request.question, MAX_QUESTION),
     steps: (round?.steps ?? []).map(({ worker, subtask }) => ({ worker: workerOf(run, worker), subtask: clip(subtask, MAX_SUBTASK) })),
-    ...(round?.rejections.length && { text: clip(plan.completion.text, MAX_TEXT) }),
+    ...(round?.rejections.length && { text: endOf(plan.completion.text, MAX_TEXT) }),
     outcome: wordOf(outcome),
     ...(earned !== undefined && { reward: earned }),
     ...(outcome?.kind === 'judged' && { costUsd: outcome.costUsd }),
@@ -76,6 +77,8 @@ function wordOf(outcome: ToldRollout['outcome']): Rollout['outcome'] {
       return 'unknown';
   }
 }
+
+const endOf = (text: string, most: number): string => (text.length > most ? `…${text.slice(1 - most)}` : text);
 
 function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
