@@ -19,13 +19,16 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     workbench = await Workbench.start({ latency: 0, width: 1_440, height: 1_000 });
     const tasks = Array.from({ length: 12 }, (_, index) => ({ id: `t${index}`, question: `What is ${index}?`, grader: { kind: 'exact', answer: String(index) } }));
     await writeFile(path.join(workbench.project, 'conductor.tasks.jsonl'), tasks.map((task) => JSON.stringify(task)).join('\n'));
-    await writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
-      tasks: { project: false, heldOut: 0.3 }, steps: 150, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
-      evaluation: { samples: 1 }, budget: { usd: 3 },
-    }));
+    await configure({ project: false });
   });
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
+
+  const configure = (tasks: { readonly project: boolean }): Promise<void> =>
+    writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
+      tasks: { ...tasks, heldOut: 0.3 }, steps: 150, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
+      evaluation: { samples: 1 }, budget: { usd: 3 },
+    }));
 
   const adapter = async (): Promise<unknown> => {
     const file = JSON.parse(await readFile(path.join(workbench.home, 'workers.json'), 'utf8')) as { workers: { id: string; adapter?: string }[] };
@@ -59,15 +62,45 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await window.answerModal('Train "tiny" for at most $2.50?', 'Begin');
   });
 
-  it('is followed in the panel, with curves over its steps, and pauses', async () => {
+  it('is followed in the panel, with curves over its steps, and in the status bar', async () => {
     const { window, panel } = workbench;
     await window.resizeSideBar(520);
     await panel.frame.getByText('Simulated: the workers of this training').waitFor();
     await panel.curve('Reward').waitFor({ timeout: 240_000 });
     await panel.frame.getByText(/of \$2\.50/).waitFor();
+    await window.statusItem(/^Conductor training: training, \d+ of 150 steps, \$/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-dark.png'));
+  });
+
+  it('says which tasks it was given', async () => {
+    const { panel } = workbench;
+    const tasks = panel.frame.getByRole('region', { name: 'Tasks of the training' });
+    await tasks.getByRole('button', { name: /^Tasks/ }).click();
+    await tasks.getByText('It stands in conductor.tasks.jsonl, whose tasks are taken as they are.').first().waitFor();
+    await tasks.getByRole('button', { name: /^Tasks/ }).click();
+  });
+
+  it('shows the plans of the step under way, and the whole of one while others come', async () => {
+    const { window, panel } = workbench;
+    const plans = panel.frame.getByRole('region', { name: /^Plans of step \d+$/ });
+    const first = plans.getByRole('button', { name: /^Plan 1 of task 1 could not be read/ });
+    await first.click();
+    await plans.getByRole('button', { name: 'As it was written' }).waitFor();
+    await plans.getByText(/^Step \d+ has begun/).waitFor({ timeout: 60_000 });
+    await plans.getByRole('button', { name: 'As it was written' }).scrollIntoViewIfNeeded();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-plan-dark.png'));
+    await plans.getByRole('button', { name: /^Plan 1 of task 1/ }).click();
+    await plans.getByText(/^Step \d+ has begun/).waitFor({ state: 'detached' });
+  });
+
+  it('pauses, and says so in the status bar, which leads to it', async () => {
+    const { window, panel } = workbench;
     await panel.button('Pause this training').click();
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
+    await panel.button('Runs').click();
+    await panel.status.waitFor({ state: 'detached' });
+    await window.statusItem(/^Conductor training: training paused, \d+ of 150 steps/).click();
+    await expect.poll(() => panel.status.innerText()).toBe('Paused');
   });
 
   it('is found again after the panel was hidden, and after the window was reloaded', async () => {
@@ -81,14 +114,22 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     expect(await panel.status.innerText()).toBe('Paused');
   });
 
-  it('goes on to the comparison on held-out tasks', async () => {
+  it('goes on with a larger budget to the comparison on held-out tasks', async () => {
     const { window, panel } = workbench;
-    await panel.button('Resume this training').click();
+    await panel.button('Raise budget…').click();
+    await window.answerInput('The most that the training may spend', '4');
+    await panel.frame.getByText(/of \$4\.00/).waitFor();
     await panel.frame.getByRole('region', { name: 'Held-out comparison' }).getByText(/p = /).waitFor({ timeout: 400_000 });
     await expect.poll(() => panel.status.innerText()).toBe('Trained');
+    await window.statusItem(/^Conductor training/).waitFor({ state: 'detached' });
     await window.screenshot(path.join(SCREENS, 'fine-tune-compared-dark.png'));
     await window.useTheme('light');
     await window.screenshot(path.join(SCREENS, 'fine-tune-compared-light.png'));
+    const plans = panel.frame.getByRole('region', { name: /^Plans of step 150$/ });
+    await plans.getByRole('button', { name: /^Plan 1 of task 1/ }).click();
+    await plans.getByRole('button', { name: 'As it was written' }).scrollIntoViewIfNeeded();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-plan-light.png'));
+    await plans.getByRole('button', { name: /^Plan 1 of task 1/ }).click();
   });
 
   it('is adopted with one click and taken back with another', async () => {
@@ -108,9 +149,20 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await panel.curve('Reward').waitFor();
   });
 
-  it('is begun again, and cancelled for good after a question', async () => {
+  it('says of each task that it makes of the project why it was admitted or left out, while it makes them', async () => {
     const { window, panel } = workbench;
+    await configure({ project: true });
     await beginAgain();
+    await window.statusItem(/^Conductor training: preparing to train/).waitFor();
+    const tasks = panel.frame.getByRole('region', { name: 'Tasks of the training' });
+    await tasks.getByRole('button', { name: /^Tasks/ }).click();
+    await tasks.getByText(/^src\/\S+/).first().waitFor({ timeout: 120_000 });
+    await tasks.getByText(/tests? that passed still did/).first().waitFor({ timeout: 60_000 });
+    await window.screenshot(path.join(SCREENS, 'fine-tune-tasks-light.png'));
+  });
+
+  it('is cancelled for good after a question', async () => {
+    const { window, panel } = workbench;
     await panel.button('Cancel this training').click();
     await window.answerModal('Cancel this training?', 'Cancel Training');
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Cancelled');
@@ -118,6 +170,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
 
   it('is said to be over where nobody looks at it', async () => {
     const { window, panel } = workbench;
+    await configure({ project: false });
     await beginAgain();
     await panel.button('Pause this training').click();
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');

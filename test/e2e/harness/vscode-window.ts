@@ -168,6 +168,11 @@ export class VsCodeWindow {
     await modal.waitFor({ state: 'detached' });
   }
 
+  /** An item of the status bar, by the name that screen readers are told. */
+  statusItem(name: string | RegExp): Locator {
+    return this.page.locator('.statusbar').getByRole('button', { name });
+  }
+
   /** Leaves Restricted Mode the way a user does, by its item in the status bar. */
   async trustWorkspace(): Promise<void> {
     const restricted = this.page.locator('.statusbar-item').filter({ hasText: 'Restricted Mode' });
