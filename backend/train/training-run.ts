@@ -204,7 +204,10 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
       onDecided: (decision) => decisions.decided(decision),
       onTried: ({ tried, candidates, admitted }) => {
         decisions.untried(candidates - tried);
-        void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates } });
+        const tell = (): void =>
+          void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates } });
+        // Who looks at the tasks asks for them again when told of this: by then they have to be there.
+        void decisions.kept().then(tell, tell);
       },
     }, { seed: config.seed, count, heldOut, kinds }).finally(() => decisions.kept());
     frozen.test = command;

@@ -200,9 +200,15 @@ describe('the tasks', () => {
     panel.click(/^Tasks/);
     expect(panel.text()).toContain('Left out6src/intervals.ts:61No test can tell: no test failed before the change.');
     expect(panel.text()).toContain('2 of 6 are here.');
-    expect(panel.text()).toContain('114 more were found and not tried.');
+    expect(panel.text()).toContain('Found and not tried: 114.');
     panel.click('Show more: 5 of 45 are here');
     expect(panel.posted.at(-1)).toEqual({ type: 'trainingTasks', trainingId: 'training-1', count: 105 });
+  });
+
+  it('that are still to be tried are counted while they are made', () => {
+    const panel = renderPanel(stateWith({ training: preparingTraining(), trainingTasks: TASK_NOTES }));
+    panel.click(/^Tasks/);
+    expect(panel.text()).toContain('Still to be tried, at most: 114.');
   });
 
   it('draw names of projects as text, with what would hide made seen', () => {

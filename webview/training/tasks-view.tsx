@@ -22,7 +22,7 @@ export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
   return (
     <section class="tasks" aria-label="Tasks of the training">
       <Disclosure id={`${trainingId}/tasks`} title="Tasks" aside={countsOf(known, notes)}>
-        <TaskGroups trainingId={trainingId} notes={notes} />
+        <TaskGroups trainingId={trainingId} notes={notes} isMaking={state === 'preparing'} />
       </Disclosure>
     </section>
   );
@@ -38,7 +38,9 @@ const GROUPS: readonly { readonly state: TaskNote['state']; readonly title: stri
   { state: 'left-out', title: 'Left out', count: 'leftOut' },
 ];
 
-function TaskGroups({ trainingId, notes }: { readonly trainingId: string; readonly notes: TaskNotes | undefined }): JSX.Element {
+function TaskGroups({ trainingId, notes, isMaking }: {
+  readonly trainingId: string; readonly notes: TaskNotes | undefined; readonly isMaking: boolean;
+}): JSX.Element {
   const host = useHost();
   const ask = (count: number): void => host.post({ type: 'trainingTasks', trainingId, count });
   useEffect(() => ask(FIRST), [trainingId]);
@@ -46,13 +48,15 @@ function TaskGroups({ trainingId, notes }: { readonly trainingId: string; readon
   const { tasks, total, untried } = notes;
   return (
     <>
-      {total === 0 && <p class="quiet">None has been decided yet.</p>}
+      {total === 0
+        ? <p class="quiet">{isMaking ? 'None has been tried yet.' : 'There are none.'}</p>
+        : <p class="quiet">A task of the project is admitted only where tests fail before its change is mended and pass afterwards, twice each.</p>}
       {GROUPS.map(({ state, title, count }) => notes[count] > 0 && (
         <Disclosure key={state} id={`${trainingId}/tasks/${state}`} title={title} aside={notes[count]} initially>
           <TaskList tasks={tasks.filter((task) => task.state === state)} of={notes[count]} />
         </Disclosure>
       ))}
-      {untried > 0 && <p class="quiet">{untried === 1 ? 'One more was' : `${untried} more were`} found and not tried.</p>}
+      {untried > 0 && <p class="quiet">{isMaking ? `Still to be tried, at most: ${untried}.` : `Found and not tried: ${untried}.`}</p>}
       {tasks.length < total && tasks.length < MOST && (
         <button type="button" class="show-all" onClick={() => ask(Math.min(MOST, tasks.length + FIRST))}>
           Show more: {tasks.length} of {total} are here
