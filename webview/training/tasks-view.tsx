@@ -53,7 +53,7 @@ function TaskGroups({ trainingId, notes, isMaking }: {
         : <p class="quiet">A task of the project is admitted only where tests fail before its change is mended and pass afterwards, twice each.</p>}
       {GROUPS.map(({ state, title, count }) => notes[count] > 0 && (
         <Disclosure key={state} id={`${trainingId}/tasks/${state}`} title={title} aside={notes[count]} initially>
-          <TaskList tasks={tasks.filter((task) => task.state === state)} of={notes[count]} />
+          <TaskList name={title} tasks={tasks.filter((task) => task.state === state)} of={notes[count]} />
         </Disclosure>
       ))}
       {untried > 0 && <p class="quiet">{isMaking ? `Still to be tried, at most: ${untried}.` : `Found and not tried: ${untried}.`}</p>}
@@ -69,10 +69,11 @@ function TaskGroups({ trainingId, notes, isMaking }: {
   );
 }
 
-function TaskList({ tasks, of }: { readonly tasks: readonly TaskNote[]; readonly of: number }): JSX.Element {
+function TaskList({ name, tasks, of }: { readonly name: string; readonly tasks: readonly TaskNote[]; readonly of: number }): JSX.Element {
   return (
     <>
-      <ul class="task-list">
+      {/* Long lists scroll, by keyboard too. */}
+      <ul class="task-list" tabIndex={0} aria-label={name}>
         {tasks.map(({ about, reason }, index) => (
           <li key={`${index} ${about}`}>
             <bdi class="task-about">{visibleText(about)}</bdi>
