@@ -116,6 +116,8 @@ export interface TrainRequest extends BatchToTrain {
  * whole or not at all. To sample from the adapter as it is, export it and name its folder; weights in training are what is sampled from.
  */
 export interface TrainableModel extends LanguageModel {
+  /** Of a prompt, as `write` reads it. */
+  countTokens(prompt: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number>;
   /** Begins a training, and ends the one before. */
   startTraining(start: TrainingStart): Promise<void>;
   /** Adds the gradients of a batch, in as many passes as it takes, to those of the step to come. Where it fails, all of them are discarded. */

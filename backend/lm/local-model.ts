@@ -52,6 +52,11 @@ export class LocalModel implements TrainableModel {
     return this.#queue.run(() => this.#write(request), request.signal);
   }
 
+  /** @throws TokenizerMissingError, TokenizerError */
+  countTokens({ messages, prefill = '' }: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number> {
+    return this.#queue.run(async () => (await this.#openedTokenizer()).chat(messages, { prefill }).length);
+  }
+
   /** @throws ModelRequestError, and what is wrong with an adapter */
   generate(request: TokensRequest): Promise<GeneratedTokens[]> {
     return this.#queue.run(async () => {
@@ -156,10 +161,14 @@ export class LocalModel implements TrainableModel {
     return { config, device, weightBytes };
   }
 
+  async #openedTokenizer(): Promise<Tokenizer> {
+    return (this.#tokenizer ??= await openTokenizer(this.#loaded.checkpoint.folder));
+  }
+
   async #write(request: TextRequest): Promise<WrittenText[]> {
     const { messages, prefill = '', samples, seeds, grammar, onText } = request;
     if (samples !== seeds.length) throw new ModelRequestError(`${samples} samples need as many seeds, not ${seeds.length}.`);
-    const tokenizer = (this.#tokenizer ??= await openTokenizer(this.#loaded.checkpoint.folder));
+    const tokenizer = await this.#openedTokenizer();
     const prompt = tokenizer.chat(messages, { prefill });
     const maxTokens = Math.min(request.maxTokens, this.#room(prompt.length));
     const stopTokenIds = this.#stopTokens(tokenizer.stopTokenIds);

@@ -1,3 +1,4 @@
+import { PromptTooLongError } from '../lm/decoder/request-error.ts';
 import { draw, tasksOfStep } from './draws.ts';
 import type { SampledCompletion, SampleRequest, TrainEngine } from './engine.ts';
 import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from './grpo-step.ts';
@@ -93,7 +94,7 @@ async function gatherStep<Task>(
     const plans: SampledPlan[] = [];
     for (const [sample, { completion: revises }] of first.entries()) {
       const prompt = gatherer.revisionPrompt?.(task, at, sample);
-      const [completion] = prompt ? await sampleFor(prompt, ['revision', step, at.place, sample]) : [];
+      const [completion] = prompt ? await sampleFor(prompt, ['revision', step, at.place, sample]).catch(noneIfTooLong) : [];
       if (completion) plans.push({ sample, completion, revises });
     }
     const outcomes = await gatherer.outcomes(task, plans, at, either);
@@ -128,4 +129,10 @@ async function gatherStep<Task>(
   const groups = await Promise.all(gathering);
   if (failed.signal.aborted) throw failed.signal.reason;
   return groups.flatMap((found) => found ?? []);
+}
+
+/** What workers have answered decides how long the prompt of a revision is. */
+function noneIfTooLong(error: unknown): [] {
+  if (error instanceof PromptTooLongError) return [];
+  throw error;
 }

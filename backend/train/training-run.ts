@@ -13,6 +13,7 @@ import { profileOf } from '../solve/run-pool.ts';
 import type { Grader } from '../verify/graders/grader.ts';
 import { createGrader, type GraderTools } from '../verify/graders/tasks/create-grader.ts';
 import { readTasks } from '../verify/graders/tasks/task-file.ts';
+import { counted } from '../verify/judge.ts';
 import type { Verifier } from '../verify/verify.ts';
 import { AnswerCache } from '../workers/answer-cache.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
@@ -22,7 +23,7 @@ import type { Prices } from '../workers/prices.ts';
 import { AnswerFile } from './answer-file.ts';
 import { compareConductors } from './compare.ts';
 import { draw } from './draws.ts';
-import { trainWithGrpo, type GrpoTrainerOptions } from './grpo-trainer.ts';
+import { type ConductorPrompt, type GrpoTrainerOptions, trainWithGrpo } from './grpo-trainer.ts';
 import { LocalEngine } from './local-engine.ts';
 import { RolloutGatherer } from './rollout-gatherer.ts';
 import { Rollouts, type ToldRollout } from './rollouts.ts';
@@ -89,9 +90,8 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   }
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   await checkUnchanged(workspace, frozen.project);
-  const { train, heldOut } = await tasksOf(parts, frozen, workspace);
-  await change({ tasks: { train: train.length, heldOut: heldOut.length } });
-  if (train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
+  const found = await tasksOf(parts, frozen, workspace);
+  if (found.train.length === 0) throw new TrainingError('There is no task to train on: the project\'s tests notice too little, and no task file has any.');
 
   const answers = new AnswerFile(folder.answers);
   const { model, close } = await parts.openModel(cast.conductor);
@@ -129,11 +129,21 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { resume: from.engineState }),
     });
     const engine = new LocalEngine(model, { versions: store.versions, sampler: from ? store.versionName(from.step) : adapter });
+    const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
+    // Everybody is on offer, which no prompt of the training is longer than.
+    const wholePool = new RolloutGatherer({ rollouts: rolloutsFor('evaluation'), pool: cast.pool, profile, seed: config.seed });
+    const fits = await readable(model, (task) => wholePool.prompt(task, { step: 0, place: 0 }), config.maxTokens);
+    const [train, heldOut] = [await fits(found.train), await fits(found.heldOut)];
+    if (train.length === 0) {
+      throw new TrainingError('Every task is too long for the Conductor to read with room for a plan: choose a model that reads more, or smaller files.');
+    }
+    await change({ tasks: { train: train.length, heldOut: heldOut.length } });
     const { step: done = 0, metrics = [] } = from ?? {};
-    await change({ ...WORKING.rollout, step: done, progress: null, metrics: { after: 0, told: [...metrics] }, ...spent() });
+    const tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
+    const message = tooLong === 0 ? {} : { message: `${WORKING.rollout.message} ${counted(tooLong, 'task')} too long for the Conductor to read: left out.` };
+    await change({ ...WORKING.rollout, ...message, step: done, progress: null, metrics: { after: 0, told: [...metrics] }, ...spent() });
     let began = parts.now();
     const durations: number[] = [];
-    const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
     await trainWithGrpo({
       engine, store, tasks: train, gatherer,
       onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
@@ -153,7 +163,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
         {
           tasks: heldOut,
           // Both have the whole pool.
-          gatherer: new RolloutGatherer({ rollouts: rolloutsFor('evaluation'), pool: cast.pool, profile, seed: config.seed }),
+          gatherer: wholePool,
           before: (request) => current.sample(request),
           after: (request) => engine.sample(request),
           onTask: (done, of) => void change({ progress: { done, of }, ...spent() }),
@@ -168,6 +178,20 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     answers.close();
     await close();
   }
+}
+
+/** A short plan; longer ones that do not fit are cut off and earn nothing. */
+const ROOM_FOR_A_PLAN = 256;
+
+/** Picks the tasks whose prompts leave room for a plan in what a model can read. */
+async function readable(model: TrainableModel, promptOf: (task: Task) => ConductorPrompt, maxTokens: number) {
+  const { contextLength } = await model.describe();
+  const room = Math.min(maxTokens, ROOM_FOR_A_PLAN);
+  return async (tasks: readonly Task[]): Promise<Task[]> => {
+    const short: Task[] = [];
+    for (const task of tasks) if (await model.countTokens(promptOf(task)) + room <= contextLength) short.push(task);
+    return short;
+  };
 }
 
 const WORKING = {

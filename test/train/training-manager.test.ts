@@ -143,6 +143,23 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(workers.workers[0]!.adapter).toBeUndefined();
   });
 
+  it('leaves out what is too long for the Conductor to read, and says so', async () => {
+    const tasks = path.join(workspace, 'conductor.tasks.jsonl');
+    const long = JSON.stringify({ id: 'long', question: 'What is it? '.repeat(20_000), grader: { kind: 'exact', answer: '1' } });
+    await writeFile(tasks, `${await readFile(tasks, 'utf8')}\n${long}`);
+    const manager = await begin();
+    const told: (string | undefined)[] = [];
+    manager.listen(({ message }) => told.push(message));
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 1 } });
+    const { state, tasks: { train, heldOut } } = await over(manager, trainingId);
+    expect([state, train + heldOut]).toEqual(['completed', 8]);
+    expect(told).toContain('Training. 1 task too long for the Conductor to read: left out.');
+
+    await writeFile(tasks, long);
+    const all = await manager.start({ workspace, config: { ...CONFIG, tasks: { ...CONFIG.tasks, heldOut: 0 } } });
+    expect(await over(manager, all.trainingId)).toMatchObject({ state: 'failed', message: expect.stringMatching(/^Every task is too long/) });
+  });
+
   it('tells each change once, small, and the changes together are the training', async () => {
     const manager = await begin();
     let followed: Training | undefined;

@@ -73,6 +73,7 @@ export const requestSchema = z.discriminatedUnion('type', [
     type: z.literal('write'), id, ...sampling,
     messages: z.array(chatMessage), prefill: z.string().optional(), grammar: pattern.optional(),
   }),
+  z.object({ type: z.literal('countTokens'), id, messages: z.array(chatMessage), prefill: z.string().optional() }),
   z.object({ type: z.literal('generate'), id, ...sampling, prompts: z.array(numbers) }),
   z.object({ type: z.literal('score'), id, sequences: z.array(numbers), promptLengths: numbers, temperature: z.number().optional(), adapter: z.string().optional() }),
   z.object({ type: z.literal('memory'), id }),
@@ -115,6 +116,7 @@ const row = z.object({ tokens: numbers, logprobs: numbers, finishReason });
 export const RESULTS = {
   open: description,
   write: z.object({ promptTokenIds: numbers, texts: z.array(row.extend({ text: z.string() })) }),
+  countTokens: count,
   generate: z.array(row),
   score: z.array(numbers),
   memory: z.object({ residentBytes: z.number().min(0) }),

@@ -115,6 +115,10 @@ export class ModelClient implements TrainableModel {
     });
   }
 
+  countTokens({ messages, prefill }: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number> {
+    return this.#ask({ type: 'countTokens', prefill, messages: messages.map(({ role, content }) => ({ role, content })) });
+  }
+
   generate({ signal, onTokens, seeds, prompts, ...request }: TokensRequest): Promise<GeneratedTokens[]> {
     return this.#enqueue(signal, async ({ child }) => {
       const onEvent = (event: ModelEvent): void => { if (event.type === 'tokens') onTokens?.(event.row, [...event.tokens]); };

@@ -70,6 +70,7 @@ class ModelServer {
       case 'open': return this.#open(request, signal);
       case 'memory': return { residentBytes: process.memoryUsage.rss() };
       case 'write': return this.#write(request, signal);
+      case 'countTokens': return (await this.#opened()).countTokens(request);
       case 'generate': return this.#generate(request, signal);
       case 'score': return this.#score(request, signal);
       case 'startTraining': return this.#startTraining(request);

@@ -12,11 +12,11 @@ export interface MiniGeometry {
 }
 
 /**
- * One million weights. Wide rather than deep, since each operation has a fixed cost in onnxruntime on a CPU: a plan takes a fraction of a
+ * Two million weights. Wide rather than deep, since each operation has a fixed cost in onnxruntime on a CPU: a plan takes a fraction of a
  * second, and a step of GRPO with 4 times 64 of them some seconds. Its attention wants heads of a multiple of 16.
  */
 export const MINI_GEOMETRY: MiniGeometry = {
-  vocabularySize: 2_048, hiddenSize: 128, intermediateSize: 384, layers: 4, attentionHeads: 4, keyValueHeads: 2,
+  vocabularySize: 2_048, hiddenSize: 192, intermediateSize: 512, layers: 4, attentionHeads: 6, keyValueHeads: 2,
 };
 
 /** Far more than a prompt of the mini profile has in Latin letters; what is written otherwise takes several tokens a character. */
