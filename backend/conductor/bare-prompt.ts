@@ -31,8 +31,12 @@ export function barePrompt({ question, context, pool, rounds, rejection }: Input
     const text = abridged(rejection.text, answerCharacters) || '(nothing)';
     messages.push({ role: 'assistant', content: text }, { role: 'user', content: `NOT A PLAN:\n${abridged(rejection.message, answerCharacters)}` });
   }
-  return messages;
+  const last = messages.at(-1) as Message;
+  return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${numbersOf(pool)}` }];
 }
+
+/** The last words before the plan: whoever counts badly need not look through the descriptions for how many workers there are. */
+const numbersOf = ({ length }: Input['pool']): string => (length === 1 ? 'Plan for worker 0.' : `Plan for workers 0 to ${length - 1}.`);
 
 /** The beginning and the end of a text that is too long. */
 function abridged(text: string, characters: number): string {

@@ -85,7 +85,7 @@ export const PROMPT_PROFILES = {
   },
   /** For conductor-mini, which was trained on this form (backend/train/mini): each token of it is paid for on a CPU, in training too. */
   mini: {
-    name: 'mini', version: 'mini-1', isInstructed: false, examples: [],
+    name: 'mini', version: 'mini-2', isInstructed: false, examples: [],
     questionCharacters: 480, descriptionCharacters: 140, contextCharacters: 120, answerCharacters: 160,
   },
 } as const satisfies Record<string, PromptProfile>;

@@ -64,11 +64,12 @@ describe('the mini prompt', () => {
       messages: [{
         role: 'user',
         content: 'PROJECT CONTEXT:\nsrc/merge.js\nexport function merge() {}\n\nUSER QUESTION:\nWhy does merge() lose an interval?\n\n' +
-          'AVAILABLE WORKERS:\nWorker 0: Exact with numbers.\nWorker 1',
+          'AVAILABLE WORKERS:\nWorker 0: Exact with numbers.\nWorker 1\n\nPlan for workers 0 to 1.',
       }],
       prefill: '',
     });
     expect(prompt({ context: '' })).toMatch(/^USER QUESTION:/);
+    expect(prompt({ pool: [{}] })).toMatch(/Worker 0\n\nPlan for worker 0\.$/);
   });
 
   it('stays short, however long the question, the context and the descriptions are', () => {
@@ -86,7 +87,7 @@ describe('the mini prompt', () => {
     const { messages } = conductorPrompt({ ...input, rounds }, mini);
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(messages[1]?.content).toBe('model_id = [1]');
-    expect(messages[2]?.content).toMatch(/^ANSWER:\nsecond y+ … y+\n\nTEST FEEDBACK:\nmerge.test.js > nested: failed$/);
+    expect(messages[2]?.content).toMatch(/^ANSWER:\nsecond y+ … y+\n\nTEST FEEDBACK:\nmerge.test.js > nested: failed\n\nPlan for workers 0 to 1\.$/);
   });
 
   it('asks an endpoint for no opening words, since there are none', () => {

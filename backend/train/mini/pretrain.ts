@@ -16,7 +16,7 @@ export interface PretrainOptions {
   readonly stepsKept: number;
 }
 
-/** About a quarter of an hour on two cores that have nothing else to do. The rate is high, as small models like it. */
+/** About half an hour on two cores that have nothing else to do. The rate is high, as small models like it. */
 export const PRETRAIN_DEFAULTS: PretrainOptions = {
   seed: 1, steps: 2_400, batchSize: 16, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
 };
