@@ -33,7 +33,7 @@ import { TrainingStore } from './train/training-store.ts';
  */
 
 const { steps, tasksPerStep, groupSize, learningRate, lossType } = GYM_TRAINING_DEFAULTS;
-const USAGE = `usage: node with-node.mjs node backend/gym-train.ts [options]
+const USAGE = `usage: npm run train:gym -- [options]
 
   --seed N        of tasks, plans and the workers' luck (1)
   --steps N       updates (${steps})

@@ -45,12 +45,13 @@ export function drawLearning(trainings: readonly LearningToDraw[], levels: reado
   const lengths = windows(plans, steps).map((entries) => shares(sumRows(entries.map((entry) => entry.lengths))));
   const roles = windows(plans, steps).map((entries) => shares(ROLES.map((role) =>
     sum(entries.flatMap(({ workers }) => Object.values(workers[role]))))));
+  const asked = [...new Set(plans.flatMap(({ workers: { write } }) => Object.keys(write)))].sort();
   const parts = [
     learningCurves({ x: 60, y: 70, width: 640, height: 300 }, trainings, levels, steps),
     stacked({ x: 60, y: 460, width: 290, height: 240 }, 'Steps of a plan', ['1', '2', '3', '4', '5'], lengths, steps),
     stacked({ x: 410, y: 460, width: 290, height: 240 }, 'What steps do', ROLES, roles, steps),
-    writersByKind({ x: 790, y: 70, width: 380, height: 300 }, 'Who writes, at the beginning', plans.filter(({ step }) => step <= steps / 10)),
-    writersByKind({ x: 790, y: 440, width: 380, height: 300 }, 'Who writes, at the end', plans.filter(({ step }) => step > steps * 0.9)),
+    writersByKind({ x: 850, y: 70, width: 330, height: 300 }, 'Who writes, at the beginning', asked, plans.filter(({ step }) => step <= steps / 10)),
+    writersByKind({ x: 850, y: 440, width: 330, height: 300 }, 'Who writes, at the end', asked, plans.filter(({ step }) => step > steps * 0.9)),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}">` +
     `<rect width="100%" height="100%" fill="#ffffff"/>${parts.join('')}` +
@@ -90,9 +91,8 @@ function stacked(box: Box, title: string, names: readonly string[], rows: readon
 }
 
 /** A circle for each kind of question and worker, as large as its share of the code that is written. */
-function writersByKind(box: Box, title: string, plans: readonly PlanEntry[]): string {
+function writersByKind(box: Box, title: string, workers: readonly string[], plans: readonly PlanEntry[]): string {
   const kinds = [...new Set(plans.map(({ kind }) => kind))].sort();
-  const workers = [...new Set(plans.flatMap(({ workers: { write } }) => Object.keys(write)))].sort();
   const left = 80;
   const cell = { width: (box.width - left) / Math.max(1, workers.length), height: (box.height - 30) / Math.max(1, kinds.length) };
   const x = (column: number): number => box.x + left + (column + 0.5) * cell.width;
