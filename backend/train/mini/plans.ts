@@ -1,6 +1,6 @@
 import { renderPlan } from '../../conductor/render-plan.ts';
 import type { Dice } from './dice.ts';
-import type { MadeWorker, Role } from './pools.ts';
+import type { MadeWorker, Role, Strength } from './pools.ts';
 import type { MadeQuestion, Want } from './questions.ts';
 
 type Plan = Parameters<typeof renderPlan>[0];
@@ -75,19 +75,25 @@ export function makePlan(dice: Dice, { want, topic }: Pick<MadeQuestion, 'want' 
     accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, round)),
   };
   const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
-  return planText(reason, tasks.map((task) => NAMES[task]), plan);
+  return planText(reason, tasks.map((task, index) => `${NAMES[task]} by ${modelIds[index]}`), plan);
 }
 
 /** The text that keeps the answer of the round before. */
 export const keepText = (dice: Dice): string => planText(dice.pick(KEEP_REASONS), ['none'], { modelIds: [], subtasks: [], accessList: [] });
 
-/** The steps are named before the lists are written: three lists of one length are hard for a small model to count, and easy to copy from a fourth. */
+/**
+ * Who does what is said before the lists are written: three lists of one length are hard for a small model to count, and easy to copy from a
+ * fourth; and whoever is chosen is chosen right behind what for.
+ */
 const planText = (reason: string, steps: readonly string[], plan: Plan): string => `${reason} Steps: ${steps.join(', ')}.\n\n${renderPlan(plan)}`;
 
-/** Anybody, a little rather who is praised for the topic or the role, and a little rather somebody new. */
+/** Anybody, rather who is praised for the role or the topic, far rather who is praised for both, and a little rather somebody new. */
 function chosenWorker(dice: Dice, role: Role, topic: MadeQuestion['topic'], pool: readonly MadeWorker[], used: readonly number[]): number {
-  return dice.weighted(pool.map(({ topics, roles }, ordinal) =>
-    (1 + Number(roles.includes(role)) + Number(topic !== undefined && topics.includes(topic))) * (used.includes(ordinal) ? 0.5 : 1)));
+  const fits = (strength: Strength): number => {
+    if ((strength.role && strength.role !== role) || (strength.topic && strength.topic !== topic)) return 0;
+    return strength.role && strength.topic ? 8 : 3;
+  };
+  return dice.weighted(pool.map(({ strengths }, ordinal) => (1 + strengths.reduce((sum, strength) => sum + fits(strength), 0)) * (used.includes(ordinal) ? 0.6 : 1)));
 }
 
 /** What the shape suggests, by name or as a whole; now and then anything that is allowed. */

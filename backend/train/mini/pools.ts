@@ -4,11 +4,12 @@ import { LANGUAGES, type Topic, TOPICS } from './topics.ts';
 /** What a step is for. */
 export type Role = 'plan' | 'write' | 'check';
 
+/** What a description praises: steps of a role, a topic, or steps of a role where they are about a topic. */
+export type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly role?: Role; readonly topic: Topic };
+
 export interface MadeWorker {
   readonly description?: string;
-  /** What the description praises. */
-  readonly topics: readonly Topic[];
-  readonly roles: readonly Role[];
+  readonly strengths: readonly Strength[];
 }
 
 const LARGEST_POOL = 8;
@@ -18,32 +19,43 @@ const ROLE_PRAISE: Readonly<Record<Role, readonly string[]>> = {
   write: ['Writes precise code', 'Writes tidy code', 'A strong coder', 'Implements changes cleanly', 'Good at writing code', 'Codes quickly and well'],
   check: ['A strong reviewer of code', 'Checks carefully', 'Finds faults in what others wrote', 'Good at verifying and judging', 'A critical tester', 'Reviews edge cases well'],
 };
+const ROLE_AND_TOPIC_PRAISE: Readonly<Record<Role, readonly string[]>> = {
+  plan: ['Plans {about} well', 'Good plans for {about}', 'Thinks {about} through', 'Strong analysis of {about}'],
+  write: ['Writes good code for {about}', 'Codes {about} well', 'Implements {about} cleanly', 'Good at writing {about}'],
+  check: ['Checks {about} closely', 'Good reviews of {about}', 'Spots mistakes in {about}', 'Tests {about} carefully'],
+};
 const TOPIC_PRAISE = ['Good with {about}', 'Knows {about}', 'Expert in {about}', 'At home in {about}', 'Best at {about}', 'Writes code for {about}', 'Specialist for {about}'];
 const TRAITS = ['Slow and expensive', 'Small, fast and cheap', 'Cheap', 'Expensive but thorough', 'Fast', 'Average at everything', 'A generalist', 'Runs locally and costs nothing', 'A large reasoning model', 'Has a short memory'];
 const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are less its thing', 'Weak at {about}', 'Poor at long code', 'Not a good reviewer', 'Sometimes wrong'];
 
 /**
- * One to eight workers. Many pools have no descriptions, since the form of a plan is learned from short prompts at less cost. `near`: what
+ * One to eight workers. Some pools have no descriptions, since the form of a plan is learned from short prompts at less cost. `near`: what
  * somebody is rather likely to be good at.
  */
 export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
-  const described = [1, 0.5, 0][dice.weighted([0.38, 0.1, 0.52])] as number;
-  return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : { topics: [], roles: [] }));
+  const described = [1, 0.5, 0][dice.weighted([0.5, 0.15, 0.35])] as number;
+  return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : { strengths: [] }));
 }
 
 function describedWorker(dice: Dice, near: Topic | undefined): MadeWorker {
-  const roles = dice.some<Role>(['plan', 'write', 'check'], dice.weighted([0.4, 0.45, 0.15]));
-  const topics = Array.from({ length: dice.weighted([0.35, 0.5, 0.15]) }, () => (near && dice.chance(0.3) ? near : dice.pick(TOPICS)));
+  const strengths = Array.from({ length: dice.weighted([0.15, 0.45, 0.3, 0.1]) }, () => madeStrength(dice, near));
   const about = (topic: Topic): string => (dice.chance(0.5) ? topic.about : dice.some(topic.things, 3).map((thing) => `${thing}s`).join(', '));
   const sentences = [
-    ...roles.map((role) => dice.pick(ROLE_PRAISE[role])),
-    ...topics.map((topic) => dice.fill(dice.pick(TOPIC_PRAISE), { about: [about(topic)] })),
+    ...strengths.map(({ role, topic }) => dice.fill(
+      dice.pick(role && topic ? ROLE_AND_TOPIC_PRAISE[role] : role ? ROLE_PRAISE[role] : TOPIC_PRAISE), { about: topic ? [about(topic)] : [] },
+    )),
     ...(dice.chance(0.1) ? [`Good at ${dice.pick(LANGUAGES)}`] : []),
   ];
   const ordered = dice.some(sentences, sentences.length);
-  if (dice.chance(0.45) || ordered.length === 0) ordered.push(dice.pick(TRAITS));
-  if (dice.chance(0.25)) ordered.push(dice.fill(dice.pick(WEAKNESSES), { about: [dice.pick(TOPICS).about] }));
+  if (dice.chance(0.35) || ordered.length === 0) ordered.push(dice.pick(TRAITS));
+  if (dice.chance(0.2)) ordered.push(dice.fill(dice.pick(WEAKNESSES), { about: [dice.pick(TOPICS).about] }));
   const joined = ordered.join(dice.pick(['. ', '. ', '; ']));
-  return { description: dice.chance(0.85) ? `${joined}.` : joined, topics, roles };
+  return { description: dice.chance(0.85) ? `${joined}.` : joined, strengths };
+}
+
+function madeStrength(dice: Dice, near: Topic | undefined): Strength {
+  const role = dice.pick<Role>(['plan', 'write', 'check']);
+  const topic = near && dice.chance(0.35) ? near : dice.pick(TOPICS);
+  return [{ role }, { topic }, { role, topic }][dice.weighted([0.25, 0.25, 0.5])] as Strength;
 }
