@@ -79,11 +79,14 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<boo
 /** One Ctrl+C can come as two signals, from npm and to the whole process group, a few milliseconds apart; people press it slower. */
 const SAME_CTRL_C_MS = 1_000;
 
-/** The first Ctrl+C asks the run to end; a second one ends the program without waiting for that. */
+/**
+ * The first Ctrl+C asks the run to end; a second one ends the program without waiting for that. A build server that gives up on its job
+ * says SIGTERM and means the same. A terminal that is closed does not: a run goes on in the backend.
+ */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   let firstAtMs = 0;
-  process.on('SIGINT', () => {
+  const interrupt = (): void => {
     const nowMs = performance.now();
     if (controller.signal.aborted) {
       if (nowMs - firstAtMs >= SAME_CTRL_C_MS) process.exit(EXIT.cancelled);
@@ -92,7 +95,9 @@ function interruption(): AbortSignal {
     firstAtMs = nowMs;
     terminal.say('Cancelling; press Ctrl+C again to leave without waiting.');
     controller.abort();
-  });
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
   return controller.signal;
 }
 

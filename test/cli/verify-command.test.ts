@@ -256,8 +256,8 @@ process.exit(passes ? 0 : 1);
     expect(code).toBe(4);
   });
 
-  it('leaves nothing behind when Ctrl+C ends it in the middle', async () => {
-    const marker = `verify-command-test-${process.pid}`;
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing behind when %s ends it in the middle', async (signal) => {
+    const marker = `verify-command-test-${signal}-${process.pid}`;
     const repository = project({
       ...PROJECT,
       'test/add.test.js': `${sleepingAs(marker)}${WAITS}`,
@@ -265,7 +265,7 @@ process.exit(passes ? 0 : 1);
     repository.write({ 'src/add.js': FIXED });
     const { child, result } = start(['verify', '--json', '--workspace', repository.folder]);
     await expect.poll(() => processesWith(marker), { timeout: 60_000 }).not.toEqual([]);
-    child.kill('SIGINT');
+    child.kill(signal);
     const { code, stdout, stderr } = await result;
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr).toContain('Cancelling');
