@@ -4,6 +4,7 @@ import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
 import { compilePattern } from './automaton/compile-pattern.ts';
 import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
+import { batches } from './batches.ts';
 import { chunkTokens, scoredTokens, trainedTokens } from './chunk-tokens.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
@@ -79,10 +80,13 @@ export class LocalModel implements TrainableModel {
       }
       const read = await this.#adapter(adapter);
       const scores: number[][] = [];
-      for (const { from, to } of batches(sequences.map(({ length }) => length), scoredTokens(this.#load))) {
+      const rows = sequences.map((sequence, row) => ({ sequence, promptLength: promptLengths[row] as number }));
+      const paddedTokens = (batch: Readonly<typeof rows>): number => batch.length * Math.max(...batch.map(({ sequence }) => sequence.length));
+      for (const batch of batches(rows, paddedTokens, scoredTokens(this.#load))) {
         signal?.throwIfAborted();
-        const batch = { sequences: sequences.slice(from, to), promptLengths: promptLengths.slice(from, to), temperature, adapter: read };
-        scores.push(...(await this.#loaded.session.score(batch)));
+        scores.push(...(await this.#loaded.session.score({
+          sequences: batch.map(({ sequence }) => sequence), promptLengths: batch.map(({ promptLength }) => promptLength), temperature, adapter: read,
+        })));
       }
       return scores;
     }, signal);
@@ -241,23 +245,6 @@ export class LocalModel implements TrainableModel {
     this.#adapters.set(key, adapter);
     return adapter;
   }
-}
-
-/** Parts of a list of rows, one after another, of which each has at most `tokens` when padded, or is a single row. */
-function batches(lengths: readonly number[], tokens: number): { from: number; to: number }[] {
-  const parts: { from: number; to: number }[] = [];
-  let from = 0;
-  let width = 0;
-  lengths.forEach((length, row) => {
-    if (row > from && Math.max(width, length) * (row + 1 - from) > tokens) {
-      parts.push({ from, to: row });
-      from = row;
-      width = 0;
-    }
-    width = Math.max(width, length);
-  });
-  if (lengths.length > from) parts.push({ from, to: lengths.length });
-  return parts;
 }
 
 /** Another one when the adapter in a folder is replaced. What is missing is explained by who reads it. */

@@ -15,9 +15,9 @@ import { PLACES_AT_ONCE } from './scoring.ts';
 import type { ComputeType } from './weights.ts';
 
 /*
- * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each layer is kept; on the way back each layer is computed again, so
- * that memory grows with one layer and not with all. The output layer goes forward and back a few places at a time, so that no
- * [tokens, vocabulary] ever exists.
+ * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each
+ * layer is kept; on the way back each layer is computed again, so that memory grows with one layer and not with all. The output layer goes
+ * forward and back a few places at a time, so that no [tokens, vocabulary] ever exists.
  */
 
 export interface TrainingInputs {

@@ -1,3 +1,5 @@
+import { batches } from '../batches.ts';
+
 export interface RowsToTrain {
   readonly sequences: readonly (readonly number[])[];
   /** How many tokens of each sequence are its prompt. */
@@ -24,29 +26,15 @@ export function microBatches({ sequences, promptLengths }: RowsToTrain, tokens: 
     byPrompt.set(key, [...(byPrompt.get(key) ?? []), found]);
   });
   const groups = [...byPrompt.values()];
-  const batches = [
-    ...groups.filter(({ length }) => length > 1).flatMap((rows) => cut(rows.sort(longerCompletion), tokens, 'shared')),
-    ...cut(groups.filter(({ length }) => length === 1).flat().sort(longer), tokens, 'own'),
+  const parts = [
+    ...groups.filter(({ length }) => length > 1).flatMap((rows) => batches(rows.sort(longerCompletion), (batch) => paddedTokens(batch, 'shared'), tokens)),
+    ...batches(groups.filter(({ length }) => length === 1).flat().sort(longer), (batch) => paddedTokens(batch, 'own'), tokens),
   ];
-  return batches.sort(([a], [b]) => longer(a!, b!)).map((rows) => rows.map(({ row }) => row));
+  return parts.sort(([a], [b]) => longer(a!, b!)).map((rows) => rows.map(({ row }) => row));
 }
 
 const longer = (a: Row, b: Row): number => b.promptTokens + b.completionTokens - a.promptTokens - a.completionTokens || a.row - b.row;
 const longerCompletion = (a: Row, b: Row): number => b.completionTokens - a.completionTokens || a.row - b.row;
-
-function cut(rows: readonly Row[], tokens: number, prompts: 'shared' | 'own'): Row[][] {
-  const batches: Row[][] = [];
-  let batch: Row[] = [];
-  for (const row of rows) {
-    if (batch.length > 0 && paddedTokens([...batch, row], prompts) > tokens) {
-      batches.push(batch);
-      batch = [];
-    }
-    batch.push(row);
-  }
-  if (batch.length > 0) batches.push(batch);
-  return batches;
-}
 
 function paddedTokens(rows: readonly Row[], prompts: 'shared' | 'own'): number {
   const promptTokens = Math.max(...rows.map((row) => row.promptTokens));
