@@ -4,8 +4,8 @@ import { type Adapter, readAdapter } from './adapter/read-adapter.ts';
 import { compilePattern } from './automaton/compile-pattern.ts';
 import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
-import { batches } from './batches.ts';
 import { chunkTokens, scoredTokens, trainedTokens } from './chunk-tokens.ts';
+import { batches } from './decoder/batches.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
   GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,

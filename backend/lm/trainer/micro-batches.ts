@@ -1,4 +1,4 @@
-import { batches } from '../batches.ts';
+import { batches } from '../decoder/batches.ts';
 
 export interface RowsToTrain {
   readonly sequences: readonly (readonly number[])[];
