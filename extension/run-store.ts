@@ -1,19 +1,13 @@
 import type { RunText, StoredEvent } from '../backend/protocol/run-events.ts';
 import { applyEvent, applyText, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { messageOf, type BackendConnection } from './backend-connection.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import { Followed } from './followed.ts';
 import { Signal } from './signal.ts';
 
 /** Where the id of the open run outlives a reload of the window. */
 export interface RunMemory {
   readonly runId: string | undefined;
   remember(runId: string | undefined): void;
-}
-
-interface OpenRun {
-  readonly runId: string;
-  run?: RunSnapshot;
-  /** Set while a snapshot is on its way: what comes meanwhile waits for it, so that nothing is folded into an older one. */
-  waiting?: ((run: RunSnapshot) => RunSnapshot)[];
 }
 
 /**
@@ -27,104 +21,44 @@ export class RunStore {
   readonly happened = new Signal<StoredEvent>();
   /** The open run cannot be followed; a sentence that says why. */
   readonly problem = new Signal<string>();
-  readonly #connection: BackendConnection;
-  readonly #memory: RunMemory;
-  #open: OpenRun | undefined;
+  readonly #followed: Followed<RunSnapshot>;
 
   constructor({ connection, memory }: { connection: BackendConnection; memory: RunMemory }) {
-    this.#connection = connection;
-    this.#memory = memory;
-    if (memory.runId !== undefined) this.#open = { runId: memory.runId };
+    this.#followed = new Followed({
+      connection,
+      memory: { id: memory.runId, remember: (runId) => memory.remember(runId) },
+      subscribe: async (runId) => (await connection.request('run/subscribe', { runId })).run,
+      unsubscribe: (runId) => connection.request('run/unsubscribe', { runId }),
+      onSnapshot: () => this.changed.emit(this.run),
+      onProblem: (message) => this.problem.emit(message),
+    });
     connection.on('run/event', (event) => this.#onEvent(event));
     connection.on('run/text', (text) => this.#onText(text));
-    connection.connected.on(() => void this.#followAgain());
   }
 
   /** The open run as of now; undefined where none is open or its first snapshot is still on the way. */
   get run(): RunSnapshot | undefined {
-    return this.#open?.run;
+    return this.#followed.snapshot;
   }
 
   /** Shows the run and follows it. @throws BackendRequestError, and then shows what it showed before. */
-  async open(runId: string): Promise<RunSnapshot> {
-    const before = this.#open;
-    const open: OpenRun = { runId };
-    this.#open = open;
-    try {
-      await this.#follow(open);
-    } catch (error) {
-      if (this.#open === open) this.#open = before;
-      throw error;
-    }
-    if (before && before.runId !== runId) this.#unfollow(before.runId);
-    this.#memory.remember(runId);
-    if (!open.run) throw new Error('Another run was opened meanwhile.');
-    return open.run;
+  open(runId: string): Promise<RunSnapshot> {
+    return this.#followed.open(runId);
   }
 
   /** Shows no run. */
   close(): void {
-    const before = this.#open;
-    this.#open = undefined;
-    this.#memory.remember(undefined);
-    if (before) this.#unfollow(before.runId);
+    this.#followed.close();
     this.changed.emit(undefined);
   }
 
-  async #follow(open: OpenRun): Promise<void> {
-    const waiting: NonNullable<OpenRun['waiting']> = [];
-    open.waiting = waiting;
-    try {
-      const { run } = await this.#connection.request('run/subscribe', { runId: open.runId });
-      open.run = waiting.reduce((snapshot, change) => change(snapshot), run);
-    } finally {
-      if (open.waiting === waiting) delete open.waiting;
-    }
-    if (this.#open === open) this.changed.emit(open.run);
-  }
-
-  async #followAgain(): Promise<void> {
-    const open = this.#open;
-    if (!open || open.waiting) return;
-    try {
-      await this.#follow(open);
-    } catch (error) {
-      if (this.#open !== open) return;
-      if (!open.run) this.close();
-      this.problem.emit(messageOf(error));
-    }
-  }
-
-  #unfollow(runId: string): void {
-    // Without a connection there is no subscription either, and nothing to start a backend for.
-    if (this.#connection.state.kind !== 'connected') return;
-    this.#connection.request('run/unsubscribe', { runId }).catch(() => undefined);
-  }
-
   #onEvent(event: StoredEvent): void {
-    const open = this.#open;
-    if (open?.runId !== event.runId) return;
-    const { run } = open;
-    if (run && !open.waiting && event.seq > run.seq + 1) {
-      // Something was missed; the backend's own snapshot has it.
-      void this.#followAgain();
-    }
-    this.#change(open, (snapshot) => applyEvent(snapshot, event));
+    if (this.#followed.id !== event.runId) return;
+    if (this.#followed.change((run) => applyEvent(run, event), event.seq)) this.changed.emit(this.run);
     this.happened.emit(event);
   }
 
   #onText(text: RunText): void {
-    const open = this.#open;
-    if (open?.runId === text.runId) this.#change(open, (snapshot) => applyText(snapshot, text));
-  }
-
-  #change(open: OpenRun, change: (run: RunSnapshot) => RunSnapshot): void {
-    if (open.waiting) {
-      open.waiting.push(change);
-      return;
-    }
-    if (!open.run) return;
-    open.run = change(open.run);
-    this.changed.emit(open.run);
+    if (this.#followed.id === text.runId && this.#followed.change((run) => applyText(run, text))) this.changed.emit(this.run);
   }
 }

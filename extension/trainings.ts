@@ -1,7 +1,8 @@
 import {
   applyTrainingEvent, isTrainingOver, type Training, type TrainingEvent, type TrainingState, type TrainingSummary,
 } from '../backend/protocol/training.ts';
-import { messageOf, type BackendConnection } from './backend-connection.ts';
+import type { BackendConnection } from './backend-connection.ts';
+import { Followed } from './followed.ts';
 import { Signal } from './signal.ts';
 
 /** Where the id of the open training outlives a reload of the window. */
@@ -18,13 +19,6 @@ export interface TrainingsOptions {
 
 const MAX_TRAININGS = 50;
 
-interface OpenTraining {
-  readonly trainingId: string;
-  training?: Training;
-  /** Set while a snapshot is on its way: what comes meanwhile waits for it, so that nothing is folded into an older one. */
-  waiting?: TrainingEvent[];
-}
-
 /**
  * The trainings of the window's folders, newest first (without a folder, those of every project), and the one that is open, kept up to date
  * from its changes. The backend owns it: closing it here, losing the connection or closing the window changes nothing about it.
@@ -39,16 +33,24 @@ export class Trainings {
   /** The open training cannot be followed; a sentence that says why. */
   readonly problem = new Signal<string>();
   readonly #options: TrainingsOptions;
+  readonly #followed: Followed<Training>;
   #list: readonly TrainingSummary[] = [];
-  #open: OpenTraining | undefined;
 
   constructor(options: TrainingsOptions) {
     this.#options = options;
     const { connection, memory } = options;
-    if (memory.trainingId !== undefined) this.#open = { trainingId: memory.trainingId };
+    this.#followed = new Followed({
+      connection,
+      memory: { id: memory.trainingId, remember: (trainingId) => memory.remember(trainingId) },
+      subscribe: (trainingId) => connection.request('training/subscribe', { trainingId }),
+      unsubscribe: (trainingId) => connection.request('training/unsubscribe', { trainingId }),
+      onSnapshot: () => this.changed.emit(),
+      onProblem: (message) => this.problem.emit(message),
+    });
     connection.on('training/changed', (summary) => this.#put(summary));
     connection.on('training/event', (event) => this.#onEvent(event));
-    connection.connected.on(() => void this.#catchUp());
+    // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
+    connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
 
   get list(): readonly TrainingSummary[] {
@@ -57,11 +59,11 @@ export class Trainings {
 
   /** The open training as of now; undefined where none is open or it is still on the way. */
   get open(): Training | undefined {
-    return this.#open?.training;
+    return this.#followed.snapshot;
   }
 
   get isOpen(): boolean {
-    return this.#open !== undefined;
+    return this.#followed.id !== undefined;
   }
 
   /** Reads the list again. */
@@ -77,73 +79,20 @@ export class Trainings {
 
   /** Opens the training and follows it. @throws RequestError where there is none of this id, and then shows what it showed before */
   async show(trainingId: string): Promise<void> {
-    const before = this.#open;
-    if (before?.trainingId === trainingId && before.training && !before.waiting) return;
-    const open: OpenTraining = { trainingId };
-    this.#open = open;
-    try {
-      await this.#follow(open);
-    } catch (error) {
-      if (this.#open === open) this.#open = before;
-      throw error;
-    }
-    if (before && before.trainingId !== trainingId) this.#unfollow(before.trainingId);
-    this.#options.memory.remember(trainingId);
+    const { id, snapshot, isWaiting } = this.#followed;
+    if (id !== trainingId || !snapshot || isWaiting) await this.#followed.open(trainingId);
   }
 
   /** Has none open. */
   close(): void {
-    const before = this.#open;
-    if (!before) return;
-    this.#open = undefined;
-    this.#options.memory.remember(undefined);
-    this.#unfollow(before.trainingId);
+    if (!this.isOpen) return;
+    this.#followed.close();
     this.changed.emit();
   }
 
-  async #follow(open: OpenTraining): Promise<void> {
-    const waiting: TrainingEvent[] = [];
-    open.waiting = waiting;
-    try {
-      const training = await this.#options.connection.request('training/subscribe', { trainingId: open.trainingId });
-      open.training = waiting.reduce(applyTrainingEvent, training);
-    } finally {
-      if (open.waiting === waiting) delete open.waiting;
-    }
-    if (this.#open === open) this.changed.emit();
-  }
-
-  #unfollow(trainingId: string): void {
-    const { connection } = this.#options;
-    // Without a connection there is no subscription either, and nothing to start a backend for.
-    if (connection.state.kind === 'connected') connection.request('training/unsubscribe', { trainingId }).catch(() => undefined);
-  }
-
-  async #catchUp(): Promise<void> {
-    // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
-    await Promise.all([this.refresh().catch(() => undefined), this.#followAgain()]);
-  }
-
-  async #followAgain(): Promise<void> {
-    const open = this.#open;
-    if (!open || open.waiting) return;
-    try {
-      await this.#follow(open);
-    } catch (error) {
-      if (this.#open !== open) return;
-      if (!open.training) this.close();
-      this.problem.emit(messageOf(error));
-    }
-  }
-
   #onEvent(event: TrainingEvent): void {
-    const open = this.#open;
-    if (open?.trainingId !== event.trainingId) return;
-    if (open.waiting) return void open.waiting.push(event);
-    if (!open.training) return;
-    // Something was missed; the backend's own snapshot has it.
-    if (event.seq > open.training.seq + 1) return void this.#followAgain();
-    open.training = applyTrainingEvent(open.training, event);
+    if (this.#followed.id !== event.trainingId) return;
+    if (!this.#followed.change((training) => applyTrainingEvent(training, event), event.seq)) return;
     this.happened.emit(event);
     this.changed.emit();
   }
