@@ -1,5 +1,6 @@
 import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Rollout, WholeRollout } from '../protocol/training.ts';
+import { clip } from './clip.ts';
 import { rewardOf, type RewardOptions } from './reward.ts';
 import type { ToldRollout } from './rollouts.ts';
 
@@ -79,7 +80,3 @@ function wordOf(outcome: ToldRollout['outcome']): Rollout['outcome'] {
 }
 
 const endOf = (text: string, most: number): string => (text.length > most ? `…${text.slice(1 - most)}` : text);
-
-function clip(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
-}

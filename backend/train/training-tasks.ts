@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { TaskNote, TaskNotes } from '../protocol/training.ts';
+import { clip } from './clip.ts';
 import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
 /** What is learned from comes first, what was left out last. */
@@ -52,7 +53,7 @@ export class DecisionKeeper {
   }
 
   decided({ about, state, reason }: Decisions['decided'][number]): void {
-    this.#decided.push({ about, state, reason: reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON - 1)}…` : reason });
+    this.#decided.push({ about, state, reason: clip(reason, MAX_REASON) });
     this.#keep();
   }
 
