@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BASELINES } from './eval/gym/contestants.ts';
 import { drawLearning } from './eval/gym/draw-learning.ts';
-import { standingsTable } from './eval/gym/gym-report.ts';
-import { BEST_ALONE, gymStandings, readGymResult } from './eval/gym/gym-result.ts';
+import { BEST_ALONE, standingsTable } from './eval/gym/gym-report.ts';
+import { gymStandings, readGymResult } from './eval/gym/gym-result.ts';
 
 /* Composition root of the account of what trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
 

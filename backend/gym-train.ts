@@ -8,6 +8,7 @@ import { compare, type ContestantResult } from './eval/gym/compare.ts';
 import { conductorContestant } from './eval/gym/conductor-contestant.ts';
 import { GymArena } from './eval/gym/gym-arena.ts';
 import { gymContestants } from './eval/gym/gym-contestants.ts';
+import { percent } from './eval/gym/gym-report.ts';
 import { CONDUCTOR, type GymResult, gymResultSchema, type TriedContestant, triedContestant } from './eval/gym/gym-result.ts';
 import { runPlanInProcess } from './eval/gym/run-plan-in-process.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
@@ -114,7 +115,7 @@ async function run(signal: AbortSignal): Promise<void> {
     unseen: { workers: unseenWorkers, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
   const { grades, caller, prices } = arena;
-  // They need no model, and their answers are known: without wire and sandbox they are done in seconds.
+  // They need no model, and their answers are known: without wire and sandbox most of the time goes into the oracle's search.
   const tryPeers = async (workers: readonly SimulatedWorker[], pool: readonly WorkerConfig[]): Promise<TriedContestant[]> => {
     const { contestants } = await gymContestants({ workers, pool, tasks: heldOut, signal });
     const run = runPlanInProcess({ seed, workers, rule: gymRule(new GymBook(heldOut)) });
@@ -134,10 +135,6 @@ async function run(signal: AbortSignal): Promise<void> {
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const peers = {
-      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed')),
-      unseen: await tryPeers(unseenWorkers, arena.pool('unseen')),
-    };
     const tryConductor = async (name: string, on: 'fixed' | 'unseen'): Promise<TriedContestant> => {
       const pool = arena.pool(on);
       let plans = 0;
@@ -168,6 +165,10 @@ async function run(signal: AbortSignal): Promise<void> {
       },
     }, options);
     const after = await tryConductorOnBoth(CONDUCTOR.after);
+    const peers = {
+      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed')),
+      unseen: await tryPeers(unseenWorkers, arena.pool('unseen')),
+    };
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
     await model.exportTrained(trained);
@@ -188,6 +189,5 @@ async function run(signal: AbortSignal): Promise<void> {
 }
 
 function told({ right, costUsd, formatRate = 0 }: TriedContestant): string {
-  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
   return `${percent(mean(right))} right, ${percent(formatRate)} plans, $${(1_000 * costUsd).toFixed(2)} per 1,000`;
 }

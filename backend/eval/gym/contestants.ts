@@ -47,8 +47,15 @@ export function baselines({ workerCount, best, nameOf }: BaselineOptions): Conte
   ];
 }
 
+const ALONE = ' alone';
+
 export function aloneName(worker: string): string {
-  return `${worker} alone`;
+  return worker + ALONE;
+}
+
+/** Whether a contestant of this name is one worker alone. */
+export function isAlone(name: string): boolean {
+  return name.endsWith(ALONE);
 }
 
 /** A plan for each task, such as the oracle's or a router's. */

@@ -48,7 +48,7 @@ export function drawLearning(trainings: readonly LearningToDraw[], levels: reado
   const asked = [...new Set(plans.flatMap(({ workers: { write } }) => Object.keys(write)))].sort();
   const parts = [
     learningCurves({ x: 60, y: 70, width: 640, height: 300 }, trainings, levels, steps),
-    stacked({ x: 60, y: 460, width: 290, height: 240 }, 'Steps of a plan', ['1', '2', '3', '4', '5'], lengths, steps),
+    stacked({ x: 60, y: 460, width: 290, height: 240 }, 'Steps of a plan', lengths[0]?.map((_, index) => String(index + 1)) ?? [], lengths, steps),
     stacked({ x: 410, y: 460, width: 290, height: 240 }, 'What steps do', ROLES, roles, steps),
     writersByKind({ x: 850, y: 70, width: 330, height: 300 }, 'Who writes, at the beginning', asked, plans.filter(({ step }) => step <= steps / 10)),
     writersByKind({ x: 850, y: 440, width: 330, height: 300 }, 'Who writes, at the end', asked, plans.filter(({ step }) => step > steps * 0.9)),

@@ -51,16 +51,19 @@ export function standingsTable(standings: readonly Standing[]): string {
   ].join('\n');
 }
 
-/** The worker that did best alone, chosen in hindsight: its result under a name of its own. */
+/** The worker that did best alone, chosen in hindsight. */
+export const BEST_ALONE = 'best worker alone, in hindsight';
+
+/** Its result under a name of its own. */
 export function bestAlone(results: readonly ContestantResult[], workers: readonly string[]): ContestantResult {
   const rightOf = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ verified }) => Number(verified)));
   const names = new Set(workers.map(aloneName));
   const singles = results.filter(({ name }) => names.has(name));
   if (singles.length === 0) throw new RangeError('None of the results is of a worker alone.');
   const best = singles.reduce((a, b) => (rightOf(b) > rightOf(a) ? b : a));
-  return { name: `best worker alone, in hindsight (${best.name.replace(/ alone$/, '')})`, outcomes: best.outcomes };
+  return { name: `${BEST_ALONE} (${best.name.replace(/ alone$/, '')})`, outcomes: best.outcomes };
 }
 
-function percent(share: number): string {
+export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { estimate, mean } from '../../train/statistics.ts';
 import type { ContestantResult } from './compare.ts';
-import type { Standing } from './gym-report.ts';
+import { isAlone } from './contestants.ts';
+import { BEST_ALONE, type Standing } from './gym-report.ts';
 import { planEntrySchema } from './plan-diary.ts';
 
 export const CONDUCTOR = { before: 'Conductor before training', after: 'Conductor' } as const;
@@ -45,16 +46,13 @@ export function triedContestant({ name, outcomes }: ContestantResult, formatRate
   };
 }
 
-/** The worker that did best alone, chosen in hindsight. */
-export const BEST_ALONE = 'best worker alone, in hindsight';
-
 /** Everybody's share of right answers over all trainings, the best first, with the best worker alone of each. */
 export function gymStandings(results: readonly GymResult[], pool: keyof GymResult['pools']): Standing[] {
   const rows = new Map<string, TriedContestant[]>();
   const note = (name: string, tried: TriedContestant): void => void rows.set(name, [...(rows.get(name) ?? []), tried]);
   for (const { pools } of results) {
     for (const tried of pools[pool]) note(tried.name, tried);
-    const alone = pools[pool].filter(({ name }) => name.endsWith(' alone'));
+    const alone = pools[pool].filter(({ name }) => isAlone(name));
     if (alone.length > 0) note(BEST_ALONE, alone.reduce((best, other) => (mean(other.right) > mean(best.right) ? other : best)));
   }
   const standings = [...rows].map(([name, tried]): Standing => ({

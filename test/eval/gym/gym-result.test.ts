@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../../backend/eval/gym/contestants.ts';
 import { drawLearning } from '../../../backend/eval/gym/draw-learning.ts';
-import { standingsTable } from '../../../backend/eval/gym/gym-report.ts';
-import { BEST_ALONE, CONDUCTOR, type GymResult, gymResultSchema, gymStandings, type TriedContestant } from '../../../backend/eval/gym/gym-result.ts';
+import { BEST_ALONE, standingsTable } from '../../../backend/eval/gym/gym-report.ts';
+import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, type TriedContestant } from '../../../backend/eval/gym/gym-result.ts';
 
 const tried = (name: string, right: number, more: Partial<TriedContestant> = {}): TriedContestant =>
   ({ name, right: Array.from({ length: 10 }, (_, task) => (task < right ? 1 : 0)), costUsd: 0.002, ...more });
