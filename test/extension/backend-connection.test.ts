@@ -1,27 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BackendConnection, type ConnectionState } from '../../extension/backend-connection.ts';
-import { FakeBackend } from './fake-backend.ts';
+import type { ConnectionState } from '../../extension/backend-connection.ts';
+import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 /** A connection whose backends come from a list; an error in the list is a start that fails. */
 function connectionTo(...backends: (FakeBackend | Error)[]) {
   const waits: number[] = [];
   const states: ConnectionState[] = [];
-  let starts = 0;
-  const connection = new BackendConnection({
-    connect: async () => {
-      const backend = backends[starts];
-      starts += 1;
-      if (!backend) throw new Error('the test has no more backends');
-      if (backend instanceof Error) throw backend;
-      return backend.client;
-    },
-    stop: async () => {
-      const current = backends[starts - 1];
-      if (current instanceof FakeBackend) current.lose('stopped');
-    },
-    wait: async (ms) => void waits.push(ms),
-    log: () => undefined,
-  });
+  const { connection, starts } = connectionOver(backends, { wait: async (ms) => void waits.push(ms) });
   connection.stateChanged.on((state) => states.push(state));
   const reaches = (kind: ConnectionState['kind']): Promise<void> => new Promise((resolve) => {
     const end = connection.stateChanged.on((state) => {
@@ -30,7 +15,7 @@ function connectionTo(...backends: (FakeBackend | Error)[]) {
       resolve();
     });
   });
-  return { connection, waits, states, starts: () => starts, reaches };
+  return { connection, waits, states, starts, reaches };
 }
 
 const summary = { runId: 'r1', state: 'running' };

@@ -53,18 +53,24 @@ export class FakeBackend {
   }
 }
 
-/** A connection that finds these backends one after the other, and how often it has looked for one. */
-export function connectionOver(backends: readonly FakeBackend[]): { readonly connection: BackendConnection; readonly starts: () => number } {
+/** A connection that finds these backends one after the other, and how often it has looked for one; an error among them is a start that fails. */
+export function connectionOver(
+  backends: readonly (FakeBackend | Error)[], { wait = async () => undefined }: { readonly wait?: (ms: number) => Promise<void> } = {},
+): { readonly connection: BackendConnection; readonly starts: () => number } {
   let starts = 0;
   const connection = new BackendConnection({
     connect: async () => {
       const backend = backends[starts];
       starts += 1;
       if (!backend) throw new Error('the test has no more backends');
+      if (backend instanceof Error) throw backend;
       return backend.client;
     },
-    stop: async () => undefined,
-    wait: async () => undefined,
+    stop: async () => {
+      const current = backends[starts - 1];
+      if (current instanceof FakeBackend) current.lose('stopped');
+    },
+    wait,
     log: () => undefined,
   });
   return { connection, starts: () => starts };
