@@ -31,6 +31,7 @@ import { Sandbox } from './verify/sandbox.ts';
 import { Verifier } from './verify/verify.ts';
 import { WorkerCaller } from './workers/call-worker.ts';
 import { delay } from './workers/delay.ts';
+import { findServers, placesOf } from './workers/find-servers.ts';
 import { loadPrices } from './workers/prices.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
@@ -108,6 +109,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     }),
     isPriced: (worker) => prices.of(worker) !== undefined,
     whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
+    findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
+    bundledConductor: bundled,
   }, clients);
 
   const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });

@@ -40,7 +40,7 @@ export class AddWorkerCommand {
       if (worker.key !== undefined) await restore(keys, worker.key, keyBefore);
       return undefined;
     }
-    const conductor = pool.conductor === undefined;
+    const conductor = pool.conductor === undefined && pool.bundledConductor === undefined;
     panel.setPool(await connection.request('worker/save', { worker, conductor }));
     void vscode.window.showInformationMessage(conductor
       ? vscode.l10n.t('Added the worker "{0}". Its model also plays the Conductor.', worker.id)

@@ -12,7 +12,7 @@ export interface LocalModelsSources {
 
 /** The models of this machine that plan or answer in the run on show, or in the next one; who plans stands first. */
 export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): PanelModel[] {
-  const planner = run ? run.policy.worker : pool?.workers.find(({ worker }) => worker.id === pool.conductor)?.worker;
+  const planner = run ? run.policy.worker : pool && plannerOf(pool);
   const workers = run ? run.pool : (pool?.workers ?? []).map(({ worker }) => worker).filter(({ enabled }) => enabled);
   const local = [...(planner ? [planner] : []), ...workers].filter(({ provider }) => provider === 'local');
   const models = [...new Set(local.map(({ model }) => model))];
@@ -23,6 +23,11 @@ export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): Pane
     plans: planner !== undefined && isOf(model)(planner),
     answers: workers.some(isOf(model)),
   }));
+}
+
+/** Who would plan the next run: whom the pool names, otherwise the model that is part of Conductor. */
+export function plannerOf({ conductor, bundledConductor, workers }: Pool): WorkerConfig | undefined {
+  return conductor === undefined ? bundledConductor : workers.find(({ worker }) => worker.id === conductor)?.worker;
 }
 
 /** `owner/name` as it is; of a folder its own name. */

@@ -3,7 +3,7 @@ import type {
   ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
 } from '../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from './backend-connection.ts';
-import { localModelsOf } from './local-models-of.ts';
+import { localModelsOf, plannerOf } from './local-models-of.ts';
 import type { ModelStates } from './model-states.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
@@ -151,8 +151,9 @@ export class PanelStateSource {
 }
 
 function summaryOf(pool: Pool): PoolSummary {
+  const planner = plannerOf(pool);
   return {
-    ...(pool.conductor !== undefined && { conductor: pool.conductor }),
+    ...(planner && { conductor: planner.id }),
     workers: pool.workers.map(({ worker, ready, reason }) => ({
       id: worker.id,
       model: worker.model,

@@ -39,13 +39,20 @@ export class WorkerCommands {
     const { connection, panel } = this.#options;
     const pool = await connection.request('pool/get', {});
     requireWorkers(pool);
-    const picked = await vscode.window.showQuickPick(pool.workers.map(({ worker }) => ({
-      worker,
-      label: worker.id,
-      description: worker.model,
-      ...(worker.id === pool.conductor && { detail: vscode.l10n.t('plays the Conductor now') }),
-    })), { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });
-    if (picked) panel.setPool(await connection.request('worker/save', { worker: picked.worker, conductor: true }));
+    const { bundledConductor } = pool;
+    const now = vscode.l10n.t('plays the Conductor now');
+    const picked = await vscode.window.showQuickPick([
+      ...(bundledConductor === undefined ? [] : [{
+        id: null,
+        label: bundledConductor.id,
+        description: vscode.l10n.t('part of Conductor, on this machine'),
+        ...(pool.conductor === undefined && { detail: now }),
+      }]),
+      ...pool.workers.map(({ worker }) => ({
+        id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
+      })),
+    ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });
+    if (picked) panel.setPool(await connection.request('conductor/choose', { id: picked.id }));
   }
 
   async removeWorker(): Promise<void> {

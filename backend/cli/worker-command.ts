@@ -56,7 +56,7 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
           terminal.say('It was not added. Add it all the same with --no-try.');
           return EXIT.failed;
         }
-        print(await client.request('worker/save', { worker, conductor: values.conductor ?? pool.conductor === undefined }));
+        print(await client.request('worker/save', { worker, conductor: values.conductor ?? plansItself(pool) }));
         if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`There was a worker "${worker.id}" before; it was replaced.`);
         return EXIT.ok;
       }
@@ -77,9 +77,15 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
   }
 };
 
-/** A pool without a named Conductor plans with its first ready worker. */
-function conductorGone(removed: string, { file, workers }: Pool): string {
+/** The first worker plays the Conductor, too, where nobody else would. */
+function plansItself({ conductor, bundledConductor }: Pool): boolean {
+  return conductor === undefined && bundledConductor === undefined;
+}
+
+/** A pool without a named Conductor plans with the model that is part of Conductor, or else with its first ready worker. */
+function conductorGone(removed: string, { file, workers, bundledConductor }: Pool): string {
   const next = workers.find(({ worker, ready }) => worker.enabled && ready)?.worker.id;
+  if (bundledConductor) return `"${removed}" played the Conductor; now ${bundledConductor.id}, which is part of Conductor, plays it.`;
   return `"${removed}" played the Conductor; now the first ready worker plays it${next === undefined ? '' : `, "${next}"`}. ` +
     `To choose another, name it as "conductor" in ${file}, or with --conductor ID for one question.`;
 }

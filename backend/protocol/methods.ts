@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foundServersSchema } from './found-servers.ts';
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
@@ -50,6 +51,8 @@ export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 export const poolSchema = z.object({
   file: z.string(),
   conductor: z.string().optional(),
+  /** The model that is part of Conductor: plans where `conductor` names nobody. Absent in a build without one. */
+  bundledConductor: workerConfigSchema.optional(),
   workers: z.array(workerStatusSchema),
 });
 export type Pool = z.infer<typeof poolSchema>;
@@ -105,6 +108,10 @@ export const clientRequests = {
     result: poolSchema,
   },
   'worker/remove': { params: z.object({ id: z.string() }), result: poolSchema },
+  /** Who plans from now on; null: the model that is part of Conductor. */
+  'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
+  /** Model servers that answer on this machine, each asked for its list of models and nothing else. */
+  'servers/find': { params: nothing, result: foundServersSchema },
   /** One small real call; `worker` need not be saved yet. */
   'worker/try': {
     params: z.object({ worker: workerConfigSchema }),

@@ -16,7 +16,7 @@ export type ContextPreview = Result<ClientRequests, 'context/preview'>;
 
 /** The pool as the panel needs it. */
 export interface PoolSummary {
-  /** Id of the worker whose model plays the Conductor. */
+  /** Id of whose model plays the Conductor: a worker's, or that of the model that is part of Conductor. */
   readonly conductor?: string | undefined;
   readonly workers: readonly WorkerSummary[];
 }

@@ -230,8 +230,16 @@ describe('conductor worker', () => {
 
   it('says who plays the Conductor once the one that did is removed', async () => {
     const { code, stderr } = await conductor('worker', 'remove', 'sim-conductor');
-    expect(stderr).toContain(`now the first ready worker plays it, "${simulator.workers()[0]?.id}"`);
+    expect(stderr).toContain('now conductor-mini, which is part of Conductor, plays it');
     expect(code).toBe(0);
+    await usual();
+  });
+
+  it('leaves planning to the model that is part of Conductor when the first one is added', async () => {
+    await writeWorkers({ version: 1, workers: [] });
+    const add = ['worker', 'add', 'first', '--provider', 'openai', '--model', 'm', '--no-try', '--json'];
+    const pool = JSON.parse((await conductor(...add)).stdout) as { conductor: string | null; workers: unknown[] };
+    expect(pool).toMatchObject({ conductor: null, workers: [{ worker: { id: 'first' } }] });
     await usual();
   });
 

@@ -39,6 +39,7 @@ beforeEach(async () => {
     tryWorker: () => Promise.reject(new Error('not here')),
     isPriced: () => true,
     whyNoModel: ({ model }: { model: string }) => parts.access.inspect(model).then(() => undefined, (error: Error) => error.message),
+    findServers: () => Promise.resolve({ servers: [], looked: [] }),
   };
   serving = await serve({ models: parts.access, pool: new PoolEditor(access, new ClientRegistry()), explain: explainModelError });
   client = await serving.open();

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { serve, type Serving } from './support/serving.ts';
 
 let serving: Serving;
@@ -68,4 +69,21 @@ test('a file that somebody broke is reported, not overwritten', async () => {
   expect(await readFile(serving.workersFile, 'utf8')).toBe('{ "version": 1, "workers": [ }');
   await writeFile(serving.workersFile, '{ "version": 1, "workers": [] }');
   expect((await client.request('worker/save', { worker })).workers).toHaveLength(1);
+});
+
+test('who plans is chosen by name, and given back to the model that is part of Conductor', async () => {
+  const bundledConductor = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: '/x/conductor-mini', promptProfile: 'mini' });
+  const withBundled = await serve({ bundledConductor });
+  try {
+    const client = await withBundled.open();
+    const first = await client.request('worker/save', { worker: { ...worker, key: undefined } });
+    expect(first).toMatchObject({ bundledConductor: { id: 'conductor-mini', model: '/x/conductor-mini' } });
+    expect(first).not.toHaveProperty('conductor');
+    expect(await client.request('conductor/choose', { id: 'fast' })).toMatchObject({ conductor: 'fast' });
+    expect(await client.request('conductor/choose', { id: null })).not.toHaveProperty('conductor');
+    await expect(client.request('conductor/choose', { id: 'slow' })).rejects.toMatchObject({ kind: 'worker-not-found' });
+    expect(JSON.parse(await readFile(withBundled.workersFile, 'utf8'))).not.toHaveProperty('bundledConductor');
+  } finally {
+    await withBundled.close();
+  }
 });

@@ -1,3 +1,4 @@
+import type { FoundServers } from '../../protocol/found-servers.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
@@ -17,9 +18,13 @@ export interface WorkersAccess {
   isPriced(worker: WorkerConfig): boolean;
   /** Why the model of a local worker cannot be used, as far as its files say; one sentence. */
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
+  /** Model servers that answer on this machine. */
+  findServers(signal: AbortSignal): Promise<FoundServers>;
+  /** Plans where the file names nobody. */
+  readonly bundledConductor?: WorkerConfig | undefined;
 }
 
-type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try';
+type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find';
 type KeyHolders = Pick<ClientRegistry, 'secret' | 'can'>;
 
 /** The pool as clients see it and change it. Shared by all sessions, so that changes of two clients follow one another. */
@@ -54,11 +59,24 @@ export class PoolEditor {
     return this.#changed((file) => {
       const workers = file.workers.filter((worker) => worker.id !== id);
       if (workers.length === file.workers.length) {
-        throw new RequestError({ code: ERROR_CODES.notFound, kind: 'worker-not-found', message: `There is no worker "${id}".` });
+        throw notFound(id);
       }
       const { conductor, ...rest } = file;
       return { ...rest, workers, ...(conductor !== undefined && conductor !== id && { conductor }) };
     });
+  }
+
+  /** @param id null: whoever plans where nobody is named */
+  chooseConductor(id: string | null): Promise<Pool> {
+    return this.#changed(({ conductor: _before, ...file }) => {
+      if (id === null) return file;
+      if (!file.workers.some((worker) => worker.id === id)) throw notFound(id);
+      return { ...file, conductor: id };
+    });
+  }
+
+  findServers(signal: AbortSignal): Promise<FoundServers> {
+    return this.#access.findServers(signal);
   }
 
   try(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
@@ -82,7 +100,8 @@ export class PoolEditor {
 
   async describe({ conductor, workers }: WorkersFile): Promise<Pool> {
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
-    return { file: this.#access.file, workers: statuses, ...(conductor !== undefined && { conductor }) };
+    const { file, bundledConductor } = this.#access;
+    return { file, workers: statuses, ...(conductor !== undefined && { conductor }), ...(bundledConductor && { bundledConductor }) };
   }
 
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {
@@ -109,5 +128,11 @@ export function workersHandlers(pool: PoolEditor): RequestHandlers<ClientRequest
     'worker/save': ({ worker, conductor }) => pool.save(worker, conductor),
     'worker/remove': ({ id }) => pool.remove(id),
     'worker/try': ({ worker }, { signal }) => pool.try(worker, signal),
+    'conductor/choose': ({ id }) => pool.chooseConductor(id),
+    'servers/find': (_params, { signal }) => pool.findServers(signal),
   };
+}
+
+function notFound(id: string): RequestError {
+  return new RequestError({ code: ERROR_CODES.notFound, kind: 'worker-not-found', message: `There is no worker "${id}".` });
 }

@@ -34,7 +34,7 @@ const ended = await hostBackend({
     runs: new SteeredRuns(),
     pool: new PoolEditor({
       file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
-      whyNoModel: () => Promise.resolve(undefined),
+      whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }),
     }, clients),
     models: NO_MODELS,
     trainings: NO_TRAININGS,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Health } from '../../../backend/protocol/methods.ts';
 import { openClient, type ClientOptions } from '../../../backend/protocol/client/open-client.ts';
 import { PROTOCOL_VERSION } from '../../../backend/protocol/version.ts';
+import type { WorkerConfig } from '../../../backend/protocol/worker-config.ts';
 import { BackendServer, type BackendServerOptions } from '../../../backend/server/backend-server.ts';
 import { ClientRegistry } from '../../../backend/server/client-registry.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
@@ -33,10 +34,10 @@ export interface Serving {
 
 /** A real server on a real socket, in this process. */
 export async function serve(
-  options: Partial<BackendServerOptions> & { secretTimeoutMs?: number } = {},
+  options: Partial<BackendServerOptions> & { secretTimeoutMs?: number; bundledConductor?: WorkerConfig } = {},
 ): Promise<Serving> {
   const runs = new MemoryRuns();
-  const { secretTimeoutMs, ...serverOptions } = options;
+  const { secretTimeoutMs, bundledConductor, ...serverOptions } = options;
   const clients = new ClientRegistry(secretTimeoutMs === undefined ? {} : { secretTimeoutMs });
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-server-'));
   const workersFile = path.join(folder, 'workers.json');
@@ -50,6 +51,8 @@ export async function serve(
         tryWorker: () => Promise.reject(new Error('secret detail of a fault')),
         isPriced: ({ model }) => model === 'priced',
         whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
+        findServers: () => Promise.resolve({ servers: [], looked: [] }),
+        bundledConductor,
       },
       clients,
     ),
