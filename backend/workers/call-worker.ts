@@ -8,6 +8,7 @@ import { createAdapter } from './create-adapter.ts';
 import { delay as realDelay, type Delay } from './delay.ts';
 import { WorkerError } from './errors.ts';
 import { estimateUsage } from './estimate-tokens.ts';
+import { FillInForms } from './fill-in-forms.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
 import type { LocalModelSource } from './local-adapter.ts';
@@ -72,6 +73,7 @@ export class WorkerCaller {
   readonly #random: () => number;
   readonly #delay: Delay;
   readonly #dialects = new ChatDialects();
+  readonly #fillInForms = new FillInForms();
 
   constructor({ limits, prices, localModel, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
     this.#limits = limits;
@@ -110,7 +112,9 @@ export class WorkerCaller {
   async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
-    const adapter = options.adapter ?? createAdapter(worker, { key, clientModel, localModel: this.#localModel, dialects: this.#dialects });
+    const adapter = options.adapter ?? createAdapter(worker, {
+      key, clientModel, localModel: this.#localModel, dialects: this.#dialects, fillInForms: this.#fillInForms,
+    });
     const reserved = upperBound(worker, request, this.#prices);
     const reservation = ledger.reserve(reserved);
     const attempt: Attempt = { attemptId: randomUUID(), worker: worker.id, number, reserved, reservation };
@@ -193,6 +197,7 @@ function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest 
   const reasoningEffort = request.reasoningEffort ?? worker.reasoningEffort;
   return {
     messages: request.messages,
+    ...(request.fillIn && { fillIn: request.fillIn }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

@@ -3,6 +3,8 @@ import { AnthropicAdapter } from './anthropic.ts';
 import type { ChatDialects } from './chat-dialect.ts';
 import { ClientModelAdapter, type ClientModel } from './client-model.ts';
 import { WorkerError } from './errors.ts';
+import { FillInAdapter } from './fill-in.ts';
+import type { FillInForms } from './fill-in-forms.ts';
 import { LocalAdapter, type LocalModelSource } from './local-adapter.ts';
 import type { ModelAdapter } from './model.ts';
 import { OpenAiChatAdapter } from './openai-chat.ts';
@@ -14,15 +16,17 @@ export interface AdapterParts {
   readonly clientModel?: ClientModel | undefined;
   readonly localModel?: LocalModelSource | undefined;
   readonly dialects: ChatDialects;
+  readonly fillInForms: FillInForms;
 }
 
 /** The adapter that speaks a worker's wire format. @throws WorkerError `not-found` where its model is out of reach. */
-export function createAdapter(worker: WorkerConfig, { key, clientModel, localModel, dialects }: AdapterParts): ModelAdapter {
+export function createAdapter(worker: WorkerConfig, parts: AdapterParts): ModelAdapter {
+  const { key, clientModel, localModel, dialects, fillInForms } = parts;
   switch (worker.provider) {
     case 'openai':
       return new OpenAiResponsesAdapter(worker, key);
     case 'openai-compatible':
-      return new OpenAiChatAdapter(worker, key, dialects);
+      return new FillInAdapter({ worker, key, forms: fillInForms, chat: new OpenAiChatAdapter(worker, key, dialects) });
     case 'anthropic':
       return new AnthropicAdapter(worker, key);
     case 'vscode':

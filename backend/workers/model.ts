@@ -16,8 +16,18 @@ export interface Message {
   readonly sharedPrefix?: number;
 }
 
+/** The text on both sides of a gap. */
+export interface FillIn {
+  readonly before: string;
+  readonly after: string;
+  /** Texts that end what fills the gap; they are no part of it. */
+  readonly stop?: readonly string[] | undefined;
+}
+
 export interface ModelRequest {
   readonly messages: readonly Message[];
+  /** For a server that fills gaps in text, which is sent this instead of the messages; every other is asked in their words. */
+  readonly fillIn?: FillIn;
   /** Upper bound on generated tokens, reasoning included where the provider counts it so. */
   readonly maxOutputTokens: number;
   /** Sent only when given: some models refuse sampling parameters. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { ChatDialects } from '../../backend/workers/chat-dialect.ts';
 import { createAdapter } from '../../backend/workers/create-adapter.ts';
+import { FillInForms } from '../../backend/workers/fill-in-forms.ts';
 import { FaultServer, faults } from './fault-server.ts';
 import { HELLO, setUp, workersAt } from './harness.ts';
 
@@ -32,7 +33,7 @@ async function signsOf(worker: WorkerConfig | undefined, ...events: string[]): P
   server.script(faults.events(...events));
   const signs: string[] = [];
   let alive = false;
-  await createAdapter(worker!, { dialects: new ChatDialects() }).stream({ ...HELLO, maxOutputTokens: 100 }, {
+  await createAdapter(worker!, { dialects: new ChatDialects(), fillInForms: new FillInForms() }).stream({ ...HELLO, maxOutputTokens: 100 }, {
     signal: new AbortController().signal,
     onText: (text) => signs.push(text),
     onThinking: () => signs.push('(thinks)'),
