@@ -5,7 +5,6 @@ import { compilePattern } from './automaton/compile-pattern.ts';
 import type { Pattern } from './automaton/pattern.ts';
 import { compileTokenAutomaton, type TokenAutomaton } from './automaton/token-automaton.ts';
 import { chunkTokens, scoredTokens, trainedTokens } from './chunk-tokens.ts';
-import { batches } from './decoder/batches.ts';
 import { ModelRequestError, PromptTooLongError } from './decoder/request-error.ts';
 import type {
   GeneratedTokens, ModelDescription, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
@@ -80,13 +79,11 @@ export class LocalModel implements TrainableModel {
       }
       const read = await this.#adapter(adapter);
       const scores: number[][] = [];
-      const rows = sequences.map((sequence, row) => ({ sequence, promptLength: promptLengths[row] as number }));
-      const paddedTokens = (batch: Readonly<typeof rows>): number => batch.length * Math.max(...batch.map(({ sequence }) => sequence.length));
-      for (const batch of batches(rows, paddedTokens, scoredTokens(this.#load))) {
+      for (const rows of microBatches({ sequences, promptLengths }, scoredTokens(this.#load))) {
         signal?.throwIfAborted();
-        scores.push(...(await this.#loaded.session.score({
-          sequences: batch.map(({ sequence }) => sequence), promptLengths: batch.map(({ promptLength }) => promptLength), temperature, adapter: read,
-        })));
+        const pick = <T>(list: readonly T[]): T[] => rows.map((row) => list[row] as T);
+        const found = await this.#loaded.session.score({ sequences: pick(sequences), promptLengths: pick(promptLengths), temperature, adapter: read });
+        rows.forEach((row, index) => (scores[row] = found[index]!));
       }
       return scores;
     }, signal);

@@ -1,6 +1,7 @@
 import type { Adapter } from '../adapter/read-adapter.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
+import { continuedRows, idleRows, sharesPrompt, wholeRows } from './continued-rows.ts';
 import { requireNumber } from './not-a-number-error.ts';
 import { checkTemperature, checkTokens, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
@@ -17,30 +18,14 @@ export interface ScoringRequest {
 export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
   const { temperature = 1 } = request;
   checkTemperature(temperature);
-  const places = placesOf(request, config, contextLength);
-  return places && {
-    sequences: int64s([request.sequences.length, places.width], places.sequences),
-    from: int64s([places.blocks, PLACES_AT_ONCE], places.from),
-    targets: int64s([places.blocks, PLACES_AT_ONCE], places.targets),
+  checkSequences(request, config, contextLength);
+  const rows = sharesPrompt(request) ? continuedRows(request, 'scored') : wholeRows(request, 'scored');
+  return rows && {
+    ...rows.feeds,
+    from: int64s([rows.blocks, PLACES_AT_ONCE], rows.from),
+    targets: int64s([rows.blocks, PLACES_AT_ONCE], rows.targets),
     scoringTemperature: float32s([], [temperature]),
   };
-}
-
-/** Sequences padded on the right to one width, and the tokens after the prompts in blocks of PLACES_AT_ONCE; undefined where there are none. */
-function placesOf(request: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number) {
-  checkSequences(request, config, contextLength);
-  const { sequences, promptLengths } = request;
-  const width = Math.max(0, ...sequences.map((sequence) => sequence.length));
-  const from: number[] = [];
-  const targets: number[] = [];
-  sequences.forEach((sequence, row) => {
-    for (let place = promptLengths[row] as number; place < sequence.length; place += 1) {
-      from.push(row * width + place - 1);
-      targets.push(sequence[place] as number);
-    }
-  });
-  if (targets.length === 0) return undefined;
-  return { width, sequences: sequences.flatMap((sequence) => padded(sequence, width)), ...inBlocks(from, targets) };
 }
 
 /** @throws ModelRequestError where a prompt or a sequence is not one of this model */
@@ -61,12 +46,6 @@ export function checkSequences(
   });
 }
 
-/** Which tokens come after which, in blocks of PLACES_AT_ONCE, the last of them padded. */
-export function inBlocks(from: readonly number[], targets: readonly number[]): { readonly blocks: number; readonly from: number[]; readonly targets: number[] } {
-  const blocks = Math.ceil(targets.length / PLACES_AT_ONCE);
-  return { blocks, from: padded(from, blocks * PLACES_AT_ONCE), targets: padded(targets, blocks * PLACES_AT_ONCE) };
-}
-
 /** @throws NotANumberError */
 export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: Values): number[][] {
   const all = Array.from(scores.data as Float32Array);
@@ -81,11 +60,9 @@ export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: V
 /** What the scoring side is fed while the graph generates; while it trains, it scores nothing of a single token, since it runs then. */
 export function idleScoring(tokens: 0 | 1 = 0): Feeds {
   return {
-    sequences: int64s([tokens, tokens], new Array<number>(tokens).fill(0)),
+    ...idleRows('scored', tokens),
     from: int64s([0, PLACES_AT_ONCE], []),
     targets: int64s([0, PLACES_AT_ONCE], []),
     scoringTemperature: float32s([], [1]),
   };
 }
-
-export const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];

@@ -5,6 +5,7 @@ import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
 import { reshape } from '../graph/ops/shape.ts';
 import { promptAttention } from './attention.ts';
+import { type ContinuedPrompts, continuedPrompts, passOver } from './continued-prompts.ts';
 import type { Decoder } from './decoder.ts';
 
 /*
@@ -16,9 +17,8 @@ import type { Decoder } from './decoder.ts';
 export const PLACES_AT_ONCE = 64;
 
 export interface ScoringInputs {
-  /** int64[sequences, width], padded on the right. */
-  readonly sequences: Tensor;
-  /** int64[blocks, PLACES_AT_ONCE]: flat indices into `sequences` whose hidden states are wanted. */
+  readonly continued: ContinuedPrompts;
+  /** int64[blocks, PLACES_AT_ONCE]: of which tokens hidden states are wanted, counted through all prompts and then all completions. */
   readonly from: Tensor;
   /** int64[blocks, PLACES_AT_ONCE]: the tokens whose log-probability is wanted there. */
   readonly targets: Tensor;
@@ -28,7 +28,7 @@ export interface ScoringInputs {
 
 export function scoringInputs(root: Graph): ScoringInputs {
   return {
-    sequences: root.input('sequences', 'int64', ['sequences', 'width']),
+    continued: continuedPrompts(root, 'scored'),
     from: root.input('from', 'int64', ['blocks', PLACES_AT_ONCE]),
     targets: root.input('targets', 'int64', ['blocks', PLACES_AT_ONCE]),
     scoringTemperature: root.input('scoringTemperature', 'float32', []),
@@ -36,12 +36,9 @@ export function scoringInputs(root: Graph): ScoringInputs {
 }
 
 /** float32[blocks, PLACES_AT_ONCE] of softmax(logits / temperature). */
-export function scoreTokens(g: Graph, decoder: Decoder, { sequences, from, targets, scoringTemperature }: ScoringInputs): Tensor {
-  const hidden = decoder.layers(g, reshape(g, sequences, ['sequence tokens']), {
-    tokens: 'sequence tokens',
-    form: 'stored',
-    attend: (b, projected) => promptAttention(b, decoder, projected, { batch: 'sequences', length: 'width' }).output,
-  });
+export function scoreTokens(g: Graph, decoder: Decoder, { continued, from, targets, scoringTemperature }: ScoringInputs): Tensor {
+  const { ids, pass } = passOver(g, decoder, continued);
+  const hidden = decoder.layers(g, ids, pass(promptAttention));
   const blocks = reshape(g, g.size('blocks'), []);
   const { kept } = loop(g, { limit: blocks, state: [], steps: 'blocks' }, (body, block) => {
     const wanted = gather(body, hidden, gather(body, from, block));

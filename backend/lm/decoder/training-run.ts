@@ -3,10 +3,11 @@ import { PROJECTIONS, type Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { bools, type Feeds, float32s, int64s, type Values } from '../graph/session.ts';
+import { continuedRows, idleRows } from './continued-rows.ts';
 import { requireNumber } from './not-a-number-error.ts';
 import { checkTemperature, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
-import { checkSequences, inBlocks, padded } from './scoring-run.ts';
+import { checkSequences } from './scoring-run.ts';
 import type { Trained } from './training.ts';
 import { adapterInput } from './weights.ts';
 
@@ -57,7 +58,7 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
   if (tokens.length !== sequences.length) throw new ModelRequestError(`There are ${sequences.length} sequences, and weights for the tokens of ${tokens.length}.`);
   checkTemperature(temperature);
   checkSequences(request, config, contextLength);
-  const rows = rowsOf(request);
+  const rows = continuedRows(request, 'trained');
   if (!rows) return undefined;
   const { blocks, from, targets } = rows;
   const ofTokens = (name: keyof TokenWeights): number[] => sequences.flatMap((sequence, row) => {
@@ -68,9 +69,7 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
   });
   const shape = [blocks, PLACES_AT_ONCE];
   return {
-    'trained prompts': int64s([rows.prompts.length, rows.promptLength], rows.prompts.flat()),
-    'trained promptLengths': int64s([rows.prompts.length], rows.promptLengths),
-    'trained completions': int64s([rows.prompts.length, sequences.length / rows.prompts.length, rows.length], rows.completions.flat()),
+    ...rows.feeds,
     'trained from': int64s(shape, from),
     'trained targets': int64s(shape, targets),
     'trained temperature': float32s([], [temperature]),
@@ -86,41 +85,11 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
   };
 }
 
-/** Prompts and completions, each padded to one length, and the trained tokens by their places; undefined where there are none. */
-function rowsOf({ sequences, promptLengths }: TrainingRequest) {
-  const all = sequences.map((sequence, row) => ({ prompt: sequence.slice(0, promptLengths[row]), completion: sequence.slice(promptLengths[row]) }));
-  const isShared = all.every(({ prompt }) => haveSameTokens(prompt, all[0]!.prompt));
-  const prompts = (isShared ? all.slice(0, 1) : all).map(({ prompt }) => prompt);
-  const promptLength = longest(prompts);
-  const length = longest(all.map(({ completion }) => completion));
-  if (length === 0) return undefined;
-  const from: number[] = [];
-  const targets: number[] = [];
-  all.forEach(({ prompt, completion }, row) => completion.forEach((token, place) => {
-    // The first comes after the prompt.
-    const before = place === 0 ? (isShared ? 0 : row) * promptLength + prompt.length : prompts.length * promptLength + row * length + place;
-    from.push(before - 1);
-    targets.push(token);
-  }));
-  return {
-    promptLength, length, ...inBlocks(from, targets),
-    promptLengths: prompts.map((prompt) => prompt.length),
-    prompts: prompts.map((prompt) => padded(prompt, promptLength)),
-    completions: all.map(({ completion }) => padded(completion, length)),
-  };
-}
-
-const longest = (rows: readonly (readonly number[])[]): number => Math.max(0, ...rows.map((row) => row.length));
-
-const haveSameTokens = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((token, place) => token === b[place]);
-
 /** What the training side is fed while the graph generates or scores. */
 export function idleTraining(): Feeds {
   const none = [0, PLACES_AT_ONCE];
   return {
-    'trained prompts': int64s([0, 0], []),
-    'trained promptLengths': int64s([0], []),
-    'trained completions': int64s([0, 0, 0], []),
+    ...idleRows('trained', 0),
     'trained from': int64s(none, []),
     'trained targets': int64s(none, []),
     'trained temperature': float32s([], [1]),

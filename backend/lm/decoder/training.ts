@@ -4,15 +4,14 @@ import { add, divide, exponential, less, multiply, negate, subtract } from '../g
 import { barrier } from '../graph/ops/barrier.ts';
 import { loop } from '../graph/ops/control.ts';
 import { detach } from '../graph/ops/detach.ts';
-import { gather, gatherElements, range } from '../graph/ops/indexing.ts';
+import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
-import { concat, slice, sliceRest } from '../graph/ops/pieces.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
-import { causalAttention, continuationAttention, type Continuations, lengthMask, promptAttention } from './attention.ts';
-import type { Decoder, Pass, Projected } from './decoder.ts';
+import { causalAttention, promptAttention } from './attention.ts';
+import { type ContinuedPrompts, continuedPrompts, passOver } from './continued-prompts.ts';
+import type { Decoder } from './decoder.ts';
 import { type LossInputs, policyLoss } from './policy-loss.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
-import type { ComputeType } from './weights.ts';
 
 /*
  * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each
@@ -21,11 +20,7 @@ import type { ComputeType } from './weights.ts';
  */
 
 export interface TrainingInputs {
-  /** int64[prompts, prompt length], padded on the right, and int64[prompts]: how long each is. */
-  readonly prompts: Tensor;
-  readonly promptLengths: Tensor;
-  /** int64[prompts, samples, length], padded on the right: what continues each. */
-  readonly completions: Tensor;
+  readonly continued: ContinuedPrompts;
   /** int64[trained blocks, PLACES_AT_ONCE]: after which token a trained one comes, counted through all prompts and then all completions. */
   readonly from: Tensor;
   /** int64[trained blocks, PLACES_AT_ONCE]: those tokens. */
@@ -46,21 +41,13 @@ export interface TrainingOutputs {
   readonly gradients: readonly Tensor[];
 }
 
-const SIZES = {
-  prompts: 'trained prompts', samples: 'trained samples', rows: 'trained rows', promptLength: 'trained prompt length', length: 'trained length',
-} as const;
-const PROMPT_TOKENS = 'trained prompt tokens';
-const COMPLETION_TOKENS = 'trained completion tokens';
-const TOKENS = 'trained tokens';
 const BLOCKS = 'trained blocks';
 
 export function trainingInputs(root: Graph): TrainingInputs {
   const places = (name: string, element: 'int64' | 'float32' = 'float32'): Tensor => root.input(`trained ${name}`, element, [BLOCKS, PLACES_AT_ONCE]);
   const number = (name: string): Tensor => root.input(`trained ${name}`, 'float32', []);
   return {
-    prompts: root.input('trained prompts', 'int64', [SIZES.prompts, SIZES.promptLength]),
-    promptLengths: root.input('trained promptLengths', 'int64', [SIZES.prompts]),
-    completions: root.input('trained completions', 'int64', [SIZES.prompts, SIZES.samples, SIZES.length]),
+    continued: continuedPrompts(root, 'trained'),
     from: places('from', 'int64'),
     targets: places('targets', 'int64'),
     temperature: number('temperature'),
@@ -90,12 +77,7 @@ export interface Trained {
 
 /** Losses, and the gradients of all that is trained in the order of `wanted`. */
 export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[]): TrainingOutputs {
-  const ids = concat(g, [reshape(g, inputs.prompts, [PROMPT_TOKENS]), reshape(g, inputs.completions, [COMPLETION_TOKENS])], 0, TOKENS);
-  const rows = continuations(g, decoder, inputs.promptLengths);
-  const pass = (attention: typeof promptAttention): Pass => ({
-    tokens: TOKENS, form: 'stored', attend: (b, projected) => attend(b, decoder, projected, attention, rows),
-  });
-
+  const { ids, pass } = passOver(g, decoder, inputs.continued);
   const embedded = decoder.weights.embed(g, ids);
   const [forward, again] = [pass(promptAttention), pass(causalAttention)];
   // before[layer] goes into that layer.
@@ -125,29 +107,6 @@ export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, 
 
   const { losses, logprobs, entropies } = head;
   return { losses, logprobs, entropies, gradients: wanted.map((tensor) => sums.get(tensor)!) };
-}
-
-function continuations(g: Graph, { rotation }: Decoder, promptLengths: Tensor): Continuations {
-  const { prompts, samples, rows, promptLength, length } = SIZES;
-  const places = reshape(g, range(g, length), [1, 1, length]);
-  const positions = expand(g, add(g, reshape(g, promptLengths, [prompts, 1, 1]), places), [prompts, samples, length]);
-  return {
-    ...SIZES,
-    promptMask: lengthMask(g, promptLengths, { batch: prompts, length: promptLength }, rotation.cosine.element as ComputeType),
-    positions: reshape(g, positions, [rows, length]),
-  };
-}
-
-/** Prompts by themselves, and completions with them in view. */
-function attend(g: Graph, decoder: Decoder, projected: Projected, attention: typeof promptAttention, rows: Continuations): Tensor {
-  const { attentionHeads, headSize } = decoder.config;
-  const part = (cut: (x: Tensor) => Tensor): Projected => ({ query: cut(projected.query), key: cut(projected.key), value: cut(projected.value) });
-  const ofPrompts = part((x) => slice(g, x, 0, 0, PROMPT_TOKENS));
-  const ofCompletions = part((x) => sliceRest(g, x, 0, g.size(PROMPT_TOKENS), COMPLETION_TOKENS));
-  const { output, cache } = attention(g, decoder, ofPrompts, { batch: rows.prompts, length: rows.promptLength });
-  const flat = (x: Tensor, tokens: string): Tensor => reshape(g, x, [tokens, attentionHeads, headSize]);
-  const continued = continuationAttention(g, decoder, ofCompletions, cache, rows);
-  return concat(g, [flat(output, PROMPT_TOKENS), flat(continued, COMPLETION_TOKENS)], 0, TOKENS);
 }
 
 /** The last norm, the output layer and the loss, and back: a block of places at a time. */

@@ -1,10 +1,4 @@
-import { batches } from '../decoder/batches.ts';
-
-export interface RowsToTrain {
-  readonly sequences: readonly (readonly number[])[];
-  /** How many tokens of each sequence are its prompt. */
-  readonly promptLengths: readonly number[];
-}
+import type { PromptedSequences } from '../decoder/continued-rows.ts';
 
 interface Row {
   readonly row: number;
@@ -17,7 +11,7 @@ interface Row {
  * prompt stay among themselves, so that it is computed once for all of them; those that share theirs with nobody keep each other company. The
  * longest come first: what does not fit into memory fails at once.
  */
-export function microBatches({ sequences, promptLengths }: RowsToTrain, tokens: number): number[][] {
+export function microBatches({ sequences, promptLengths }: PromptedSequences, tokens: number): number[][] {
   const byPrompt = new Map<string, Row[]>();
   sequences.forEach((sequence, row) => {
     const prompt = sequence.slice(0, promptLengths[row]);
@@ -40,4 +34,15 @@ function paddedTokens(rows: readonly Row[], prompts: 'shared' | 'own'): number {
   const promptTokens = Math.max(...rows.map((row) => row.promptTokens));
   const completionTokens = Math.max(...rows.map((row) => row.completionTokens));
   return promptTokens * (prompts === 'shared' ? 1 : rows.length) + completionTokens * rows.length;
+}
+
+/** Parts of a list, one after another: each of at most `most` by `sizeOf`, or a single item. */
+function batches<T>(items: readonly T[], sizeOf: (batch: readonly T[]) => number, most: number): T[][] {
+  const parts: T[][] = [];
+  for (const item of items) {
+    const last = parts.at(-1);
+    if (last && sizeOf([...last, item]) <= most) last.push(item);
+    else parts.push([item]);
+  }
+  return parts;
 }

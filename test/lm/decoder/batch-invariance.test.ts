@@ -47,6 +47,19 @@ describe.each(GOLDEN_MODELS)('rows of %s', (model) => {
     }), { seed: 1, numRuns: 30 });
   });
 
+  it('are scored the same together as one by one where they continue one prompt', async () => {
+    const lists = fc.array(fc.array(fc.nat(VOCABULARY - 1), { minLength: 1, maxLength: 30 }), { minLength: 2, maxLength: 6 });
+    await fc.assert(fc.asyncProperty(prompt, lists, async (first, completions) => {
+      const sequences = completions.map((completion) => [...first, ...completion]);
+      const together = await session.score({ sequences, promptLengths: sequences.map(() => first.length), temperature: 0.7 });
+      for (const [row, sequence] of sequences.entries()) {
+        const [alone] = await session.score({ sequences: [sequence], promptLengths: [first.length], temperature: 0.7 });
+        expect(together[row]).toHaveLength(completions[row]!.length);
+        together[row]!.forEach((logprob, place) => expect(logprob).toBeCloseTo(alone![place]!, 4));
+      }
+    }), { seed: 3, numRuns: 20 });
+  });
+
   it('are the same in a batch of the same prompts in another order, and with fewer of them', async () => {
     await fc.assert(fc.asyncProperty(prompts, sampling, fc.nat(), async (batch, settings, seed) => {
       const rows = batch.map((prompt, index) => ({ prompt, seed: seed + index }));

@@ -1,0 +1,79 @@
+import { type Feeds, int64s } from '../graph/session.ts';
+import type { Use } from './continued-prompts.ts';
+import { PLACES_AT_ONCE } from './scoring.ts';
+
+export interface PromptedSequences {
+  readonly sequences: readonly (readonly number[])[];
+  /** How many tokens of each sequence are its prompt, from 1. */
+  readonly promptLengths: readonly number[];
+}
+
+export interface ContinuedRows {
+  readonly feeds: Feeds;
+  /** How many blocks of PLACES_AT_ONCE the tokens after the prompts fill. */
+  readonly blocks: number;
+  /** After which token each of them comes, counted through all prompts and then all completions, and which it is; padded with 0. */
+  readonly from: readonly number[];
+  readonly targets: readonly number[];
+}
+
+/** Sequences as inputs of the graph: one prompt where all of them have the same, else one each; undefined where nothing comes after a prompt. */
+export function continuedRows({ sequences, promptLengths }: PromptedSequences, use: Use): ContinuedRows | undefined {
+  const rows = sequences.map((sequence, row) => ({ prompt: sequence.slice(0, promptLengths[row]), completion: sequence.slice(promptLengths[row]) }));
+  const isShared = rows.every(({ prompt }) => haveSameTokens(prompt, rows[0]!.prompt));
+  const prompts = (isShared ? rows.slice(0, 1) : rows).map(({ prompt }) => prompt);
+  const completions = rows.map(({ completion }) => completion);
+  const promptLength = longest(prompts);
+  const length = longest(completions);
+  if (length === 0) return undefined;
+  const places = completions.flatMap((completion, row) => completion.map((_, place) => {
+    // The first comes after the prompt.
+    const first = (isShared ? 0 : row) * promptLength + prompts[isShared ? 0 : row]!.length;
+    return (place === 0 ? first : prompts.length * promptLength + row * length + place) - 1;
+  }));
+  return { feeds: feedsOf(use, prompts, completions), ...inBlocks(places, completions.flat()) };
+}
+
+/**
+ * The same, each sequence by itself as a prompt that nothing continues: attention over prompts takes the fastest kernel, and holds no scores of
+ * every token for every other.
+ */
+export function wholeRows({ sequences, promptLengths }: PromptedSequences, use: Use): ContinuedRows | undefined {
+  const width = longest(sequences);
+  const places = sequences.flatMap((sequence, row) =>
+    Array.from({ length: sequence.length - promptLengths[row]! }, (_, place) => row * width + promptLengths[row]! + place - 1));
+  if (places.length === 0) return undefined;
+  // A padding for each, since kernels are not made for nothing.
+  return { feeds: feedsOf(use, sequences, sequences.map(() => [0])), ...inBlocks(places, sequences.flatMap((sequence, row) => sequence.slice(promptLengths[row]))) };
+}
+
+/** What the graph is fed where it has `tokens` paddings to go over. */
+export const idleRows = (use: Use, tokens: 0 | 1): Feeds => feedsOf(use, tokens === 0 ? [] : [[0]], tokens === 0 ? [] : [[0]]);
+
+function feedsOf(use: Use, prompts: readonly (readonly number[])[], completions: readonly (readonly number[])[]): Feeds {
+  const [promptLength, length] = [longest(prompts), longest(completions)];
+  return {
+    [`${use} prompts`]: int64s([prompts.length, promptLength], prompts.flatMap((prompt) => padded(prompt, promptLength))),
+    [`${use} promptLengths`]: int64s([prompts.length], prompts.map((prompt) => prompt.length)),
+    [`${use} completions`]: int64s(
+      [prompts.length, prompts.length === 0 ? 0 : completions.length / prompts.length, length], completions.flatMap((completion) => padded(completion, length)),
+    ),
+  };
+}
+
+function inBlocks(from: readonly number[], targets: readonly number[]): Pick<ContinuedRows, 'blocks' | 'from' | 'targets'> {
+  const blocks = Math.ceil(targets.length / PLACES_AT_ONCE);
+  return { blocks, from: padded(from, blocks * PLACES_AT_ONCE), targets: padded(targets, blocks * PLACES_AT_ONCE) };
+}
+
+const longest = (rows: readonly (readonly number[])[]): number => Math.max(0, ...rows.map((row) => row.length));
+
+const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];
+
+/** Whether there are several sequences, all with one prompt. */
+export const sharesPrompt = ({ sequences, promptLengths }: PromptedSequences): boolean => {
+  const prompts = sequences.map((sequence, row) => sequence.slice(0, promptLengths[row]));
+  return prompts.length > 1 && prompts.every((prompt) => haveSameTokens(prompt, prompts[0]!));
+};
+
+const haveSameTokens = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((token, place) => token === b[place]);
