@@ -1,0 +1,89 @@
+import { endsItsLine, lineAfter, lineBefore, type Gap } from './gap.ts';
+
+/** A suggestion as it is put into the document. */
+export interface Fitted {
+  readonly text: string;
+  /** So many characters after the cursor it takes the place of: what the editor had closed by itself. */
+  readonly replaces: number;
+}
+
+/** Longer ones are not read while typing. */
+const MAX_LINES = 30;
+/** A shorter end that two texts share says nothing. */
+const SHORTEST_OVERLAP = 3;
+
+/**
+ * Cuts a model's text to what belongs at the gap: to the end of the line or of the block, without what stands behind the cursor already,
+ * and undefined where nothing is left.
+ */
+export function fitSuggestion(raw: string, gap: Gap): Fitted | undefined {
+  const lines = raw.replaceAll('\r\n', '\n').split('\n');
+  const kept = gap.multiline && endsItsLine(gap) ? blockOf(lines, gap) : lines.slice(0, 1);
+  const text = kept.join('\n').trimEnd();
+  if (text.trim() === '') return undefined;
+  const next = linesBelow(gap)[0];
+  if (text.trim() === next?.trim()) return undefined;
+  const placed = beside(lineAfter(gap), text);
+  return placed.text.trim() === '' ? undefined : placed;
+}
+
+/** The lines up to the end of the block that they are in. */
+function blockOf(lines: readonly string[], gap: Gap): string[] {
+  const base = indentOf(lineBefore(gap));
+  const below = linesBelow(gap)[0];
+  const kept: string[] = [lines[0] ?? ''];
+  for (const line of lines.slice(1, MAX_LINES)) {
+    if (line.trim() !== '') {
+      const indent = indentOf(line);
+      if (indent < base) break;
+      if (below !== undefined && line.trimEnd() === below.trimEnd()) break;
+      const isBlank = lineBefore(gap).trim() === '';
+      // Back at the indentation of a line that opened a block: its end belongs to it, what comes after it does not.
+      if (indent === base && !isBlank) {
+        if (closesBlock(line)) kept.push(line);
+        break;
+      }
+    }
+    kept.push(line);
+  }
+  return kept;
+}
+
+/**
+ * Puts the text before what stands behind the cursor. Brackets that the editor closed are taken into the text where it holds them in
+ * their order; otherwise its end is cut off where the line goes on with the same.
+ */
+function beside(rest: string, text: string): Fitted {
+  const closers = rest.trimEnd();
+  if (closers === '') return { text, replaces: 0 };
+  const [first = '', ...more] = text.split('\n');
+  if (endsItsLine({ after: rest }) && holds(more.length > 0 ? text : first, closers)) return { text, replaces: closers.length };
+  for (let length = Math.min(closers.length, text.length); length > 0; length -= 1) {
+    if (length < SHORTEST_OVERLAP && length < closers.length) break;
+    if (text.endsWith(closers.slice(0, length))) return { text: text.slice(0, -length), replaces: 0 };
+  }
+  return { text, replaces: 0 };
+}
+
+/** Whether the characters stand in the text in this order. */
+function holds(text: string, characters: string): boolean {
+  let from = 0;
+  for (const character of characters) {
+    const at = text.indexOf(character, from);
+    if (at === -1) return false;
+    from = at + 1;
+  }
+  return true;
+}
+
+function linesBelow(gap: Gap): string[] {
+  return gap.after.slice(lineAfter(gap).length).split(/\r?\n/).filter((line) => line.trim() !== '');
+}
+
+function indentOf(line: string): number {
+  return (/^\s*/.exec(line)?.[0] ?? '').replaceAll('\t', '    ').length;
+}
+
+function closesBlock(line: string): boolean {
+  return /^\s*(?:[)\]}]|end\b|fi\b|done\b|esac\b)/.test(line);
+}

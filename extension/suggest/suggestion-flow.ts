@@ -1,0 +1,179 @@
+import type { AdaptivePause } from './adaptive-pause.ts';
+import { endsItsLine, lineAfter, type Gap } from './gap.ts';
+import type { SuggestionCache } from './suggestion-cache.ts';
+
+export interface SuggestionFlowOptions {
+  /** Asks for what belongs at the gap; `onText` is told all of the text so far. Rejects once the signal aborts. */
+  readonly ask: (gap: Gap, onText: (text: string) => void, signal: AbortSignal) => Promise<string>;
+  readonly pause: AdaptivePause;
+  readonly cache: SuggestionCache;
+  /** Resolves after so many milliseconds, rejects when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now: () => number;
+}
+
+/**
+ * An editor takes its question back at every key and asks anew a moment later. A request that nobody has taken up by then is
+ * cancelled; VS Code itself waits up to 50 ms before it asks.
+ */
+const ORPHANED_MS = 250;
+
+/** One request at a worker, and who waits for it. */
+class Request {
+  readonly gap: Gap;
+  readonly done: Promise<string>;
+  readonly #controller = new AbortController();
+  readonly #watching = new Set<() => void>();
+  #text = '';
+  #waiting = 0;
+  #ended = false;
+
+  constructor(gap: Gap, ask: SuggestionFlowOptions['ask']) {
+    this.gap = gap;
+    this.done = ask(gap, (text) => this.#take(text), this.#controller.signal).finally(() => {
+      this.#ended = true;
+    });
+    // Whoever waits is told; nobody may.
+    this.done.catch(() => undefined);
+  }
+
+  /** Whether what it asks for would do for the gap, as far as its text has come. */
+  fits(gap: Gap): boolean {
+    const { document, before, after, multiline } = this.gap;
+    const sameEnd = lineAfter(gap) === lineAfter(this.gap) || (endsItsLine(gap) && endsItsLine(this.gap));
+    const below = after.slice(lineAfter(this.gap).length);
+    return (
+      !this.#controller.signal.aborted && document === gap.document && (multiline || !gap.multiline) && sameEnd &&
+      gap.after.slice(lineAfter(gap).length) === below && gap.before.startsWith(before) && this.#agrees(gap)
+    );
+  }
+
+  /** What was typed since. */
+  typed(gap: Gap): string {
+    return gap.before.slice(this.gap.before.length);
+  }
+
+  /** Resolves with what belongs at a gap that it fits, and with undefined as soon as it turns out not to. */
+  async answer(gap: Gap, signal: AbortSignal): Promise<string | undefined> {
+    this.#waiting += 1;
+    const ending = new AbortController();
+    const diverged = new Promise<undefined>((resolve) => {
+      const look = (): void => {
+        if (!this.#agrees(gap)) resolve(undefined);
+      };
+      this.#watching.add(look);
+      ending.signal.addEventListener('abort', () => this.#watching.delete(look));
+    });
+    const left = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: ending.signal });
+    });
+    try {
+      const text = await Promise.race([this.done, diverged, left]);
+      const typed = this.typed(gap);
+      return text?.startsWith(typed) ? text.slice(typed.length) : undefined;
+    } finally {
+      this.#waiting -= 1;
+      ending.abort();
+    }
+  }
+
+  get isOrphaned(): boolean {
+    return this.#waiting === 0 && !this.#ended;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  #agrees(gap: Gap): boolean {
+    const typed = this.typed(gap);
+    return this.#text.startsWith(typed) || typed.startsWith(this.#text);
+  }
+
+  #take(text: string): void {
+    this.#text = text;
+    for (const look of [...this.#watching]) look();
+  }
+}
+
+/**
+ * From a place in a document to what belongs there: from what is known already, from a request under way that the person types along
+ * with, or from a new request once they pause. There is one request at a time, and one that is no longer of use is cancelled at once.
+ */
+export class SuggestionFlow {
+  readonly #options: SuggestionFlowOptions;
+  #request: Request | undefined;
+
+  constructor(options: SuggestionFlowOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param options `atOnce`: the person asked for it, so that there is nothing to wait for
+   * @returns what belongs at the gap, empty where nothing does; undefined when the signal aborted
+   * @throws what `ask` throws
+   */
+  async suggest(gap: Gap, signal: AbortSignal, { atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<string | undefined> {
+    const { cache, pause, wait } = this.#options;
+    const known = cache.get(gap);
+    if (known !== undefined) return known;
+    try {
+      if (!this.#request?.fits(gap)) {
+        this.cancel();
+        if (!atOnce) await wait(pause.ms, signal);
+        signal.throwIfAborted();
+      }
+      for (;;) {
+        const request = this.#request?.fits(gap) ? this.#request : this.#start(gap);
+        const text = await this.#answer(request, gap, signal);
+        if (text !== undefined) return text;
+      }
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Gives up what is under way. */
+  cancel(): void {
+    this.#request?.cancel();
+    this.#request = undefined;
+  }
+
+  async #answer(request: Request, gap: Gap, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      const text = await request.answer(gap, signal);
+      // What was typed to the end of the answer wants another one.
+      const isUsedUp = text === '' && request.typed(gap) !== '';
+      if (text === undefined || isUsedUp) this.#drop(request);
+      return isUsedUp ? undefined : text;
+    } finally {
+      if (request.isOrphaned) void this.#cancelOrphan(request);
+    }
+  }
+
+  #start(gap: Gap): Request {
+    this.cancel();
+    const { ask, cache, pause, now } = this.#options;
+    const startedAt = now();
+    const request = new Request(gap, ask);
+    this.#request = request;
+    request.done.then((text) => {
+      pause.note(now() - startedAt);
+      cache.put(gap, text);
+    }, () => undefined).finally(() => {
+      if (this.#request === request) this.#request = undefined;
+    });
+    return request;
+  }
+
+  #drop(request: Request): void {
+    request.cancel();
+    if (this.#request === request) this.#request = undefined;
+  }
+
+  async #cancelOrphan(request: Request): Promise<void> {
+    await this.#options.wait(ORPHANED_MS, new AbortController().signal);
+    if (request.isOrphaned) this.#drop(request);
+  }
+}
