@@ -1,10 +1,16 @@
 import * as vscode from 'vscode';
+import type { Pool } from '../backend/protocol/methods.ts';
 import { workerConfigSchema, type WorkerConfig } from '../backend/protocol/worker-config.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { suggestPool } from './first-pool.ts';
+import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
 import type { KeyStore } from './keys.ts';
-import { modelName } from './language-models.ts';
+import { offeredLanguageModels } from './language-models.ts';
 import type { PanelStateSource } from './panel-state.ts';
-import { fieldProblem, suggestId, WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
+import { plainMessage } from './plain-message.ts';
+import { tryWorkers } from './try-workers.ts';
+import { modelItems, sourceItems, type Source, type SourceItem } from './worker-items.ts';
+import { fieldProblem, suggestId, type WorkerPreset } from './worker-presets.ts';
 
 interface AddWorkerOptions {
   readonly connection: BackendConnection;
@@ -14,7 +20,9 @@ interface AddWorkerOptions {
   readonly chooseModel: () => Promise<string | undefined>;
 }
 
-/** `Conductor: Add Worker`: asks for what is needed, makes one real call, and saves what answered. */
+const title = (): string => vscode.l10n.t('Conductor: Add Worker');
+
+/** `Conductor: Add Worker`: finds what is on this machine, asks for what is needed, makes a real call, and saves what answered. */
 export class AddWorkerCommand {
   readonly #options: AddWorkerOptions;
 
@@ -22,16 +30,112 @@ export class AddWorkerCommand {
     this.#options = options;
   }
 
-  /** @returns the saved worker's id; undefined when nothing was saved. */
+  /** @returns the first saved worker's id; undefined when nothing was saved. */
   async run(): Promise<string | undefined> {
-    const { connection, keys, panel } = this.#options;
-    const pool = await connection.request('pool/get', {});
-    const preset = await pickPreset();
-    if (preset === 'this-machine') return this.#options.chooseModel();
-    const described = preset && (await this.#describe(preset, pool.workers.map((status) => status.worker.id)));
+    const pool = await this.#options.connection.request('pool/get', {});
+    for (;;) {
+      const source = await this.#pickSource(pool);
+      switch (source?.from) {
+        case undefined: return undefined;
+        case 'look-again': continue;
+        case 'this-machine': return this.#options.chooseModel();
+        case 'found': return this.#addFound(source.models, pool);
+        case 'preset': return this.#addDescribed(source.preset, pool);
+      }
+    }
+  }
+
+  async #pickSource(pool: Pool): Promise<Source | undefined> {
+    const picked = await vscode.window.showQuickPick(this.#sources(pool), {
+      title: title(), placeHolder: vscode.l10n.t('Who serves the model?'), ignoreFocusOut: true, matchOnDetail: true,
+    });
+    return picked?.source;
+  }
+
+  /** Looks around while the list is open already. */
+  async #sources(pool: Pool): Promise<SourceItem[]> {
+    const [found, languageModels] = await Promise.all([
+      this.#options.connection.request('servers/find', {}), offeredLanguageModels(),
+    ]);
+    const models = notInPool([...modelsOf(found.servers), ...languageModels], pool);
+    return sourceItems(models, found, pool);
+  }
+
+  /** Of what was found, those that the person picks and that answer. */
+  async #addFound(models: readonly FoundWorker[], pool: Pool): Promise<string | undefined> {
+    const picked = await vscode.window.showQuickPick(modelItems(models, pool.workers.length === 0 ? suggestPool(models) : []), {
+      title: title(),
+      placeHolder: vscode.l10n.t('Which of these may answer? Each is tried with one small call before it is added.'),
+      canPickMany: true,
+      ignoreFocusOut: true,
+      matchOnDescription: true,
+      matchOnDetail: true,
+    });
+    const taken = pool.workers.map(({ worker }) => worker.id);
+    const workers: WorkerConfig[] = [];
+    for (const { found } of picked ?? []) {
+      if (found) workers.push(workerOf(found, [...taken, ...workers.map(({ id }) => id)]));
+    }
+    const added = await this.#addThoseThatAnswer(workers, pool);
+    await this.#tell(added);
+    return added[0];
+  }
+
+  /** @returns the ids of those that were saved. */
+  async #addThoseThatAnswer(workers: readonly WorkerConfig[], pool: Pool): Promise<string[]> {
+    if (workers.length === 0) return [];
+    const tried = await tryWorkers(this.#options.connection, workers);
+    const good = tried.filter(({ problem }) => problem === undefined).map(({ worker }) => worker);
+    const added = await this.#save(good, pool);
+    const bad = tried.filter(({ problem }) => problem !== undefined);
+    if (bad.length === 0) return added;
+    const tryAgain = vscode.l10n.t('Try Again');
+    const saveAnyway = vscode.l10n.t('Save Anyway');
+    const detail = bad.map(({ problem }) => problem ?? '').join('\n\n');
+    const question = bad.length === 1
+      ? vscode.l10n.t('The worker "{0}" did not answer.', bad[0]?.worker.id ?? '')
+      : vscode.l10n.t('{0} of {1} workers did not answer.', bad.length, workers.length);
+    const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, tryAgain, saveAnyway);
+    const left = bad.map(({ worker }) => worker);
+    // A worker was saved by now, or none: that decides who plans, and not what the pool was before.
+    const now = added.length > 0 ? await this.#options.connection.request('pool/get', {}) : pool;
+    if (chosen === tryAgain) return [...added, ...(await this.#addThoseThatAnswer(left, now))];
+    return chosen === saveAnyway ? [...added, ...(await this.#save(left, now))] : added;
+  }
+
+  /** The first one plans, too, where nobody else would. @returns their ids. */
+  async #save(workers: readonly WorkerConfig[], { conductor, bundledConductor }: Pool): Promise<string[]> {
+    const { connection, panel } = this.#options;
+    for (const [index, worker] of workers.entries()) {
+      const plans = index === 0 && conductor === undefined && bundledConductor === undefined;
+      panel.setPool(await connection.request('worker/save', { worker, conductor: plans }));
+    }
+    return workers.map(({ id }) => id);
+  }
+
+  /** Nobody waits for what the person makes of it. */
+  async #tell(added: readonly string[]): Promise<void> {
+    const [first] = added;
+    if (first === undefined) return;
+    const pool = await this.#options.connection.request('pool/get', {});
+    const edit = vscode.l10n.t('Edit Workers');
+    const sentences = [
+      added.length === 1 ? vscode.l10n.t('Added the worker "{0}".', first) : vscode.l10n.t('Added {0} workers: {1}.', added.length, added.join(', ')),
+      pool.conductor === undefined && pool.bundledConductor
+        ? vscode.l10n.t('{0}, which is part of Conductor, plans who of them does what.', pool.bundledConductor.id)
+        : vscode.l10n.t('"{0}" plans who does what.', pool.conductor ?? first),
+    ];
+    void vscode.window.showInformationMessage(plainMessage(sentences.join(' ')), edit).then(async (chosen) => {
+      if (chosen === edit) await vscode.commands.executeCommand('conductor.openWorkersFile');
+    });
+  }
+
+  /** One whose server was not found: described, tried, and saved if it answers or is wanted all the same. */
+  async #addDescribed(preset: WorkerPreset, pool: Pool): Promise<string | undefined> {
+    const { keys } = this.#options;
+    const described = await this.#describe(preset, pool.workers.map((status) => status.worker.id));
     if (!described) return undefined;
     const { worker, keyValue } = described;
-
     // The backend asks for the key by its name when it tries the worker, so it is stored before that and taken back if
     // nothing comes of it.
     const keyBefore = worker.key === undefined ? undefined : await keys.get(worker.key);
@@ -40,11 +144,7 @@ export class AddWorkerCommand {
       if (worker.key !== undefined) await restore(keys, worker.key, keyBefore);
       return undefined;
     }
-    const conductor = pool.conductor === undefined && pool.bundledConductor === undefined;
-    panel.setPool(await connection.request('worker/save', { worker, conductor }));
-    void vscode.window.showInformationMessage(conductor
-      ? vscode.l10n.t('Added the worker "{0}". Its model also plays the Conductor.', worker.id)
-      : vscode.l10n.t('Added the worker "{0}".', worker.id));
+    await this.#tell(await this.#save([worker], pool));
     return worker.id;
   }
 
@@ -54,7 +154,7 @@ export class AddWorkerCommand {
   ): Promise<{ worker: WorkerConfig; keyValue: string | undefined } | undefined> {
     const { provider } = preset;
     const compatible = provider === 'openai-compatible';
-    const model = provider === 'vscode' ? await pickLanguageModel() : await askField('model', {
+    const model = await askField('model', {
       prompt: vscode.l10n.t('The provider’s name of the model'), placeHolder: preset.example,
     });
     if (!model) return undefined;
@@ -63,7 +163,7 @@ export class AddWorkerCommand {
       value: preset.baseUrl ?? '',
     }) : '';
     if (baseUrl === undefined) return undefined;
-    const key = provider === 'vscode' ? '' : await askField('key', {
+    const key = await askField('key', {
       prompt: vscode.l10n.t('Name of the key, which is also its environment variable for the command line; empty: no key'),
       value: preset.key ?? '',
       optional: compatible,
@@ -88,16 +188,16 @@ export class AddWorkerCommand {
 
   /** Tries the worker until it answers, or the person saves it anyway or gives up. */
   async #answersOrIsWanted(worker: WorkerConfig): Promise<boolean> {
-    const { keys } = this.#options;
+    const { connection, keys } = this.#options;
     const tryAgain = vscode.l10n.t('Try Again');
     const otherKey = vscode.l10n.t('Enter Another Key');
     const saveAnyway = vscode.l10n.t('Save Anyway');
     for (;;) {
-      const problem = await this.#problemOf(worker);
-      if (problem === undefined) return true;
+      const [tried] = await tryWorkers(connection, [worker]);
+      if (tried?.problem === undefined) return true;
       const choices = [tryAgain, ...(worker.key === undefined ? [] : [otherKey]), saveAnyway];
-      const title = vscode.l10n.t('The worker "{0}" did not answer.', worker.id);
-      const chosen = await vscode.window.showWarningMessage(title, { modal: true, detail: problem }, ...choices);
+      const question = vscode.l10n.t('The worker "{0}" did not answer.', worker.id);
+      const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail: tried.problem }, ...choices);
       if (chosen === undefined) return false;
       if (chosen === saveAnyway) return true;
       if (chosen === otherKey && worker.key !== undefined) {
@@ -106,55 +206,6 @@ export class AddWorkerCommand {
       }
     }
   }
-
-  /** One small real call. @returns why it did not work, in one sentence. */
-  async #problemOf(worker: WorkerConfig): Promise<string | undefined> {
-    const title = vscode.l10n.t('Conductor: trying "{0}"', worker.id);
-    const progress = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    return vscode.window.withProgress(progress, async (_, token) => {
-      const cancelled = new AbortController();
-      token.onCancellationRequested(() => cancelled.abort());
-      try {
-        const { ok, message } = await this.#options.connection.request('worker/try', { worker }, cancelled.signal);
-        return ok ? undefined : message;
-      } catch (error) {
-        if (cancelled.signal.aborted) return vscode.l10n.t('The try was cancelled.');
-        throw error;
-      }
-    });
-  }
-}
-
-async function pickPreset(): Promise<WorkerPreset | 'this-machine' | undefined> {
-  const items = [
-    ...WORKER_PRESETS.map((preset) => ({ preset, label: preset.label, description: preset.baseUrl ?? '' })),
-    {
-      preset: { label: 'VS Code', provider: 'vscode', example: '' } as const,
-      label: vscode.l10n.t('VS Code’s own models'),
-      description: vscode.l10n.t('of Copilot or another extension; needs no key'),
-    },
-    {
-      preset: 'this-machine' as const,
-      label: vscode.l10n.t('A model on this machine'),
-      description: vscode.l10n.t('is downloaded once; needs no key, and no network afterwards'),
-    },
-  ];
-  const picked = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Conductor: Add Worker'), placeHolder: vscode.l10n.t('Who serves the model?'), ignoreFocusOut: true,
-  });
-  return picked?.preset;
-}
-
-async function pickLanguageModel(): Promise<string | undefined> {
-  const models = await vscode.lm.selectChatModels({});
-  if (models.length === 0) {
-    throw new Error(vscode.l10n.t('VS Code offers no language model: install or sign in to an extension that brings some.'));
-  }
-  const items = models.map((model) => ({ label: model.name, description: modelName(model) }));
-  const picked = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Conductor: Add Worker'), placeHolder: vscode.l10n.t('Which model?'), ignoreFocusOut: true,
-  });
-  return picked?.description;
 }
 
 async function askField(
@@ -162,7 +213,7 @@ async function askField(
   { prompt, value, placeHolder, optional = false }: { prompt: string; value?: string; placeHolder?: string; optional?: boolean },
 ): Promise<string | undefined> {
   const text = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Conductor: Add Worker'),
+    title: title(),
     prompt,
     ignoreFocusOut: true,
     ...(value !== undefined && { value }),

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { BackendRequests, Params, Result } from '../backend/protocol/methods.ts';
+import type { FoundWorker } from './found-models.ts';
 
 type ModelCall = Params<BackendRequests, 'client/model'>;
 type ModelReply = Result<BackendRequests, 'client/model'>;
@@ -7,6 +8,19 @@ type ModelReply = Result<BackendRequests, 'client/model'>;
 /** A worker's `model` names one of VS Code's models as `vendor/id` or `vendor/family`, such as `copilot/gpt-5`. */
 export function modelName(model: vscode.LanguageModelChat): string {
   return `${model.vendor}/${model.id}`;
+}
+
+/** Those that VS Code offers, for a person who has asked for them; none where nobody brings some or they may not be used. */
+export async function offeredLanguageModels(): Promise<FoundWorker[]> {
+  try {
+    const models = await vscode.lm.selectChatModels({});
+    return models.map((model) => ({
+      server: 'vscode', model: modelName(model), name: model.name || modelName(model), contextTokens: model.maxInputTokens, remote: true,
+    }));
+  } catch (error) {
+    if (error instanceof vscode.LanguageModelError) return [];
+    throw error;
+  }
 }
 
 /**

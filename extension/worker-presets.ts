@@ -11,7 +11,7 @@ export interface WorkerPreset {
   readonly example: string;
 }
 
-/** Addresses as the servers' own documentation has them, November 2026. */
+/** Addresses as the servers' own documentation has them, November 2026. Servers of this machine are found, and need none. */
 export const WORKER_PRESETS: readonly WorkerPreset[] = [
   { label: 'OpenAI', provider: 'openai', key: 'OPENAI_API_KEY', example: 'gpt-5' },
   { label: 'Anthropic', provider: 'anthropic', key: 'ANTHROPIC_API_KEY', example: 'claude-sonnet-4-5' },
@@ -36,9 +36,6 @@ export const WORKER_PRESETS: readonly WorkerPreset[] = [
     key: 'OPENROUTER_API_KEY',
     example: 'qwen/qwen3-coder',
   },
-  { label: 'Ollama', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', example: 'qwen3:8b' },
-  { label: 'LM Studio', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1234/v1', example: 'qwen3-8b' },
-  { label: 'vLLM', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1', example: 'Qwen/Qwen3-8B' },
   {
     label: 'Another server with OpenAI’s API',
     provider: 'openai-compatible',

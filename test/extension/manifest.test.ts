@@ -23,7 +23,8 @@ interface Manifest {
 const manifestText = await text('package.json');
 const { contributes, capabilities } = JSON.parse(manifestText) as Manifest;
 const titles = JSON.parse(await text('package.nls.json')) as Record<string, string>;
-const sources = await Promise.all((await readdir(new URL('extension/', root))).map((file) => text(`extension/${file}`)));
+const files = await readdir(new URL('extension/', root), { recursive: true });
+const sources = await Promise.all(files.filter((file) => file.endsWith('.ts')).map((file) => text(`extension/${file}`)));
 
 describe('the manifest', () => {
   it('names every text it refers to, and no other', () => {
