@@ -1,6 +1,7 @@
 import type { Message } from '../workers/model.ts';
 import type { PolicyRequest } from './policy.ts';
 import type { PromptProfile } from './prompt-profile.ts';
+import { digestLine, digestOf } from './worker-digest.ts';
 
 /*
  * The prompt of a model that was trained to write plans and nothing else: what differs from question to question, and no words about what to
@@ -13,13 +14,12 @@ const PLAN_CHARACTERS = 800;
 type Input = Pick<PolicyRequest, 'question' | 'context' | 'pool' | 'rounds' | 'rejection'>;
 
 export function barePrompt({ question, context, pool, rounds, rejection }: Input, profile: PromptProfile): Message[] {
-  const { questionCharacters, descriptionCharacters, contextCharacters, answerCharacters } = profile;
-  const workers = pool.map(({ description }, ordinal) =>
-    description ? `Worker ${ordinal}: ${abridged(description.replace(/\s+/g, ' ').trim(), descriptionCharacters)}` : `Worker ${ordinal}`);
+  const { questionCharacters, contextCharacters, answerCharacters } = profile;
+  const workers = digestLine(digestOf(question, pool));
   const asked = [
     ...(context ? [`PROJECT CONTEXT:\n${abridged(context, contextCharacters)}`] : []),
     `USER QUESTION:\n${abridged(question.trim(), questionCharacters)}`,
-    `AVAILABLE WORKERS:\n${workers.join('\n')}`,
+    ...(workers === '' ? [] : [`WORKERS:\n${workers}`]),
   ];
   const messages: Message[] = [{ role: 'user', content: asked.join('\n\n') }];
   const past = rounds.at(-1);
@@ -35,7 +35,7 @@ export function barePrompt({ question, context, pool, rounds, rejection }: Input
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${numbersOf(pool)}` }];
 }
 
-/** The last words before the plan: whoever counts badly need not look through the descriptions for how many workers there are. */
+/** The last words before the plan: how many workers there are is said nowhere else. */
 const numbersOf = ({ length }: Input['pool']): string => (length === 1 ? 'Plan for worker 0.' : `Plan for workers 0 to ${length - 1}.`);
 
 /** The beginning and the end of a text that is too long. */

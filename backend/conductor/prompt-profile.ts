@@ -17,9 +17,8 @@ export interface PromptProfile {
   /** Whether it is told what a plan is; a model that was trained to write nothing else need not be. */
   readonly isInstructed: boolean;
   readonly examples: readonly PlanExample[];
-  /** So many characters of the question, and of each worker's description. */
+  /** So many characters of the question. */
   readonly questionCharacters: number;
-  readonly descriptionCharacters: number;
   /** So many characters of the context are shown to the Conductor; workers see all of it. */
   readonly contextCharacters: number;
   /** So many characters of an earlier answer and of its feedback. */
@@ -74,7 +73,7 @@ const EXAMPLES: readonly PlanExample[] = [
   },
 ];
 
-const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY, descriptionCharacters: Number.POSITIVE_INFINITY };
+const WHOLE = { questionCharacters: Number.POSITIVE_INFINITY };
 
 export const PROMPT_PROFILES = {
   standard: {
@@ -85,7 +84,7 @@ export const PROMPT_PROFILES = {
   },
   /** For conductor-mini, which was trained on this form (backend/train/mini): each token of it is paid for on a CPU, in training too. */
   mini: {
-    name: 'mini', version: 'mini-2', isInstructed: false, examples: [],
-    questionCharacters: 480, descriptionCharacters: 140, contextCharacters: 120, answerCharacters: 160,
+    name: 'mini', version: 'mini-3', isInstructed: false, examples: [],
+    questionCharacters: 480, contextCharacters: 120, answerCharacters: 160,
   },
 } as const satisfies Record<string, PromptProfile>;

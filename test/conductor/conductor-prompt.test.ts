@@ -18,6 +18,10 @@ const { mini } = PROMPT_PROFILES;
 const text = (messages: readonly { content: string }[]): string => messages.map(({ content }) => content).join('\n');
 
 describe.each(instructed)('the $name prompt', (profile) => {
+  it('names workers by ordinals, with a description where there is one', () => {
+    expect(text(conductorPrompt(input, profile).messages)).toContain('Worker 0: Exact with numbers.\nWorker 1');
+  });
+
   it('shows only examples that are valid plans', () => {
     for (const { plan } of profile.examples) {
       expect(parsePlan(renderPlan(plan), { workerCount: 3, round: 0 })).toEqual({ kind: 'plan', plan });
@@ -44,10 +48,6 @@ describe.each(instructed)('the $name prompt', (profile) => {
 });
 
 describe.each(profiles)('the $name prompt', (profile) => {
-  it('names workers by ordinals, with a description where there is one', () => {
-    expect(text(conductorPrompt(input, profile).messages)).toContain('Worker 0: Exact with numbers.\nWorker 1');
-  });
-
   it('tells the Conductor which rule its text broke', () => {
     const rejection = { text: 'model_id = [99]', message: 'model_id names worker 99; the workers are 0 to 1.' };
     const { messages } = conductorPrompt({ ...input, rejection }, profile);
@@ -59,17 +59,21 @@ describe.each(profiles)('the $name prompt', (profile) => {
 describe('the mini prompt', () => {
   const prompt = (changed: Partial<PromptInput>): string => text(conductorPrompt({ ...input, ...changed }, mini).messages);
 
-  it('holds context, question and workers, and not a word about what to do', () => {
+  it('holds context, question and how many workers there are, and not a word about what to do', () => {
     expect(conductorPrompt(input, mini)).toEqual({
       messages: [{
         role: 'user',
         content: 'PROJECT CONTEXT:\nsrc/merge.js\nexport function merge() {}\n\nUSER QUESTION:\nWhy does merge() lose an interval?\n\n' +
-          'AVAILABLE WORKERS:\nWorker 0: Exact with numbers.\nWorker 1\n\nPlan for workers 0 to 1.',
+          'Plan for workers 0 to 1.',
       }],
       prefill: '',
     });
     expect(prompt({ context: '' })).toMatch(/^USER QUESTION:/);
-    expect(prompt({ pool: [{}] })).toMatch(/Worker 0\n\nPlan for worker 0\.$/);
+    expect(prompt({ pool: [{}] })).toMatch(/\n\nPlan for worker 0\.$/);
+  });
+
+  it('tells of the workers who is said to be good at what', () => {
+    expect(prompt({ pool: [{}, { description: 'Plans work on intervals well.' }] })).toContain('\n\nWORKERS:\nplan by 1, near 1\n\nPlan for workers 0 to 1.');
   });
 
   it('stays short, however long the question, the context and the descriptions are', () => {

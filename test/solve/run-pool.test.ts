@@ -43,7 +43,7 @@ describe('who takes part in a run', () => {
     const sources = { hasKey: async () => true, priced: <T,>(worker: T): T => worker, bundledConductor, adapterVersion: async () => undefined };
     const request = runRequestSchema.parse({ question: 'why?' });
     const { policy, pool } = await castFor(request, { file: unnamed, ...sources });
-    expect(policy).toMatchObject({ kind: 'local', model: 'conductor-mini', worker: { model: '/somewhere/conductor-mini' }, promptVersion: 'mini-2' });
+    expect(policy).toMatchObject({ kind: 'local', model: 'conductor-mini', worker: { model: '/somewhere/conductor-mini' }, promptVersion: 'mini-3' });
     expect(ids(pool)).toEqual(['planner', 'paid', 'free']);
     expect((await castFor(request, { file, ...sources })).policy.model).toBe('p');
   });

@@ -20,17 +20,16 @@ export interface PlanExample {
 export function exampleAt(seed: number, index: number): PlanExample {
   const dice = new Dice(seed, 'example', index);
   const question = makeQuestion(dice);
-  const workers = makePool(dice, question.topic);
+  const pool = makePool(dice, question.topic);
   const form = dice.weighted([0.84, 0.13, 0.03]);
-  const pool = workers.map(({ description }) => ({ description }));
   const first = { question: question.text, context: dice.chance(0.12) ? madeContext(dice) : '', pool, rounds: [] };
-  const plan = (round: number): string => makePlan(dice, question, workers, round);
+  const plan = (round: number): string => makePlan(dice, question, pool, round);
   if (form === 1) {
     const { passes, ...past } = madeRound(dice, dice.chance(0.9) ? plan(0) : 'The plan.');
     const text = dice.chance(passes ? 0.8 : 0.12) ? keepText(dice) : plan(1);
     return exampleOf({ ...first, rounds: [past] }, text);
   }
-  if (form === 2) return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), workers.length) }, plan(0));
+  if (form === 2) return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), pool.length) }, plan(0));
   return exampleOf(first, plan(0));
 }
 

@@ -1,6 +1,7 @@
 import { renderPlan } from '../../conductor/render-plan.ts';
+import { type DigestRole, digestOf, type WorkerDigest } from '../../conductor/worker-digest.ts';
 import type { Dice } from './dice.ts';
-import type { MadeWorker, Role, Strength } from './pools.ts';
+import type { MadeWorker } from './pools.ts';
 import type { MadeQuestion, Want } from './questions.ts';
 
 type Plan = Parameters<typeof renderPlan>[0];
@@ -12,7 +13,7 @@ type Task = 'alone' | 'plan' | 'write' | 'check' | 'judge' | 'vague';
 /** How the reasoning names each. */
 const NAMES: Readonly<Record<Task, string>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'judge', vague: 'answer' };
 
-const ROLE_OF: Readonly<Record<Task, Role>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
+const ROLE_OF: Readonly<Record<Task, DigestRole>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
 
 /** Shapes of plans, and how often each is drawn. Nothing says which is good: that is for training to find out. */
 const SHAPES: readonly { readonly share: number; readonly tasks: readonly Task[]; readonly reasons: readonly string[] }[] = [
@@ -65,10 +66,11 @@ const SUBTASKS: Readonly<Record<Task, readonly string[]>> = {
 const withWords = (template: string, want: Want, dice: Dice): string => dice.fill(template, { made: MADE[want], trouble: TROUBLE[want] });
 
 /** The text of a plan for a question and a pool: some words of reasoning, then the three lists. */
-export function makePlan(dice: Dice, { want, topic }: Pick<MadeQuestion, 'want' | 'topic'>, pool: readonly MadeWorker[], round: number): string {
+export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' | 'text'>, pool: readonly MadeWorker[], round: number): string {
+  const digest = digestOf(text, pool);
   const { tasks, reasons } = SHAPES[dice.weighted(SHAPES.map(({ share }) => share))] as (typeof SHAPES)[number];
   const modelIds: number[] = [];
-  for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], topic, pool, modelIds));
+  for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], digest, pool.length, modelIds));
   const plan = {
     modelIds,
     subtasks: tasks.map((task) => withWords(dice.pick(SUBTASKS[task]), want, dice)),
@@ -87,13 +89,11 @@ export const keepText = (dice: Dice): string => planText(dice.pick(KEEP_REASONS)
  */
 const planText = (reason: string, steps: readonly string[], plan: Plan): string => `${reason} Steps: ${steps.join(', ')}.\n\n${renderPlan(plan)}`;
 
-/** Anybody, rather who is praised for the role or the topic, far rather who is praised for both, and a little rather somebody new. */
-function chosenWorker(dice: Dice, role: Role, topic: MadeQuestion['topic'], pool: readonly MadeWorker[], used: readonly number[]): number {
-  const fits = (strength: Strength): number => {
-    if ((strength.role && strength.role !== role) || (strength.topic && strength.topic !== topic)) return 0;
-    return strength.role && strength.topic ? 8 : 3;
-  };
-  return dice.weighted(pool.map(({ strengths }, ordinal) => (1 + strengths.reduce((sum, strength) => sum + fits(strength), 0)) * (used.includes(ordinal) ? 0.6 : 1)));
+/** Anybody, but mostly who is praised for the role, rather who is near the question, and a little rather somebody new. */
+function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, workers: number, used: readonly number[]): number {
+  const pull = (ranked: readonly number[], ordinal: number, first: number): number => [first, first / 2, first / 4][ranked.indexOf(ordinal)] ?? 0;
+  return dice.weighted(Array.from({ length: workers }, (_, ordinal) =>
+    (1 + pull(digest[role], ordinal, 10) + pull(digest.near, ordinal, 2)) * (used.includes(ordinal) ? 0.6 : 1)));
 }
 
 /** What the shape suggests, by name or as a whole; now and then anything that is allowed. */

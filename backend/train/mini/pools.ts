@@ -1,15 +1,13 @@
 import type { Dice } from './dice.ts';
 import { LANGUAGES, type Topic, TOPICS } from './topics.ts';
 
-/** What a step is for. */
-export type Role = 'plan' | 'write' | 'check';
+type Role = 'plan' | 'write' | 'check';
 
 /** What a description praises: steps of a role, a topic, or steps of a role where they are about a topic. */
-export type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly role?: Role; readonly topic: Topic };
+type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly role?: Role; readonly topic: Topic };
 
 export interface MadeWorker {
   readonly description?: string;
-  readonly strengths: readonly Strength[];
 }
 
 const LARGEST_POOL = 8;
@@ -28,14 +26,11 @@ const TOPIC_PRAISE = ['Good with {about}', 'Knows {about}', 'Expert in {about}',
 const TRAITS = ['Slow and expensive', 'Small, fast and cheap', 'Cheap', 'Expensive but thorough', 'Fast', 'Average at everything', 'A generalist', 'Runs locally and costs nothing', 'A large reasoning model', 'Has a short memory'];
 const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are less its thing', 'Weak at {about}', 'Poor at long code', 'Not a good reviewer', 'Sometimes wrong'];
 
-/**
- * One to eight workers. Some pools have no descriptions, since the form of a plan is learned from short prompts at less cost. `near`: what
- * somebody is rather likely to be good at.
- */
+/** One to eight workers, not all of them described. `near`: what somebody is rather likely to be good at. */
 export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
-  const described = [1, 0.5, 0][dice.weighted([0.5, 0.15, 0.35])] as number;
-  return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : { strengths: [] }));
+  const described = [1, 0.5, 0][dice.weighted([0.75, 0.1, 0.15])] as number;
+  return Array.from({ length: size }, () => (dice.chance(described) ? describedWorker(dice, near) : {}));
 }
 
 function describedWorker(dice: Dice, near: Topic | undefined): MadeWorker {
@@ -51,7 +46,7 @@ function describedWorker(dice: Dice, near: Topic | undefined): MadeWorker {
   if (dice.chance(0.35) || ordered.length === 0) ordered.push(dice.pick(TRAITS));
   if (dice.chance(0.2)) ordered.push(dice.fill(dice.pick(WEAKNESSES), { about: [dice.pick(TOPICS).about] }));
   const joined = ordered.join(dice.pick(['. ', '. ', '; ']));
-  return { description: dice.chance(0.85) ? `${joined}.` : joined, strengths };
+  return { description: dice.chance(0.85) ? `${joined}.` : joined };
 }
 
 function madeStrength(dice: Dice, near: Topic | undefined): Strength {
