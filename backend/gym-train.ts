@@ -33,7 +33,7 @@ import { TrainingStore } from './train/training-store.ts';
  * tasks that are executed and tested. It is in no bundle.
  */
 
-const { steps, tasksPerStep, groupSize, learningRate, lossType } = GYM_TRAINING_DEFAULTS;
+const { steps, tasksPerStep, groupSize, learningRate, lossType, divergence } = GYM_TRAINING_DEFAULTS;
 const USAGE = `usage: npm run train:gym -- [options]
 
   --seed N        of tasks, plans and the workers' luck (1)
@@ -42,6 +42,7 @@ const USAGE = `usage: npm run train:gym -- [options]
   --group N       plans a task (${groupSize})
   --rate X        learning rate at its top (${learningRate})
   --loss NAME     ${LOSS_TYPES.join(', ')}: how losses of tokens become one (${lossType})
+  --divergence X  how much the divergence from the model that began counts (${divergence})
   --pool NAME     fixed, or random: five of the roster of training, drawn anew for each group (fixed)
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
@@ -61,6 +62,7 @@ const { values } = parseArgs({
     group: { type: 'string', default: String(groupSize) },
     rate: { type: 'string', default: String(learningRate) },
     loss: { type: 'string', default: lossType },
+    divergence: { type: 'string', default: String(divergence) },
     pool: { type: 'string', default: 'fixed' },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
@@ -85,12 +87,14 @@ const options: GymTrainingOptions = {
   groupSize: Number(values.group),
   learningRate: Number(values.rate),
   lossType: loss ?? lossType,
+  divergence: Number(values.divergence),
   ...(values.pool === 'random' && { poolSizes: [5] }),
 };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (values.sabotage === undefined || sabotage !== undefined) && loss !== undefined &&
-  [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0);
+  [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0) &&
+  options.divergence >= 0;
 if (values.help || !isUsable) {
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
@@ -124,13 +128,16 @@ async function run(signal: AbortSignal): Promise<void> {
     return results.map((result) => triedContestant(result));
   };
   // In a process of its own: plans are sampled while those of other tasks run.
-  const model = new ModelClient({
-    settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
+  const open = (trainable: 'weights' | undefined): ModelClient => new ModelClient({
+    settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable, storage: work },
     script: fileURLToPath(new URL('./model-process.ts', import.meta.url)),
     chooseDevice: async () => ({ device: 'cpu', reasons: [] }),
     idleMs: 2 ** 31 - 1,
     threads: values.threads === undefined ? undefined : Number(values.threads),
   });
+  const model = open('weights');
+  // Keeps what it is; its process starts when it is first asked.
+  const reference = open(undefined);
   // What a killed training had under way is done again: it costs nothing here but time.
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
@@ -154,7 +161,7 @@ async function run(signal: AbortSignal): Promise<void> {
     const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
     const { metrics, plans } = await trainOnGym({
-      model, profile, journal, caller, prices, store, signal,
+      model, reference, profile, journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
       pool: arena.pool('train'),
       onStep: (step, step_) => {
@@ -184,6 +191,7 @@ async function run(signal: AbortSignal): Promise<void> {
   } finally {
     journal.close();
     await model.close();
+    await reference.close();
     await arena.close();
   }
 }

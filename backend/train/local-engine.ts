@@ -8,20 +8,24 @@ export class LocalEngine implements TrainEngine {
   readonly #model: TrainableModel;
   readonly #versions: string;
   readonly #trainsWeights: boolean;
+  readonly #reference: Pick<TrainableModel, 'score'>;
   #sampler: string | undefined;
 
   /**
    * `versions`: the folder (absolute) that holds one adapter a version; `sampler`: the one to sample from at first, or any folder's
-   * (absolute), or the model alone. `trains`: weights are sampled from as they are learned, and no versions of them are kept.
+   * (absolute), or the model alone. `trains`: weights are sampled from as they are learned, and no versions of them are kept. `reference`: what
+   * the divergence is from, by default the model without its adapter; where weights are trained, a model that keeps them as they were.
    */
   constructor(
     model: TrainableModel,
-    { versions, sampler, trains = 'adapter' }: {
+    { versions, sampler, trains = 'adapter', reference = model }: {
       readonly versions: string; readonly sampler?: string | undefined; readonly trains?: 'adapter' | 'weights' | undefined;
+      readonly reference?: Pick<TrainableModel, 'score'> | undefined;
     },
   ) {
     this.#model = model;
     this.#trainsWeights = trains === 'weights';
+    this.#reference = reference;
     this.#versions = versions;
     this.#sampler = sampler === undefined ? undefined : path.resolve(versions, sampler);
   }
@@ -43,7 +47,7 @@ export class LocalEngine implements TrainEngine {
       return await this.#model.forwardBackward({ sequences, promptLengths, tokens, signal });
     }
     const { type, clip, divergence, importanceLimit, temperature, maxCompletionLength } = loss;
-    const reference = divergence === 0 ? undefined : await this.#model.score({ sequences, promptLengths, temperature, signal });
+    const reference = divergence === 0 ? undefined : await this.#reference.score({ sequences, promptLengths, temperature, signal });
     const size = { completions: batch.length, tokens: all, maxCompletionLength };
     const tokens = batch.map(({ tokens: { length }, samplerLogprobs, advantage }, row) =>
       lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, divergence }, size));

@@ -22,6 +22,8 @@ import { sabotagedEngine, sabotagedGatherer, type Sabotage } from './sabotage.ts
 export interface GymTrainingParts {
   /** All of its weights are trained. */
   readonly model: TrainableModel;
+  /** What the model was before; asked only where the divergence from it counts. */
+  readonly reference?: Pick<TrainableModel, 'score'> | undefined;
   readonly profile: PromptProfile;
   readonly tasks: readonly JudgedGymTask[];
   readonly pool: readonly WorkerConfig[];
@@ -40,13 +42,15 @@ export interface GymTrainingOptions {
   readonly seed: number;
   readonly learningRate: number;
   readonly lossType: LossType;
+  /** How much the divergence from what the model was before counts. */
+  readonly divergence: number;
   /** Sizes of pools that are drawn for each group; absent: the whole pool. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly sabotage?: Sabotage | undefined;
 }
 
 /** So many plans a step as the paper has (4 times 64), of more questions, since a small model generalises from few badly. */
-export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 4e-4, lossType: 'grpo' };
+export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 4e-4, lossType: 'grpo', divergence: 0 };
 
 /** Room for a plan of five steps in the words of conductor-mini. */
 export const GYM_PLAN_TOKENS = 256;
@@ -60,12 +64,11 @@ export interface GymTrained {
 }
 
 /**
- * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages, no
- * divergence), from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
+ * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages), from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
  */
 export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<GymTrained> {
-  const { model, profile, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
-  const { steps, tasksPerStep, groupSize, seed, lossType, poolSizes, sabotage } = options;
+  const { model, reference, profile, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
+  const { steps, tasksPerStep, groupSize, seed, lossType, divergence, poolSizes, sabotage } = options;
   const answers = new Map<string, string>();
   const rollouts = new Rollouts({
     journal, caller, prices, delay,
@@ -80,7 +83,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   });
   const from = await store.resume();
   await model.startTraining({ optimizer: ADAMW_DEFAULTS, ...(from && { resume: from.engineState }) });
-  const engine = new LocalEngine(model, { versions: store.versions, trains: 'weights' });
+  const engine = new LocalEngine(model, { versions: store.versions, trains: 'weights', reference });
   const diary = await PlanDiary.open(path.join(store.folder, 'plans.jsonl'), { stepsDone: from?.step ?? 0 });
   const gatherer = new RolloutGatherer({ rollouts, pool, profile, seed, ...(poolSizes && { poolSizes }) });
   const trainer: GrpoTrainerOptions = {
@@ -88,7 +91,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     rounds: 1,
     maxTokens: GYM_PLAN_TOKENS,
     learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
-    loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
+    loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, divergence, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
     reward: { judgedBy: 'verified', costWeight: 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },
