@@ -16,6 +16,8 @@ export interface SimulatedEndpoint {
   /** True, and not all of the truth. */
   readonly description: string;
   readonly latency: Latency;
+  /** Whether it was made to fill gaps in code, as its server then does. */
+  readonly fillsGaps?: boolean;
   /** Dollars for a million tokens, in the range of real models. */
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
 }
@@ -64,6 +66,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
     description: 'Small, fast and cheap. Writes short functions, hasty when it checks.',
     skills: skillsOf([0.35, 0.56, 0.35]),
     latency: { firstTokenMs: 120, tokensPerSecond: 320 },
+    fillsGaps: true,
     price: { inputPerMillion: 0.1, outputPerMillion: 0.4 },
   },
 ];

@@ -4,12 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { ZodError } from 'zod';
 import { answerAsConductor } from './conductor-model.ts';
+import { fillGap, gapIn } from './gaps.ts';
 import { BodyTooLargeError, readBody, writeEvents } from './http-body.ts';
 import { piecesOf, waitForFirstToken, waitForText } from './pace.ts';
 import { CONDUCTOR, WORKERS, type Latency, type SimulatedEndpoint, type SimulatedWorker, type Wire } from './pool.ts';
 import { countTokens, type AnswerRule } from './simulated-model.ts';
 import { answerAsWorker, type WorkerRule } from './worker-model.ts';
 import { chatCompletions } from './wires/chat-completions.ts';
+import { completions } from './wires/completions.ts';
 import { messages } from './wires/messages.ts';
 import { responses } from './wires/responses.ts';
 import type { Answer, ErrorKind, WireFormat, WireRequest } from './wires/wire-format.ts';
@@ -48,6 +50,7 @@ export interface SimulatedWorkerConfig {
 interface ServedModel {
   readonly wire: Wire;
   readonly latency: Latency;
+  readonly fillsGaps?: boolean | undefined;
   readonly rule: AnswerRule;
 }
 
@@ -61,6 +64,7 @@ interface Route {
 const OPENAI_WIRES: readonly Wire[] = ['openai-chat', 'openai-responses'];
 const ROUTES: Readonly<Record<string, Route>> = {
   '/v1/chat/completions': { format: chatCompletions, wires: OPENAI_WIRES },
+  '/v1/completions': { format: completions, wires: ['openai-chat'] },
   '/v1/responses': { format: responses, wires: OPENAI_WIRES },
   '/v1/messages': { format: messages, wires: ['anthropic'] },
 };
@@ -198,6 +202,7 @@ export class SimulatorServer {
     if (!model || !wires.includes(model.wire)) {
       throw new RequestError('not-found', `The simulator has no model "${request.model}" here; GET /v1/models lists them.`);
     }
+    if (request.gap && !model.fillsGaps) throw new RequestError('invalid-request', `The model "${request.model}" does not support insert.`);
     const answer = answerOf(request, model.rule);
     await waitForFirstToken(model.latency, this.#latency, signal);
     if (!request.stream) {
@@ -226,7 +231,9 @@ export class SimulatorServer {
   #listModels(anthropic: boolean): unknown {
     const names = [...this.#models].filter(([, { wire }]) => (wire === 'anthropic') === anthropic).map(([name]) => name);
     if (!anthropic) {
-      return { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: 'conductor-simulator' })) };
+      // Ollama's word for a model's owner, for those that are served as Ollama serves them.
+      const owner = (id: string): string => (this.#models.get(id)?.fillsGaps ? 'library' : 'conductor-simulator');
+      return { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: owner(id) })) };
     }
     const data = names.map((id) => ({
       id,
@@ -239,8 +246,10 @@ export class SimulatorServer {
 }
 
 /** The text is cut at the limit of the request, as a real model's is. */
-function answerOf({ model, messages: asked, sample, maxOutputTokens, streamUsage }: WireRequest, rule: AnswerRule): Answer {
-  const whole = rule({ messages: asked, sample });
+function answerOf({ model, messages: asked, gap, stop = [], sample, maxOutputTokens, streamUsage }: WireRequest, rule: AnswerRule): Answer {
+  const toFill = gap ?? gapIn(asked);
+  const said = toFill ? fillGap(toFill) : rule({ messages: asked, sample });
+  const whole = stop.reduce((text, end) => text.split(end)[0] ?? '', said);
   const isCut = maxOutputTokens !== undefined && countTokens(whole) > maxOutputTokens;
   const text = isCut ? whole.slice(0, maxOutputTokens * 4) : whole;
   return {

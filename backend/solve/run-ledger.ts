@@ -38,7 +38,7 @@ export class RunLedger implements Ledger {
 }
 
 /** The calendar day where the user is, because that is when they expect a new day's budget. */
-function localDay(at: number): string {
+export function localDay(at: number): string {
   const date = new Date(at);
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }

@@ -4,8 +4,10 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { FAMILIES } from '../../backend/simulator/families/all-families.ts';
 import { bugOf, questionOf } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer, type SimulatorOptions } from '../../backend/simulator/server.ts';
+import { suggestionPrompt } from '../../backend/suggest/suggestion-prompt.ts';
 import { workerMessages } from '../../backend/workflow/worker-messages.ts';
 import { contextOf } from './play.ts';
 
@@ -268,5 +270,41 @@ describe('errors, as the official SDKs see them', () => {
       status: 413,
     });
     await openAi(server).chat.completions.create({ model: 'sim-ember', messages });
+  });
+});
+
+describe('gaps in code', () => {
+  const [family] = FAMILIES;
+  const source = family?.source ?? '';
+  const at = source.indexOf('\n', source.indexOf('export function')) + 1;
+  const before = source.slice(0, at);
+  const [line = ''] = source.slice(at).split('\n');
+
+  it('are filled as Ollama fills them, by the model that was made for it', async () => {
+    const server = await start();
+    const stream = await openAi(server).completions.create({
+      model: 'sim-ember', prompt: before, suffix: '\n}\n', stop: ['\n'], max_tokens: 64, stream: true, stream_options: { include_usage: true },
+    });
+    let text = '';
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.text ?? '';
+      usage = chunk.usage ?? usage;
+    }
+    expect(text).toBe(line);
+    expect(usage).toMatchObject({ completion_tokens: tokens(text) });
+  });
+
+  it('are refused by every other model', async () => {
+    const asked = openAi(await start()).completions.create({ model: 'sim-cedar', prompt: before, suffix: '\n}\n' });
+    await expect(asked).rejects.toMatchObject({ status: 400, message: expect.stringContaining('does not support insert') as unknown });
+  });
+
+  it('are filled by every model where a chat asks for it', async () => {
+    const prompted = suggestionPrompt({ path: 'a.js', language: 'javascript', before, after: '\n}\n', multiline: false });
+    const reply = await openAi(await start()).chat.completions.create({
+      model: 'sim-cedar', messages: prompted?.messages.map(({ role, content }) => ({ role, content })) ?? [],
+    });
+    expect(reply.choices[0]?.message.content?.split('\n')[0]).toBe(line);
   });
 });

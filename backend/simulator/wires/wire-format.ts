@@ -1,9 +1,14 @@
+import type { Gap } from '../gaps.ts';
 import type { SimulatedMessage } from '../simulated-model.ts';
 
 /** What a request asks for, whatever wire format it came in. */
 export interface WireRequest {
   readonly model: string;
   readonly messages: readonly SimulatedMessage[];
+  /** What is to be filled in, where the format asks for that. */
+  readonly gap?: Gap;
+  /** Texts that end the answer. */
+  readonly stop?: readonly string[];
   readonly stream: boolean;
   readonly maxOutputTokens: number | undefined;
   /** The request's `seed`, where the format has one. */

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { EndpointPolicy } from '../conductor/endpoint-policy.ts';
+import { parsePlan } from '../conductor/parse-plan.ts';
+import type { Policy, PolicyRequest, PoolEntry } from '../conductor/policy.ts';
+import type { SuggestRequest } from '../protocol/suggestions.ts';
+import { runRequestSchema } from '../protocol/run-request.ts';
+import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import { MeteredPolicy } from '../solve/metered-policy.ts';
+import type { LocalConductor } from '../solve/run-manager.ts';
+import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
+import { fillsGaps } from '../workers/fill-in-templates.ts';
+import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
+import { isOnThisMachine } from './on-this-machine.ts';
+import type { RoutesFile } from './routes-file.ts';
+
+/** A paid call of the Conductor's model. */
+export type RoutingCall = (
+  planner: WorkerConfig, request: ModelRequest, signal: AbortSignal, adapter?: ModelAdapter,
+) => Promise<ModelReply>;
+
+export interface RoutesOptions {
+  readonly file: RoutesFile;
+  readonly hasKey: (name: string) => Promise<boolean>;
+  readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  readonly localConductor: LocalConductor;
+  readonly bundledConductor?: WorkerConfig | undefined;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+type Place = Pick<SuggestRequest, 'workspace' | 'language'>;
+
+/** A chosen worker, and what it was chosen from. */
+interface Chosen {
+  readonly workers: string;
+  readonly worker: Promise<WorkerConfig>;
+}
+
+const TRIES = 2;
+/** A plan of one step and why. */
+const MAX_PLAN_TOKENS = 1_024;
+
+/**
+ * Who suggests in a language in a project. The Conductor is asked once for a plan of the pool, and the worker whose output would be
+ * its answer is taken and remembered, over restarts, for as long as the pool and the Conductor stay the same.
+ */
+export class Routes {
+  readonly #options: RoutesOptions;
+  readonly #chosen = new Map<string, Chosen>();
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param call pays for planning; it goes on when the caller's signal aborts, because the next key wants to know, too
+   * @throws RunError where nobody can work or plan, or the signal's reason
+   */
+  async workerFor(
+    place: Place, workers: WorkersFile, call: RoutingCall, { caller, end }: { caller: AbortSignal; end: AbortSignal },
+  ): Promise<WorkerConfig> {
+    const key = JSON.stringify([place.workspace, place.language]);
+    const state = JSON.stringify([workers.conductor, workers.workers]);
+    let chosen = this.#chosen.get(key);
+    if (chosen?.workers !== state) {
+      chosen = { workers: state, worker: this.#choose(place, workers, call, end) };
+      this.#chosen.set(key, chosen);
+      chosen.worker.catch(() => this.forget(place));
+    }
+    return unlessAborted(chosen.worker, caller);
+  }
+
+  /** The worker could not be called: whether its key is there is looked at again. */
+  forget({ workspace, language }: Place): void {
+    this.#chosen.delete(JSON.stringify([workspace, language]));
+  }
+
+  async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
+    const { file, hasKey, priced, bundledConductor, localConductor: { adapterVersion }, now, log } = this.#options;
+    const request = runRequestSchema.parse({ question: questionFor(place), workspace: place.workspace });
+    const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion });
+    const [only, ...others] = cast.pool;
+    if (only && others.length === 0) return only;
+    const pool = fingerprint(cast);
+    const known = await file.find({ ...place, pool });
+    const remembered = cast.pool.find(({ id }) => id === known?.worker);
+    if (remembered) return remembered;
+    try {
+      const worker = await this.#plan(request.question, cast, call, signal);
+      await file.add({ ...place, pool, worker: worker.id, plannedBy: cast.policy.model, at: now() });
+      return worker;
+    } catch (error) {
+      signal.throwIfAborted();
+      const worker = quickest(cast.pool);
+      log(`The Conductor could not choose who suggests in ${place.language}, and "${worker.id}" does: ${String(error)}`);
+      return worker;
+    }
+  }
+
+  async #plan(question: string, cast: Cast, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
+    const policy = this.#policy(cast, call);
+    let rejection: PolicyRequest['rejection'];
+    for (let number = 0; number < TRIES; number += 1) {
+      const [sample] = await policy.sample({
+        question, context: '', pool: cast.pool.map(described), rounds: [], rejection, n: 1,
+        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, cast.policy.worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
+        signal, onText: () => {},
+      });
+      const text = sample?.text ?? '';
+      const parsed = parsePlan(text, { workerCount: cast.pool.length, round: 0, truncated: sample?.finishReason === 'length' });
+      const worker = parsed.kind === 'plan' ? cast.pool[parsed.plan.modelIds.at(-1) ?? -1] : undefined;
+      if (worker) return worker;
+      rejection = { text, message: parsed.kind === 'rejected' ? parsed.rejection.message : 'There is no answer to keep.' };
+    }
+    throw new Error(rejection?.message);
+  }
+
+  #policy({ policy: { worker: planner, adapterVersion } }: Cast, call: RoutingCall): Policy {
+    // A cast that is not refused has a planner.
+    if (!planner) throw new Error('No model plays the Conductor.');
+    const profile = profileOf(planner);
+    if (planner.provider !== 'local') {
+      return new EndpointPolicy({ model: planner.model, profile, call: (request, { signal }) => call(planner, request, signal) });
+    }
+    return new MeteredPolicy({
+      policy: this.#options.localConductor.policy(planner, { profile, adapterVersion }), profile,
+      call: (request, signal, adapter) => call(planner, request, signal, adapter),
+    });
+  }
+}
+
+function questionFor({ language }: Place): string {
+  return (
+    `Complete code in ${language} in this project while a programmer types it: the rest of a line, or a few lines, at the cursor, ` +
+    'again and again. It has to be there within a second, so that speed counts first and then how well the code fits. One worker ' +
+    'does it alone, in one step.'
+  );
+}
+
+/** What can be told of a worker's speed, before what its owner says of it. */
+function described(worker: WorkerConfig): PoolEntry {
+  const { model, price, description } = worker;
+  const facts = [
+    fillsGaps(model) && 'Made to fill gaps in code.',
+    isOnThisMachine(worker) && 'Runs on this machine.',
+    price && `Costs $${price.outputPerMillion} for a million tokens.`,
+    description,
+  ];
+  return { description: facts.filter(Boolean).join(' ') };
+}
+
+function fingerprint({ pool, policy: { worker, model, adapterVersion } }: Cast): string {
+  const members = pool.map(({ id, provider, baseUrl, price, ...one }) =>
+    [id, provider, one.model, baseUrl, one.description, price?.outputPerMillion]);
+  return createHash('sha256').update(JSON.stringify([members, worker?.id, model, adapterVersion])).digest('hex').slice(0, 16);
+}
+
+/** Where the Conductor cannot say: who was made for it, then who is near, then who is cheap, because small models are quick. */
+function quickest(pool: readonly WorkerConfig[]): WorkerConfig {
+  const rank = (worker: WorkerConfig): number =>
+    (fillsGaps(worker.model) ? 0 : 2) + (isOnThisMachine(worker) && worker.provider !== 'local' ? 0 : 1);
+  const price = (worker: WorkerConfig): number => worker.price?.outputPerMillion ?? Number.MAX_VALUE;
+  return pool.toSorted((a, b) => rank(a) - rank(b) || price(a) - price(b))[0] as WorkerConfig;
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const ending = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: ending.signal });
+  });
+  return Promise.race([promise, aborted]).finally(() => ending.abort());
+}

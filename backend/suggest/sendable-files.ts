@@ -1,0 +1,57 @@
+import { Ripgrep } from '../context/ripgrep.ts';
+import { Workspace } from '../context/workspace.ts';
+
+export interface SendableFilesOptions {
+  /** Absolute path of ripgrep; undefined where there is none for this platform. */
+  readonly ripgrepPath: string | undefined;
+  readonly now?: () => number;
+}
+
+interface Opened {
+  readonly at: number;
+  readonly workspace: Promise<Workspace | undefined>;
+}
+
+/** So long is believed what the ignore files said. */
+const BELIEVED_MS = 15_000;
+/** A file that may not be sent by what is older than this is looked at again: it may have been made since. */
+const DOUBTED_MS = 1_000;
+const LISTING_TIMEOUT_MS = 10_000;
+const MAX_OPENED = 8;
+
+/** Which files of a workspace may be sent at all, by the rules for the context of questions; it is not listed at every key. */
+export class SendableFiles {
+  readonly #ripgrep: Ripgrep;
+  readonly #now: () => number;
+  readonly #opened = new Map<string, Opened>();
+
+  constructor({ ripgrepPath, now = Date.now }: SendableFilesOptions) {
+    this.#ripgrep = new Ripgrep(ripgrepPath);
+    this.#now = now;
+  }
+
+  /** Why the file is never sent, such as `ignored by .gitignore`; undefined where it may be. */
+  async whyNot(folder: string, path: string): Promise<string | undefined> {
+    const refusal = await this.#refusal(folder, path, BELIEVED_MS);
+    return refusal === undefined ? undefined : this.#refusal(folder, path, DOUBTED_MS);
+  }
+
+  async #refusal(folder: string, path: string, believedMs: number): Promise<string | undefined> {
+    const workspace = await this.#open(folder, believedMs);
+    if (!workspace) return 'no such folder';
+    const answer = await workspace.read(path);
+    return 'refusal' in answer ? answer.refusal.reason : undefined;
+  }
+
+  #open(folder: string, believedMs: number): Promise<Workspace | undefined> {
+    const known = this.#opened.get(folder);
+    if (known && this.#now() - known.at < believedMs) return known.workspace;
+    // Not the request's signal: the next key wants the list, too.
+    const workspace = Workspace.open(folder, this.#ripgrep, AbortSignal.timeout(LISTING_TIMEOUT_MS));
+    this.#opened.set(folder, { at: this.#now(), workspace });
+    workspace.catch(() => this.#opened.delete(folder));
+    const [oldest] = this.#opened.keys();
+    if (this.#opened.size > MAX_OPENED && oldest !== undefined) this.#opened.delete(oldest);
+    return workspace;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Failure } from '../protocol/run-events.ts';
+import { totalTokens } from '../protocol/token-counts.ts';
+import type { Budget } from '../protocol/worker-config.ts';
+import { localDay } from '../solve/run-ledger.ts';
+import { BudgetSpentError } from '../workers/errors.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../workers/ledger.ts';
+import type { ModelReply } from '../workers/model.ts';
+
+/** What the reservations of suggestions stand under in the journal, where those of a run have its id. */
+export const SUGGESTIONS = 'suggestions';
+
+export interface SuggestLedgerOptions {
+  readonly journal: Pick<Journal, 'budget' | 'transaction'>;
+  /** Of workers.json. */
+  readonly limits: Budget;
+  /** What all suggestions of a day may cost. */
+  readonly maxUsdPerDay: number;
+  /** Nobody sends a bill for it: it is written down and held by nothing. */
+  readonly isFree: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * The money of suggestions: every call is held against what suggestions may cost in a day and against the day's budget before it
+ * is made, and counts in both afterwards. Suggestions are many and small: the journal keeps what they cost and not what they say.
+ */
+export class SuggestLedger implements Ledger, AttemptLog {
+  readonly #options: SuggestLedgerOptions;
+
+  constructor(options: SuggestLedgerOptions) {
+    this.#options = options;
+  }
+
+  reserve({ usd, tokens }: Reserved): Reservation {
+    const { journal } = this.#options;
+    const answer = journal.transaction(() => {
+      const granted = journal.budget.reserve({ runId: SUGGESTIONS, scopes: this.#scopes(), usd, tokens });
+      // Its request leaves at once; a transaction of its own would be one more wait for the disk at every suggestion.
+      if (granted.granted) journal.budget.markSent(granted.reservationId);
+      return granted;
+    });
+    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer));
+    return { id: answer.reservationId };
+  }
+
+  /** The reservation is on disk, and marked as sent. */
+  started(): void {}
+
+  succeeded({ reservation }: Attempt, _reply: ModelReply, spent: AttemptSpent): void {
+    this.#settle(reservation, spent);
+  }
+
+  failed({ reservation }: Attempt, _failure: Failure, spent: AttemptSpent): void {
+    this.#settle(reservation, spent);
+  }
+
+  #settle({ id }: Reservation, { usage, cost }: AttemptSpent): void {
+    this.#options.journal.budget.settle(id, { usd: cost.usd, tokens: totalTokens(usage) });
+  }
+
+  #scopes(): BudgetScope[] {
+    const { limits, maxUsdPerDay, isFree, now } = this.#options;
+    const name = suggestionsOfDay(now());
+    if (isFree) return [{ name }];
+    return [
+      { name, limitUsd: maxUsdPerDay },
+      { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
+    ];
+  }
+}
+
+/** What all suggestions of the day have cost. */
+export function spentOnSuggestions(budget: Pick<JournalBudget, 'spent'>, now: number): number {
+  return budget.spent(suggestionsOfDay(now)).usd;
+}
+
+function suggestionsOfDay(at: number): string {
+  return `suggestions:${localDay(at)}`;
+}
+
+function refusal({ scope, unit, limit }: Extract<ReservationAnswer, { granted: false }>): string {
+  const amount = unit === 'usd' ? `$${limit.toFixed(2)}` : `${limit} tokens`;
+  return scope.startsWith(SUGGESTIONS)
+    ? `Suggestions have cost what they may in a day (${amount}): they go on tomorrow, or with a higher limit in the settings.`
+    : `The budget of the day (${amount}) is spent: raise "day${unit === 'usd' ? 'Usd' : 'Tokens'}" in workers.json.`;
+}

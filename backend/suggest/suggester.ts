@@ -1,0 +1,145 @@
+import type { Journal } from '../journal/journal.ts';
+import type { SuggestRequest, SuggestResult } from '../protocol/suggestions.ts';
+import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import type { Clients } from '../solve/clients.ts';
+import { RunError } from '../solve/failure.ts';
+import { RunKeys } from '../solve/run-keys.ts';
+import type { CallOptions, WorkerCaller } from '../workers/call-worker.ts';
+import { WorkerError } from '../workers/errors.ts';
+import { isFree } from './on-this-machine.ts';
+import { Routes, type RoutesOptions, type RoutingCall } from './route.ts';
+import type { SendableFiles } from './sendable-files.ts';
+import { plainCode, suggestionPrompt } from './suggestion-prompt.ts';
+import { spentOnSuggestions, SuggestLedger, SUGGESTIONS } from './suggest-ledger.ts';
+
+export interface SuggesterOptions extends Omit<RoutesOptions, 'hasKey' | 'now'> {
+  readonly journal: Journal;
+  readonly caller: WorkerCaller;
+  readonly clients: Clients;
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly files: SendableFiles;
+  readonly now?: () => number;
+}
+
+export interface SuggestOptions {
+  readonly signal: AbortSignal;
+  /** Told all of the text so far. */
+  readonly onText: (text: string) => void;
+}
+
+/** Everything that a client can ask about suggestions. */
+export type SuggestionService = Pick<Suggester, 'complete'>;
+
+const LINE_TOKENS = 128;
+const BLOCK_TOKENS = 320;
+/** What a call is aborted with when the backend ends. */
+class Ending extends Error {}
+
+/**
+ * Suggests what belongs at a cursor: who is asked is decided once for a language in a project, what is sent keeps to the rules of
+ * the context, and what it costs is set aside before and counted after. One attempt, because the next key asks again.
+ */
+export class Suggester {
+  readonly #options: SuggesterOptions;
+  readonly #routes: Routes;
+  readonly #now: () => number;
+  readonly #end = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(options: SuggesterOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    const { clients, journal } = options;
+    this.#routes = new Routes({ ...options, now: this.#now, hasKey: async (name) => Boolean(await clients.secret(name)) });
+    // What a process that was killed left open may have been billed.
+    journal.budget.closeAbandoned(SUGGESTIONS);
+  }
+
+  /**
+   * @throws WorkerError, BudgetSpentError, RunError, ConfigFileError: each with a sentence for people
+   */
+  complete(request: SuggestRequest, options: SuggestOptions): Promise<SuggestResult> {
+    const completing = this.#complete(request, { ...options, signal: AbortSignal.any([options.signal, this.#end.signal]) });
+    this.#underWay.add(completing);
+    void completing.catch(() => undefined).finally(() => this.#underWay.delete(completing));
+    return completing;
+  }
+
+  /** Lets go of what is under way; what it cost is written down. */
+  async close(): Promise<void> {
+    this.#end.abort(new Ending('The backend is ending.'));
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #complete(request: SuggestRequest, { signal, onText }: SuggestOptions): Promise<SuggestResult> {
+    const { workspace, path, trusted, multiline } = request;
+    if (!trusted) throw new RunError('untrusted-workspace', 'This workspace is not trusted, so nothing of it is sent.');
+    const refusal = await this.#options.files.whyNot(workspace, path);
+    if (refusal !== undefined) return this.#withheld(`Nothing of this file is sent: ${refusal}.`);
+    const prompt = suggestionPrompt(request);
+    if (!prompt) return this.#withheld('This line looks like a secret, so that nothing is asked about it.');
+    signal.throwIfAborted();
+
+    const workers = await this.#options.loadWorkers();
+    const worker = await this.#workerFor(request, workers, signal);
+    let text = '';
+    try {
+      const { reply } = await this.#call(worker, { request, workers, signal }, {
+        messages: prompt.messages,
+        fillIn: prompt.fillIn,
+        maxOutputTokens: Math.min(worker.maxOutputTokens, multiline ? BLOCK_TOKENS : LINE_TOKENS),
+      }, {
+        onText: (piece) => {
+          text += piece;
+          onText(plainCode(text, request));
+        },
+      });
+      const { id, simulated } = worker;
+      return { ...this.#spent(), text: plainCode(reply.text, request), worker: { id, model: reply.model, simulated } };
+    } catch (error) {
+      const isWithoutKey = error instanceof WorkerError && (error.kind === 'missing-key' || error.kind === 'authentication');
+      if (isWithoutKey) this.#routes.forget(request);
+      throw error;
+    }
+  }
+
+  #workerFor(request: SuggestRequest, workers: WorkersFile, signal: AbortSignal): Promise<WorkerConfig> {
+    const { worker: id } = request;
+    if (id !== undefined) {
+      const named = workers.workers.find((worker) => worker.id === id);
+      if (!named) throw new RunError('unknown-worker', `There is no worker "${id}", which the settings name for suggestions.`);
+      return Promise.resolve(this.#options.priced(named));
+    }
+    const call: RoutingCall = async (planner, asked, callSignal, adapter) => {
+      const options = { adapter, maxAttempts: undefined };
+      const { reply } = await this.#call(planner, { request, workers, signal: callSignal }, asked, options);
+      return reply;
+    };
+    return this.#routes.workerFor(request, workers, call, { caller: signal, end: this.#end.signal });
+  }
+
+  #call(
+    worker: WorkerConfig,
+    { request, workers, signal }: { request: SuggestRequest; workers: WorkersFile; signal: AbortSignal },
+    asked: Parameters<WorkerCaller['call']>[1],
+    options: Partial<Pick<CallOptions, 'onText' | 'adapter' | 'maxAttempts'>>,
+  ): ReturnType<WorkerCaller['call']> {
+    const { journal, caller, clients } = this.#options;
+    const ledger = new SuggestLedger({
+      journal, limits: workers.budget, maxUsdPerDay: request.maxUsdPerDay, isFree: isFree(worker), now: this.#now,
+    });
+    const keys = new RunKeys({ clients, signal, patient: false, onWaiting: () => new Promise(() => {}) });
+    return caller.call(worker, asked, {
+      ledger, attempts: ledger, keys, signal, clientModel: (call) => clients.model(call), onText: () => {}, maxAttempts: 1,
+      ...options,
+    });
+  }
+
+  #withheld(withheld: string): SuggestResult {
+    return { ...this.#spent(), text: '', withheld };
+  }
+
+  #spent(): Pick<SuggestResult, 'spentTodayUsd'> {
+    return { spentTodayUsd: spentOnSuggestions(this.#options.journal.budget, this.#now()) };
+  }
+}
