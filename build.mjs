@@ -1,25 +1,25 @@
 // Bundles the six programs into dist/ and puts the files beside them that they need at run time.
 //   node build.mjs [--minify] [--watch]
+// package-vsix.mjs does the same with a folder of its own, for each platform.
 // The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
 // line, the panel's page.
-import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { LANGUAGES } from './backend/verify/syntax/language.ts';
+import { packageOf } from './packaging/package-of.ts';
+import { fetchPackage } from './packaging/fetch-package.ts';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(root, 'dist');
 const require = createRequire(import.meta.url);
 
-/** Platforms a VSIX can be made for, by VS Code's names of them. */
-export const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'];
+const thisPlatform = `${process.platform}-${process.arch}`;
 
-export const thisPlatform = `${process.platform}-${process.arch}`;
-
-/** Written last by a complete build for this machine: `run-cli.mjs` compares the sources with it. */
-export const BUILD_STAMP = path.join(dist, '.built');
+/** Written last by a complete build: `run-cli.mjs` compares the sources with it. */
+const BUILD_STAMP = path.join(dist, '.built');
 
 // Some libraries are CommonJS inside an ESM bundle and call `require` for Node's own modules.
 const REQUIRE_BANNER = [
@@ -61,20 +61,23 @@ async function copyWhole(from, to, mode) {
   await rename(temporary, to);
 }
 
-const writeOutputs = {
+/** Writes what a build made for dist/ into a folder, which may be another. */
+const writeOutputs = (out) => ({
   name: 'write-outputs',
   setup(build) {
     build.onEnd(async (result) => {
       if (result.errors.length > 0) return;
       const executable = build.initialOptions.banner?.js?.startsWith('#!') ?? false;
       for (const file of result.outputFiles) {
-        await writeWhole(file.path, file.contents, executable && file.path.endsWith('.mjs') ? 0o755 : 0o644);
+        const target = path.join(out, path.relative(dist, file.path));
+        await writeWhole(target, file.contents, executable && target.endsWith('.mjs') ? 0o755 : 0o644);
       }
     });
   },
-};
+});
 
-function bundles({ minify }) {
+function bundles({ minify, out }) {
+  const write = writeOutputs(out);
   const shared = {
     absWorkingDir: root,
     bundle: true,
@@ -95,35 +98,35 @@ function bundles({ minify }) {
       entryPoints: ['extension/extension.ts'],
       outfile: 'dist/extension.cjs',
       external: ['vscode'],
-      plugins: [writeOutputs],
+      plugins: [write],
     },
     backend: {
       ...esm,
       entryPoints: ['backend/main.ts'],
       outfile: 'dist/backend.mjs',
       banner: { js: REQUIRE_BANNER },
-      plugins: [ripgrepBesideTheBundle, writeOutputs],
+      plugins: [ripgrepBesideTheBundle, write],
     },
     'model process': {
       ...esm,
       entryPoints: ['backend/model-process.ts'],
       outfile: 'dist/model-process.mjs',
       banner: { js: REQUIRE_BANNER },
-      plugins: [writeOutputs],
+      plugins: [write],
     },
     'mathematics process': {
       ...esm,
       entryPoints: ['backend/verify/graders/math/math-process.ts'],
       outfile: 'dist/math-process.mjs',
       banner: { js: REQUIRE_BANNER },
-      plugins: [writeOutputs],
+      plugins: [write],
     },
     'command line': {
       ...esm,
       entryPoints: ['backend/cli.ts'],
       outfile: 'dist/cli.mjs',
       banner: { js: `#!/usr/bin/env node\n${REQUIRE_BANNER}` },
-      plugins: [ripgrepBesideTheBundle, writeOutputs],
+      plugins: [ripgrepBesideTheBundle, write],
     },
     panel: {
       ...shared,
@@ -138,37 +141,44 @@ function bundles({ minify }) {
       outdir: 'dist',
       loader: { '.ttf': 'file' },
       assetNames: '[name]',
-      plugins: [writeOutputs],
+      plugins: [write],
     },
   };
 }
 
-/** The binaries and helpers that are no JavaScript, for one platform. Third-party packages decide where they look for them. */
-async function copyFiles(platform) {
+/**
+ * Puts the binaries and helpers that are no JavaScript beside the bundles, for one platform, in place of those of another.
+ * Third-party packages decide where they look for them.
+ * @returns the folders of the packages they are from.
+ */
+export async function copyFiles(platform, out = dist) {
   const [system, arch] = platform.split('-');
   const ripgrep = system === 'win32' ? 'rg.exe' : 'rg';
-  const ripgrepPackage = `@vscode/ripgrep-${platform}`;
-  let binary;
-  try {
-    binary = createRequire(require.resolve('@vscode/ripgrep')).resolve(`${ripgrepPackage}/bin/${ripgrep}`);
-  } catch {
-    const { version } = await readJson(packageFile('@vscode/ripgrep', 'package.json'));
-    throw new Error(
-      `${ripgrepPackage} is not installed, and the bundle for ${platform} needs its binary: ` +
-        `run "npm ci", or for another platform "npm install --no-save --force ${ripgrepPackage}@${version}".`,
-    );
-  }
-  await rm(path.join(dist, 'bin'), { recursive: true, force: true });
-  await copyWhole(binary, path.join(dist, 'bin', ripgrep), 0o755);
+  const ripgrepFolder = await ripgrepPackage(platform);
+  await rm(path.join(out, 'bin'), { recursive: true, force: true });
+  await copyWhole(path.join(ripgrepFolder, 'bin', ripgrep), path.join(out, 'bin', ripgrep), 0o755);
 
-  // sandbox-runtime looks for `vendor/` beside the file it was bundled into.
-  await rm(path.join(dist, 'vendor'), { recursive: true, force: true });
-  const helpers = [['java-proxy-agent/srt-proxy-agent.jar', 0o644]];
+  // sandbox-runtime looks for `vendor/` beside the file it was bundled into. On Windows there is no sandbox.
+  await rm(path.join(out, 'vendor'), { recursive: true, force: true });
+  const helpers = system === 'win32' ? [] : [['java-proxy-agent/srt-proxy-agent.jar', 0o644]];
   if (system === 'linux') helpers.push([`seccomp/${arch}/apply-seccomp`, 0o755]);
   for (const [helper, mode] of helpers) {
-    await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(dist, 'vendor', helper), mode);
+    await copyWhole(packageFile('@anthropic-ai/sandbox-runtime', `vendor/${helper}`), path.join(out, 'vendor', helper), mode);
   }
-  await copyPackages([...(await onnxruntimeFiles(system, arch)), ...syntaxFiles()]);
+  const loaded = [...(await onnxruntimeFiles(system, arch)), ...syntaxFiles()];
+  await copyPackages(loaded, out);
+  const names = [...new Set(loaded.map(([name]) => name)), ...(helpers.length > 0 ? ['@anthropic-ai/sandbox-runtime'] : [])];
+  return [ripgrepFolder, ...names.map((name) => path.join(root, 'node_modules', name))];
+}
+
+/** npm installs ripgrep for this machine alone; the package for another comes from the registry, as the lock file names it. */
+async function ripgrepPackage(platform) {
+  const name = `@vscode/ripgrep-${platform}`;
+  try {
+    return path.dirname(createRequire(require.resolve('@vscode/ripgrep')).resolve(`${name}/package.json`));
+  } catch {
+    return fetchPackage(name, root);
+  }
 }
 
 /**
@@ -203,8 +213,8 @@ function syntaxFiles() {
  * cannot replace one that is in use: files that are there already stay.
  * @param wanted the name of the package, and the file's path in it.
  */
-async function copyPackages(wanted) {
-  const target = path.join(dist, 'node_modules');
+async function copyPackages(wanted, out) {
+  const target = path.join(out, 'node_modules');
   const kept = new Set(wanted.map(([name, file]) => path.join(target, name, file)));
   for (const entry of await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])) {
     const found = path.join(entry.parentPath, entry.name);
@@ -227,10 +237,6 @@ function packageFile(name, file) {
   return path.join(root, 'node_modules', name, file);
 }
 
-async function readJson(file) {
-  return JSON.parse(await readFile(file, 'utf8'));
-}
-
 /** React comes along as a peer of the toolkit; a second framework in the page would go unnoticed for long. */
 function refuseReact(metafile) {
   const react = Object.keys(metafile.inputs).find((input) => /node_modules\/react(-dom)?\//.test(input));
@@ -239,34 +245,42 @@ function refuseReact(metafile) {
 }
 
 /**
- * Builds everything once.
- * @param platform whose binaries to put beside the bundles; only a build for this machine can be started from here.
- * @returns the size in bytes of each output, by its path from the root.
+ * Bundles the programs.
+ * @returns the size in bytes of each output, by its path from the root, and the folders of the packages whose code is in one.
  */
-export async function buildAll({ minify = false, platform = thisPlatform } = {}) {
-  const startedAt = new Date();
-  await rm(BUILD_STAMP, { force: true });
+export async function buildBundles({ minify = false, out = dist } = {}) {
   const results = await Promise.all(
-    Object.values(bundles({ minify })).map(async (options) => {
+    Object.values(bundles({ minify, out })).map(async (options) => {
       const result = await esbuild.build(options);
       if (options.platform === 'browser') refuseReact(result.metafile);
-      return result.metafile.outputs;
+      return Object.entries(result.metafile.outputs);
     }),
   );
-  await copyFiles(platform);
-  if (platform === thisPlatform) {
-    await writeWhole(BUILD_STAMP, '');
-    // A source that changed while the build ran is newer than what was built.
-    await utimes(BUILD_STAMP, startedAt, startedAt);
-  }
-  const outputs = Object.entries(Object.assign({}, ...results));
-  return Object.fromEntries(outputs.filter(([file]) => !file.endsWith('.map')).map(([file, { bytes }]) => [file, bytes]));
+  const outputs = results.flat().filter(([file]) => !file.endsWith('.map'));
+  const inputs = outputs.flatMap(([, output]) => Object.entries(output.inputs));
+  const bundled = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => packageOf(file));
+  return {
+    sizes: Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes])),
+    packages: [...new Set(bundled)].filter(Boolean).map((folder) => path.join(root, folder)),
+  };
+}
+
+/** Builds everything once, for this machine. @returns the size in bytes of each bundle, by its path from the root. */
+async function buildAll({ minify }) {
+  const startedAt = new Date();
+  await rm(BUILD_STAMP, { force: true });
+  const { sizes } = await buildBundles({ minify });
+  await copyFiles(thisPlatform);
+  await writeWhole(BUILD_STAMP, '');
+  // A source that changed while the build ran is newer than what was built.
+  await utimes(BUILD_STAMP, startedAt, startedAt);
+  return sizes;
 }
 
 /** Builds, and builds again whatever changes, until the process is ended. */
 async function watch() {
   await copyFiles(thisPlatform);
-  for (const [name, options] of Object.entries(bundles({ minify: false }))) {
+  for (const [name, options] of Object.entries(bundles({ minify: false, out: dist }))) {
     const report = {
       name: 'report',
       setup: (build) => build.onEnd(({ errors }) => { if (errors.length === 0) console.log(`built the ${name}`); }),

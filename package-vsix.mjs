@@ -1,57 +1,101 @@
-// Makes conductor-<version>-<platform>.vsix, for this machine or for the platforms named; vsce prints what is inside.
+// Makes conductor-<version>-<platform>.vsix, for the platforms named or for all; vsce prints what is inside.
 //   node package-vsix.mjs [PLATFORM …]
-// A VSIX holds the binaries of one platform, which must be installed (build.mjs says how when they are not). Make those for Linux
-// and macOS on Linux or macOS: Windows loses the executable bits.
-import { readFile, rename, rm, stat } from 'node:fs/promises';
+// A VSIX holds the binaries of one platform and no other, and THIRD-PARTY-NOTICES.txt names what of others is in it; both is
+// checked.
+// Make those for Linux and macOS on Linux or macOS: Windows loses the executable bits.
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildAll, PLATFORMS, thisPlatform } from './build.mjs';
+import { buildBundles, copyFiles } from './build.mjs';
+import { refuseForeignBinaries } from './packaging/binaries.ts';
+import { noticesOf, writeNotices } from './packaging/notices.ts';
+import { readmeInside } from './packaging/readme.ts';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
-const { createVSIX } = createRequire(import.meta.url)('@vscode/vsce');
+const { createVSIX, listFiles, PackageManager } = createRequire(import.meta.url)('@vscode/vsce');
+
+/** By VS Code's names of them. onnxruntime is not built for darwin-x64 any more: no local model runs there, and all else works. */
+const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64', 'win32-arm64'];
 
 /** A VSIX that grew past this carries something that does not belong there, such as Node (189 MB). */
 const SIZE_LIMIT_BYTES = 30 * 1024 * 1024;
 
+/** What people read on the extension's page. The README of the repository is for those who have the repository. */
+const README = 'docs/marketplace.md';
+
 const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
-/** @returns the path of the VSIX. */
-async function packageFor(platform) {
-  await buildAll({ minify: true, platform });
-  const { name, version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
-  const packagePath = path.join(root, `${name}-${version}-${platform}.vsix`);
-  // Under a temporary name first: vsce writes for a while, and a half-written VSIX looks like a whole one.
-  const unfinished = `${packagePath}.tmp`;
-  await createVSIX({
-    cwd: root,
-    target: platform,
-    packagePath: unfinished,
-    dependencies: false,
-    allowMissingRepository: true,
-    rewriteRelativeLinks: false,
-  });
-  const { size } = await stat(unfinished);
-  if (size > SIZE_LIMIT_BYTES) {
-    await rm(unfinished);
-    throw new Error(
-      `The VSIX for ${platform} is ${megabytes(size)}, and ${megabytes(SIZE_LIMIT_BYTES)} is the limit: see the list above for what got in.`,
-    );
+/** Puts what ships of the repository into a folder, by .vscodeignore. dist/ is built there anew, past the one that is in use. */
+async function stageSources(stage) {
+  for (const file of await listFiles({ cwd: root, packageManager: PackageManager.None })) {
+    if (!file.startsWith('dist/')) await cp(path.join(root, file), path.join(stage, file));
   }
-  await rename(unfinished, packagePath);
-  console.log(`${path.basename(packagePath)}: ${megabytes(size)}`);
-  return packagePath;
+  await cp(path.join(root, '.vscodeignore'), path.join(stage, '.vscodeignore'));
+  const { repository } = await readManifest();
+  const readme = readmeInside(await readFile(path.join(root, README), 'utf8'), {
+    folder: path.dirname(README), hasRepository: repository !== undefined,
+  });
+  await writeFile(path.join(stage, 'README.md'), readme);
 }
 
-const platforms = process.argv.length > 2 ? process.argv.slice(2) : [thisPlatform];
+async function readManifest() {
+  return JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+}
+
+async function filesIn(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name).replaceAll('\\', '/'));
+}
+
+/** @returns the size in bytes. */
+async function packageFor(platform, stage, bundled) {
+  const copied = await copyFiles(platform, path.join(stage, 'dist'));
+  await refuseForeignBinaries(stage, platform);
+  const notices = await noticesOf({ packages: [...new Set([...bundled, ...copied])], files: await filesIn(stage) });
+  await writeFile(path.join(stage, 'THIRD-PARTY-NOTICES.txt'), writeNotices(notices));
+
+  const { name, version } = await readManifest();
+  const packagePath = path.join(root, `${name}-${version}-${platform}.vsix`);
+  // Under a temporary name first: vsce writes for a while, and a half-written VSIX looks like a whole one.
+  const unfinished = `${packagePath}.${process.pid}.tmp`;
+  try {
+    await createVSIX({
+      cwd: stage,
+      target: platform,
+      packagePath: unfinished,
+      dependencies: false,
+      allowMissingRepository: true,
+    });
+    const { size } = await stat(unfinished);
+    if (size > SIZE_LIMIT_BYTES) {
+      const limit = megabytes(SIZE_LIMIT_BYTES);
+      throw new Error(`The VSIX for ${platform} is ${megabytes(size)}, over the limit of ${limit}: see above what got in.`);
+    }
+    await rename(unfinished, packagePath);
+    return { file: path.basename(packagePath), size };
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+const platforms = process.argv.length > 2 ? process.argv.slice(2) : PLATFORMS;
 const unknown = platforms.find((platform) => !PLATFORMS.includes(platform));
 if (unknown) {
   console.error(`No VSIX can be made for "${unknown}"; the platforms are ${PLATFORMS.join(', ')}.`);
   process.exit(2);
 }
+const stage = await mkdtemp(path.join(tmpdir(), 'conductor-package-'));
 try {
-  for (const platform of platforms) await packageFor(platform);
+  const { packages } = await buildBundles({ minify: true, out: path.join(stage, 'dist') });
+  await stageSources(stage);
+  const made = [];
+  for (const platform of platforms) made.push(await packageFor(platform, stage, packages));
+  for (const { file, size } of made) console.log(`${megabytes(size).padStart(8)}  ${file}`);
 } catch (error) {
   console.error(error.message);
-  process.exit(1);
+  process.exitCode = 1;
+} finally {
+  await rm(stage, { recursive: true, force: true });
 }

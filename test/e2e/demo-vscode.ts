@@ -29,7 +29,7 @@ function need(command: string, ...args: string[]): void {
 }
 console.log('Installing VS Code and packing the extension …');
 need('bash', path.join(import.meta.dirname, 'vscode', 'install.sh'));
-need(process.execPath, path.join(repository, 'package-vsix.mjs'));
+need(process.execPath, path.join(repository, 'package-vsix.mjs'), `${process.platform}-${process.arch}`);
 
 const folder = await mkdtemp(path.join(tmpdir(), 'conductor-demo-'));
 const home = path.join(folder, 'home');

@@ -33,7 +33,7 @@ const passed = [suite !== 'host' ? flows() : true, suite !== 'flows' ? host() : 
 process.exit(passed.every(Boolean) ? 0 : 1);
 
 function flows(): boolean {
-  need(run(process.execPath, 'package-vsix.mjs'));
+  need(run(process.execPath, 'package-vsix.mjs', `${process.platform}-${process.arch}`));
   forgetArtifactsOf('flows');
   // Where results are asked for (.ci/run), each suite leaves its counts there.
   const results = process.env.CONDUCTOR_TEST_RESULTS;

@@ -1,0 +1,39 @@
+/** What a file holds of others that no package.json tells of: libraries inside a binary. */
+export interface EmbeddedPart {
+  readonly name: string;
+  /** Which of the files in a VSIX hold it, by their paths there. */
+  readonly inFiles: RegExp;
+  /** An SPDX expression. */
+  readonly license: string;
+  /** A file of packaging/texts. */
+  readonly text: string;
+  /** Why it may ship although its licence is none of the permissive ones. */
+  readonly accepted?: string;
+}
+
+const RIPGREP = /\/bin\/rg(\.exe)?$/;
+
+/** Found by reading the binaries' own strings and their projects' build files; whoever updates one of them looks again. */
+export const EMBEDDED_PARTS: readonly EmbeddedPart[] = [
+  { name: 'ripgrep', inFiles: RIPGREP, license: 'MIT OR Unlicense', text: 'ripgrep.txt' },
+  { name: 'Rust crates and standard library', inFiles: RIPGREP, license: 'MIT AND BSD-3-Clause', text: 'rust.txt' },
+  { name: 'PCRE2', inFiles: RIPGREP, license: 'BSD-3-Clause', text: 'pcre2.txt' },
+  { name: 'jemalloc', inFiles: /\/bin\/rg$/, license: 'BSD-2-Clause', text: 'jemalloc.txt' },
+  { name: 'musl', inFiles: /\/bin\/rg$/, license: 'MIT', text: 'musl.txt' },
+  { name: 'tree-sitter and its grammars', inFiles: /\/tree-sitter[\w-]*\.wasm$/, license: 'MIT', text: 'tree-sitter.txt' },
+  {
+    name: 'Third parties of ONNX Runtime',
+    inFiles: /\/(libonnxruntime\.[\w.]+|onnxruntime\.dll)$/,
+    license: 'LicenseRef-onnxruntime-ThirdPartyNotices',
+    text: 'onnxruntime-third-parties.txt',
+    accepted: 'ONNX Runtime\'s own notices, as Microsoft publishes them with it. What of it is under the Mozilla Public License ' +
+      '2.0 (Eigen) is used unchanged; its source is at https://gitlab.com/libeigen/eigen.',
+  },
+  {
+    name: 'GNU C Library',
+    inFiles: /\/apply-seccomp$/,
+    license: 'LGPL-2.1-or-later',
+    text: 'glibc.txt',
+    accepted: 'Inside one helper program that others publish with its source, and that anyone can build anew and replace.',
+  },
+];

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+interface LockedPackage {
+  readonly version: string;
+  /** Such as "sha512-…", in base64. */
+  readonly integrity: string;
+}
+
+/** A package is not the one that was locked, or the lock file does not know it. */
+export class FetchPackageError extends Error {
+  readonly packageName: string;
+
+  constructor(packageName: string, sentence: string) {
+    super(sentence);
+    this.name = 'FetchPackageError';
+    this.packageName = packageName;
+  }
+}
+
+/**
+ * A package that npm did not install because it is for another platform. It is fetched once, through npm and so from whatever
+ * registry that is set to, and only the bytes that the lock file names are unpacked. Nothing is installed.
+ * @param root the folder with package-lock.json.
+ * @returns the folder of the unpacked package, under node_modules/.cache.
+ * @throws FetchPackageError
+ */
+export async function fetchPackage(name: string, root: string): Promise<string> {
+  const { version, integrity } = await lockedPackage(name, root);
+  const cache = path.join(root, 'node_modules', '.cache', 'conductor-platforms');
+  const folder = path.join(cache, `${name.replaceAll('/', '+')}@${version}`);
+  if (existsSync(folder)) return folder;
+  await mkdir(cache, { recursive: true });
+  const temporary = await mkdtemp(path.join(cache, 'fetch-'));
+  try {
+    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', temporary, `${name}@${version}`], {
+      cwd: root, shell: process.platform === 'win32',
+    });
+    const archive = stdout.trim();
+    checkIntegrity(name, await readFile(path.join(temporary, archive)), integrity);
+    // Both GNU's tar and Windows' own; a relative name, because GNU's takes "C:" for a host.
+    await run('tar', ['-xzf', archive], { cwd: temporary });
+    await rename(path.join(temporary, 'package'), folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+async function lockedPackage(name: string, root: string): Promise<LockedPackage> {
+  const lock = await readFile(path.join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
+  const locked = packages[`node_modules/${name}`];
+  if (locked) return locked;
+  throw new FetchPackageError(name, `package-lock.json does not name ${name}: no VSIX can be made for its platform.`);
+}
+
+/** @throws FetchPackageError unless the archive is the one that was locked. */
+export function checkIntegrity(name: string, archive: Uint8Array, integrity: string): void {
+  const algorithm = integrity.split('-')[0] ?? '';
+  const found = `${algorithm}-${createHash(algorithm).update(archive).digest('base64')}`;
+  if (found === integrity) return;
+  throw new FetchPackageError(
+    name, `What the registry has as ${name} is not what package-lock.json names (${integrity}): nothing of it was used.`,
+  );
+}
