@@ -202,7 +202,9 @@ export class SimulatorServer {
     if (!model || !wires.includes(model.wire)) {
       throw new RequestError('not-found', `The simulator has no model "${request.model}" here; GET /v1/models lists them.`);
     }
-    if (request.gap && !model.fillsGaps) throw new RequestError('invalid-request', `The model "${request.model}" does not support insert.`);
+    if (request.gap && !model.fillsGaps) {
+      throw new RequestError('invalid-request', `The model "${request.model}" does not support insert.`);
+    }
     const answer = answerOf(request, model.rule);
     await waitForFirstToken(model.latency, this.#latency, signal);
     if (!request.stream) {
@@ -246,7 +248,8 @@ export class SimulatorServer {
 }
 
 /** The text is cut at the limit of the request, as a real model's is. */
-function answerOf({ model, messages: asked, gap, stop = [], sample, maxOutputTokens, streamUsage }: WireRequest, rule: AnswerRule): Answer {
+function answerOf(request: WireRequest, rule: AnswerRule): Answer {
+  const { model, messages: asked, gap, stop = [], sample, maxOutputTokens, streamUsage } = request;
   const toFill = gap ?? gapIn(asked);
   const said = toFill ? fillGap(toFill) : rule({ messages: asked, sample });
   const whole = stop.reduce((text, end) => text.split(end)[0] ?? '', said);

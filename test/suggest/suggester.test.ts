@@ -1,0 +1,276 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import { suggestRequestSchema, type SuggestRequest } from '../../backend/protocol/suggestions.ts';
+import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { SimulatorServer } from '../../backend/simulator/server.ts';
+import type { Clients } from '../../backend/solve/clients.ts';
+import { localDay } from '../../backend/solve/run-ledger.ts';
+import { SendableFiles } from '../../backend/suggest/sendable-files.ts';
+import { RoutesFile } from '../../backend/suggest/routes-file.ts';
+import { Suggester } from '../../backend/suggest/suggester.ts';
+import { WorkerCaller } from '../../backend/workers/call-worker.ts';
+import { loadPrices } from '../../backend/workers/prices.ts';
+import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
+import { SpyingProxy } from './spying-proxy.ts';
+
+/* Suggestions from the simulator's models on a real socket, paid for from a real journal. */
+
+const prices = await loadPrices();
+const NOW = new Date(2026, 10, 22, 12).getTime();
+const HEADING = '/** Adds. */\nexport function addUp(first, second) {';
+
+let folder: string;
+let home: string;
+let simulator: SimulatorServer;
+let proxy: SpyingProxy;
+let journal: Journal;
+let workers: WorkersFile;
+let suggester: Suggester;
+const problems: string[] = [];
+
+const clients: Clients = {
+  secret: async () => null,
+  confirm: async () => undefined,
+  model: () => Promise.reject(new Error('no client')),
+  changed: () => new Promise(() => {}),
+};
+
+beforeEach(async () => {
+  const root = await mkdtemp(path.join(tmpdir(), 'conductor-suggest-'));
+  folder = path.join(root, 'project');
+  home = path.join(root, 'home');
+  await mkdir(folder);
+  await mkdir(home);
+  await writeFile(path.join(folder, 'a.js'), `${HEADING}\n`);
+  simulator = await SimulatorServer.start({ seed: 1, latency: 0 });
+  proxy = await SpyingProxy.start(simulator.url);
+  const there = (worker: { baseUrl: string }) => ({ ...worker, baseUrl: worker.baseUrl.replace(simulator.url, proxy.url) });
+  workers = workersFileSchema.parse({
+    version: 1, conductor: 'sim-conductor',
+    workers: [...simulator.workers().map(there), { ...there(simulator.conductor()), enabled: false }],
+  });
+  journal = Journal.open(path.join(home, 'journal.sqlite'));
+  suggester = makeSuggester();
+});
+
+afterEach(async () => {
+  await suggester.close();
+  journal.close();
+  await proxy.stop();
+  await simulator.close();
+  await rm(path.dirname(folder), { recursive: true });
+  expect(problems.splice(0)).toEqual([]);
+});
+
+function makeSuggester(): Suggester {
+  return new Suggester({
+    journal, clients,
+    caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
+    loadWorkers: async () => workers,
+    files: new SendableFiles({ ripgrepPath: rgPath }),
+    file: new RoutesFile(path.join(home, 'suggest-routes.json'), (problem) => problems.push(problem)),
+    priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+    localConductor: NO_LOCAL_CONDUCTOR,
+    log: (problem) => problems.push(problem),
+    now: () => NOW,
+  });
+}
+
+function requestOf(fields: Partial<SuggestRequest> = {}): SuggestRequest {
+  return suggestRequestSchema.parse({
+    requestId: '1', workspace: folder, path: path.join(folder, 'a.js'), language: 'javascript', before: HEADING, after: '\n',
+    multiline: true, ...fields,
+  });
+}
+
+const still = { signal: new AbortController().signal, onText: () => {} };
+const suggest = (fields: Partial<SuggestRequest> = {}) => suggester.complete(requestOf(fields), still);
+/** Requests of models, without lists of them. */
+const asked = () => proxy.requests.filter(({ method }) => method === 'POST');
+const planned = () => asked().filter(({ body }) => body.includes('sim-conductor'));
+
+describe('a suggestion', () => {
+  it('is what a worker writes, as it streams and in the end', async () => {
+    const texts: string[] = [];
+    const { text, worker } = await suggester.complete(requestOf({ worker: 'sim-ember' }), { ...still, onText: (part) => texts.push(part) });
+    expect(text).toBe('\n  return first;\n}');
+    expect(worker).toEqual({ id: 'sim-ember', model: 'sim-ember', simulated: true });
+    expect(texts.at(-1)).toBe(text);
+    expect(texts.every((part) => text.startsWith(part))).toBe(true);
+    expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
+  });
+
+  it.each(['sim-atlas', 'sim-birch', 'sim-cedar'])('is what %s says, too, which fills no gaps and has to be told what to do', async (worker) => {
+    expect((await suggest({ worker })).text).toBe('\n  return first;\n}');
+  });
+
+  it('is one line where one is wanted', async () => {
+    const before = `${HEADING}\n`;
+    expect((await suggest({ worker: 'sim-ember', multiline: false })).text).toBe('');
+    expect((await suggest({ worker: 'sim-ember', multiline: false, before: before.trimEnd() })).text).toBe('');
+    expect(asked().map(({ body }) => JSON.parse(body) as object)).toMatchObject([{ stop: ['\n'] }, { stop: ['\n'] }]);
+  });
+
+  it('is not asked for twice where the server is out of order: the next key asks again', async () => {
+    await simulator.close();
+    await expect(suggest({ worker: 'sim-ember' })).rejects.toMatchObject({ kind: 'network' });
+  });
+
+  it('is let go at the worker as soon as nobody wants it', async () => {
+    proxy.holds = true;
+    const controller = new AbortController();
+    const completing = suggester.complete(requestOf({ worker: 'sim-ember' }), { ...still, signal: controller.signal });
+    await proxy.holding.promise;
+    controller.abort();
+    await expect(completing).rejects.toMatchObject({ kind: 'cancelled' });
+    await proxy.gone.promise;
+    // It may have been billed, and is counted.
+    expect(journal.budget.spent(`suggestions:${localDay(NOW)}`).tokens).toBeGreaterThan(0);
+    expect(journal.budget.reserved(`suggestions:${localDay(NOW)}`)).toEqual({ usd: 0, tokens: 0 });
+  });
+});
+
+describe('who is asked', () => {
+  it('is planned by the Conductor once for a language in a project, and remembered', async () => {
+    const { worker } = await suggest();
+    await suggest({ before: `${HEADING} ` });
+    expect(planned()).toHaveLength(1);
+    expect(planned()[0]?.body).toContain('Complete code in javascript');
+    const { routes } = JSON.parse(await readFile(path.join(home, 'suggest-routes.json'), 'utf8')) as { routes: object[] };
+    expect(routes).toMatchObject([{ workspace: folder, language: 'javascript', worker: worker?.id, plannedBy: 'sim-conductor' }]);
+    // A backend that begins anew knows it.
+    await suggester.close();
+    suggester = makeSuggester();
+    expect((await suggest()).worker).toEqual(worker);
+    expect(planned()).toHaveLength(1);
+  });
+
+  it('is planned once where several keys ask at the same time, and although the first of them takes its question back', async () => {
+    const controller = new AbortController();
+    const first = suggester.complete(requestOf(), { ...still, signal: controller.signal });
+    const second = suggest();
+    controller.abort();
+    await expect(first).rejects.toBeDefined();
+    expect((await second).worker).toBeDefined();
+    expect(planned()).toHaveLength(1);
+  });
+
+  it('is planned anew for another language, and when the pool changes', async () => {
+    await suggest();
+    await suggest({ language: 'python' });
+    expect(planned()).toHaveLength(2);
+    workers = { ...workers, workers: workers.workers.filter(({ id }) => id !== 'sim-dune') };
+    await suggest();
+    expect(planned()).toHaveLength(3);
+    expect(planned()[2]?.body).not.toContain('tidy code for text');
+  });
+
+  it('needs no plan where there is one worker', async () => {
+    workers = { ...workers, workers: workers.workers.filter(({ id }) => id === 'sim-ember' || id === 'sim-conductor') };
+    expect((await suggest()).worker?.id).toBe('sim-ember');
+    expect(planned()).toHaveLength(0);
+  });
+
+  it('is the one that is made for it where the Conductor writes no plan', async () => {
+    workers = { ...workers, conductor: 'sim-cedar' };
+    expect((await suggest()).worker?.id).toBe('sim-ember');
+    expect(problems.splice(0)).toEqual([expect.stringContaining('could not choose who suggests in javascript')]);
+    const asking = asked().length;
+    await suggest();
+    expect(asked()).toHaveLength(asking + 1);
+  });
+
+  it('may be named by the settings instead', async () => {
+    expect((await suggest({ worker: 'sim-cedar' })).worker?.id).toBe('sim-cedar');
+    expect(planned()).toHaveLength(0);
+    await expect(suggest({ worker: 'nobody' })).rejects.toThrow('There is no worker "nobody"');
+  });
+});
+
+describe('money', () => {
+  it('is set aside before a suggestion and counted after it, for suggestions and for the day', async () => {
+    const { spentTodayUsd } = await suggest({ worker: 'sim-ember' });
+    expect(spentTodayUsd).toBeGreaterThan(0);
+    expect(journal.budget.spent(`suggestions:${localDay(NOW)}`).usd).toBe(spentTodayUsd);
+    expect(journal.budget.spent(`day:${localDay(NOW)}`).usd).toBe(spentTodayUsd);
+    expect(journal.budget.reserved(`day:${localDay(NOW)}`)).toEqual({ usd: 0, tokens: 0 });
+  });
+
+  it('of a plan counts, too', async () => {
+    const { spentTodayUsd: alone } = await suggest({ worker: 'sim-ember' });
+    const { spentTodayUsd } = await suggest();
+    expect(spentTodayUsd).toBeGreaterThan(2 * alone);
+  });
+
+  it('that is spent stops suggestions before anything is sent', async () => {
+    await expect(suggest({ worker: 'sim-atlas', maxUsdPerDay: 0.000_1 })).rejects.toThrow('Suggestions have cost what they may in a day');
+    workers = { ...workers, budget: { ...workers.budget, dayUsd: 0.000_1 } };
+    await expect(suggest({ worker: 'sim-atlas' })).rejects.toThrow('The budget of the day ($0.00) is spent: raise "dayUsd"');
+    expect(asked()).toHaveLength(0);
+  });
+
+  it('is none for a server on this machine that has no price and wants no key, so that it uses up nobody\'s tokens', async () => {
+    workers = {
+      ...workers, budget: { ...workers.budget, dayTokens: 1 },
+      workers: workers.workers.map(({ price: _price, ...worker }) => worker),
+    };
+    expect((await suggest({ worker: 'sim-ember' })).text).not.toBe('');
+    expect(journal.budget.spent(`suggestions:${localDay(NOW)}`).tokens).toBeGreaterThan(0);
+    expect(journal.budget.spent(`day:${localDay(NOW)}`).tokens).toBe(0);
+  });
+
+  it('that a killed backend had set aside counts as spent when the next one begins', async () => {
+    const scopes = [{ name: `suggestions:${localDay(NOW)}` }];
+    const answer = journal.budget.reserve({ runId: 'suggestions', scopes, usd: 0.5, tokens: 100 });
+    if (answer.granted) journal.budget.markSent(answer.reservationId);
+    await suggester.close();
+    suggester = makeSuggester();
+    expect(journal.budget.spent(`suggestions:${localDay(NOW)}`)).toEqual({ usd: 0.5, tokens: 100 });
+  });
+});
+
+describe('what is sent', () => {
+  it('is nothing of a file that an ignore file names, or whose name says that it holds secrets', async () => {
+    await writeFile(path.join(folder, '.conductorignore'), 'private.js\n');
+    await writeFile(path.join(folder, '.env'), 'A=1\n');
+    await writeFile(path.join(folder, 'private.js'), 'secret();\n');
+    expect((await suggest({ path: path.join(folder, 'private.js') })).withheld).toContain('ignored by');
+    expect((await suggest({ path: path.join(folder, '.env') })).withheld).toContain('holds secrets');
+    expect((await suggest({ path: '/etc/passwd' })).withheld).toContain('outside the workspace');
+    expect(proxy.requests).toHaveLength(0);
+  });
+
+  it('is nothing in Restricted Mode', async () => {
+    await expect(suggest({ trusted: false })).rejects.toThrow('not trusted');
+    expect(proxy.requests).toHaveLength(0);
+  });
+
+  it('holds no line that looks like a secret, saved or not', async () => {
+    const key = `sk-${'a1B2'.repeat(10)}`;
+    await suggest({ worker: 'sim-ember', before: `const key = '${key}';\n${HEADING}`, after: `\n// ${key}\n` });
+    expect(asked()).toHaveLength(1);
+    expect(asked()[0]?.body).not.toContain(key);
+    expect(asked()[0]?.body).toContain('looks like a secret');
+  });
+
+  it('is nothing where the cursor is in such a line', async () => {
+    expect((await suggest({ before: `const key = 'sk-${'a1B2'.repeat(10)}`, after: '\';' })).withheld).toContain('looks like a secret');
+    expect(proxy.requests).toHaveLength(0);
+  });
+
+  it('is a part of a long document, in whole lines', async () => {
+    const line = 'const filler = 1;\n';
+    await suggest({ worker: 'sim-ember', before: line.repeat(1_000) + HEADING, after: `\n${line.repeat(300)}` });
+    const { prompt, suffix } = JSON.parse(asked()[0]?.body ?? '') as { prompt: string; suffix: string };
+    expect(prompt.length).toBeLessThanOrEqual(6_000);
+    expect(prompt.startsWith('const filler')).toBe(true);
+    expect(prompt.endsWith(HEADING)).toBe(true);
+    expect(suffix.length).toBeLessThanOrEqual(2_000);
+    expect(suffix.endsWith('\n')).toBe(true);
+  });
+});
