@@ -18,6 +18,9 @@ import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { CONTEXT_TOKENS } from './solve/run-driver.ts';
+import { RoutesFile } from './suggest/routes-file.ts';
+import { SendableFiles } from './suggest/sendable-files.ts';
+import { Suggester } from './suggest/suggester.ts';
 import { TrainingManager } from './train/training-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
 import { chooseRunner } from './verify/choose-runner.ts';
@@ -99,6 +102,15 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     log,
   });
 
+  const suggestions = new Suggester({
+    journal, clients, caller, loadWorkers, log,
+    files: new SendableFiles({ ripgrepPath: rgPath }),
+    file: new RoutesFile(path.join(home, 'suggest-routes.json'), log),
+    priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+    localConductor: models.localConductor,
+    ...(bundled && { bundledConductor: bundled }),
+  });
+
   const pool = new PoolEditor({
     file: workersPath,
     tryWorker: (worker, signal) => tryWorker(worker, {
@@ -143,6 +155,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     runs,
     pool,
     trainings,
+    suggestions,
     models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,
@@ -154,7 +167,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       void trainings.open().catch((error: unknown) => log(`Earlier trainings could not be read: ${String(error)}`));
     },
     close: async () => {
-      await Promise.all([runs.close(), trainings.close()]);
+      await Promise.all([runs.close(), trainings.close(), suggestions.close()]);
       await comparer.close();
       await copies.close();
       await models.close();

@@ -6,6 +6,7 @@ import {
 import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
+import { suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
 import {
   taskNotesSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
@@ -197,6 +198,11 @@ export const clientRequests = {
     params: runRef,
     result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
   },
+  /**
+   * What belongs at a cursor. Its text comes as notifications while it streams; a cancelled request ends the worker's. Whom to ask is
+   * decided once for a language in a project, which makes the first request of all take as long as a plan.
+   */
+  'suggest/complete': { params: suggestRequestSchema, result: suggestResultSchema },
   /** Trains the Conductor of this machine on a project's tests. Answers once the training is on disk; everything else comes as notifications. */
   'training/start': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
@@ -235,6 +241,8 @@ export const backendNotifications = {
   'training/event': trainingEventSchema,
   /** A training began, or a list would show it otherwise. */
   'training/changed': trainingSummarySchema,
+  /** To the client that asked for the suggestion. */
+  'suggest/text': suggestTextSchema,
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;

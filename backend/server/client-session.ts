@@ -4,12 +4,14 @@ import { CLOSE_CODES, type MessageSocket } from '../protocol/socket-connection.t
 import { backendContract, TypedConnection, type RequestHandler, type RequestHandlers } from '../protocol/typed-connection.ts';
 import { compatibility, PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { RunService } from '../solve/run-service.ts';
+import type { SuggestionService } from '../suggest/suggester.ts';
 import type { ClientRegistry, ConnectedClient } from './client-registry.ts';
 import { explainError } from './explain-error.ts';
 import { backendHandlers } from './handlers/backend-handlers.ts';
 import { contextHandlers } from './handlers/context-handlers.ts';
 import { modelsHandlers, type ModelsAccess } from './handlers/models-handlers.ts';
 import { runsHandlers } from './handlers/runs-handlers.ts';
+import { suggestHandlers } from './handlers/suggest-handlers.ts';
 import { trainingHandlers, type TrainingService } from './handlers/training-handlers.ts';
 import { workersHandlers, type PoolEditor } from './handlers/workers-handlers.ts';
 import { RunFeed } from './run-feed.ts';
@@ -36,6 +38,7 @@ export interface SessionDependencies {
   readonly pool: PoolEditor;
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
+  readonly suggestions: SuggestionService;
   readonly clients: ClientRegistry;
   readonly health: HealthSource;
   readonly stop: () => void;
@@ -108,7 +111,7 @@ export class ClientSession {
       const message = 'This connection is initialized already.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
-    const { runs, pool, models, trainings, clients, health } = this.#dependencies;
+    const { runs, pool, models, trainings, suggestions, clients, health } = this.#dependencies;
     const connection = this.#connection;
     const client: ConnectedClient = {
       capabilities: new Set<Capability>(capabilities),
@@ -126,6 +129,7 @@ export class ClientSession {
       ...contextHandlers(runs),
       ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
+      ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),
       ...modelsHandlers({ models, pool, notifyProgress: (progress) => connection.notify('model/pullProgress', progress) }),
     });
     connection.on('client/modelText', ({ callId, text }) => clients.modelText(client, callId, text));

@@ -3,6 +3,7 @@ import { prepareHome, removeRecord, writeRecord } from '../protocol/client/disco
 import type { RequestError } from '../protocol/request-error.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { RunService } from '../solve/run-service.ts';
+import type { SuggestionService } from '../suggest/suggester.ts';
 import { BackendServer } from './backend-server.ts';
 import { ClientRegistry } from './client-registry.ts';
 import type { HealthSource, SessionLimits } from './client-session.ts';
@@ -18,6 +19,7 @@ export interface BackendParts {
   readonly pool: PoolEditor;
   readonly models: ModelsAccess;
   readonly trainings: TrainingService;
+  readonly suggestions: SuggestionService;
   readonly health: HealthSource;
   /** Begins what was under way when the last backend ended. Called when clients can connect. */
   resume?(): void;
@@ -59,7 +61,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const clients = new ClientRegistry();
   const token = randomBytes(32).toString('base64url');
   const parts = await options.compose(clients);
-  const { runs, pool, models, trainings, health } = parts;
+  const { runs, pool, models, trainings, suggestions, health } = parts;
 
   const idle = new IdleExit({
     idleMs: options.idleMs ?? DEFAULT_IDLE_MS,
@@ -73,7 +75,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   const stopCounting = clients.onCountChanged(() => idle.touch());
 
   const server = new BackendServer({
-    runs, pool, models, trainings, clients, health, token, stop, log,
+    runs, pool, models, trainings, suggestions, clients, health, token, stop, log,
     explain: options.explain ?? (() => undefined),
     ...(options.limits && { limits: options.limits }),
   });

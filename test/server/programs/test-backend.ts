@@ -7,6 +7,7 @@ import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts
 import { hostBackend } from '../../../backend/server/host-backend.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
 import { NO_MODELS } from '../support/no-models.ts';
+import { NO_SUGGESTIONS } from '../support/no-suggestions.ts';
 import { NO_TRAININGS } from '../support/no-trainings.ts';
 
 class SteeredRuns extends MemoryRuns {
@@ -38,6 +39,7 @@ const ended = await hostBackend({
     }, clients),
     models: NO_MODELS,
     trainings: NO_TRAININGS,
+    suggestions: NO_SUGGESTIONS,
     health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
     close: () => Promise.resolve(),
   }),

@@ -11,6 +11,7 @@ import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_MODELS } from './no-models.ts';
+import { NO_SUGGESTIONS } from './no-suggestions.ts';
 import { NO_TRAININGS } from './no-trainings.ts';
 
 export const TOKEN = 'a-token-of-this-test-and-of-nothing-else';
@@ -58,6 +59,7 @@ export async function serve(
     ),
     models: NO_MODELS,
     trainings: NO_TRAININGS,
+    suggestions: NO_SUGGESTIONS,
     health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
     stop: () => stopped.resolve(),
     explain: () => undefined,

@@ -1,0 +1,17 @@
+import type { ClientRequests } from '../../protocol/methods.ts';
+import type { SuggestText } from '../../protocol/suggestions.ts';
+import type { RequestHandlers } from '../../protocol/typed-connection.ts';
+import type { SuggestionService } from '../../suggest/suggester.ts';
+
+type SuggestMethods = Extract<keyof ClientRequests, `suggest/${string}`>;
+
+/** @param notifyText tells the client that asked */
+export function suggestHandlers(
+  suggestions: SuggestionService, notifyText: (text: SuggestText) => void,
+): RequestHandlers<ClientRequests, SuggestMethods> {
+  return {
+    'suggest/complete': (request, { signal }) => suggestions.complete(request, {
+      signal, onText: (text) => notifyText({ requestId: request.requestId, text }),
+    }),
+  };
+}
