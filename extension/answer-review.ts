@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fileEditSchema, type FileEdit } from '../backend/protocol/methods.ts';
 import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { z } from 'zod';
+import * as z from 'zod';
 import { runRequestSchema, type RunRequestInput } from '../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';

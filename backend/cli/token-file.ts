@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CommandContext } from './command.ts';
 
 /** Token ids of sequences, and how many of each are its prompt. */

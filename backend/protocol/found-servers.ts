@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * Model servers that answer on this machine, as clients see them. What stands here was said by whatever listens at a port, so it is

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';

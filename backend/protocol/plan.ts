@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `all`, or the positions of the earlier steps whose outputs the step may read. */
 export const accessSchema = z.union([z.literal('all'), z.array(z.number().int().nonnegative())]);

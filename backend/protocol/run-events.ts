@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { planSchema } from './plan.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';

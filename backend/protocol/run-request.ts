@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { testCommandText, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema } from './worker-config.ts';
 

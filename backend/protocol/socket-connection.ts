@@ -2,7 +2,7 @@ import {
   AbstractMessageReader, AbstractMessageWriter,
   type DataCallback, type Disposable, type Message, type MessageReader, type MessageWriter,
 } from 'vscode-jsonrpc';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RPC_CODES } from './request-error.ts';
 
 /*

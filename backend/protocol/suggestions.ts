@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The most of a document that is told on either side of the cursor, in UTF-16 units; far less of it is sent to a worker. */
 export const MAX_TOLD_BEFORE = 32_000;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /* What says how a project's tests are run. In a run request the three stand side by side, as they do in VS Code's settings. */
 

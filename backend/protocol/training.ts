@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the

@@ -1,7 +1,7 @@
 import {
   CancellationTokenSource, createMessageConnection, RAL, ResponseError, type CancellationToken, type MessageConnection,
 } from 'vscode-jsonrpc';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   backendNotifications, backendRequests, clientNotifications, clientRequests,
   type NotificationMap, type Params, type ParamsInput, type RequestMap, type Result,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const testStatusSchema = z.enum(['passed', 'failed', 'skipped', 'missing']);
 export type TestStatus = z.infer<typeof testStatusSchema>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`; `local` is

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJsonFile } from '../workers/read-json-file.ts';
 
 /** Who was chosen for a language in a project, by whom, among which workers. */

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { taskNoteSchema, trainingSchema, type Training } from '../protocol/training.ts';
 import { projectTaskSchema } from './tasks/project-tasks.ts';
 import { stepName, VERSIONS } from './training-store.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FoundModel, FoundServer, FoundServers, ServerKind } from '../protocol/found-servers.ts';
 
 /** Where a server of some kind listens unless somebody told it otherwise. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Cost, type Usage } from '../protocol/usage.ts';
 import { priceSchema, type Price, type WorkerConfig } from '../protocol/worker-config.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';

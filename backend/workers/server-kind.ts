@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { baseUrlOf } from './server-of.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { estimate, mean } from '../../train/statistics.ts';
 import type { ContestantResult } from './compare.ts';
 import { isAlone } from './contestants.ts';

@@ -1,5 +1,5 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsePlan } from '../../conductor/parse-plan.ts';
 import { readRole, ROLES, type Role } from '../../simulator/roles.ts';
 import { MAX_STEPS } from '../../workflow/plan.ts';

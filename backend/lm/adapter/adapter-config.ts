@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { quoted } from '../checkpoint/errors.ts';
 import { AdapterError } from './errors.ts';
 

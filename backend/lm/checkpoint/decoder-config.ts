@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { quoted, UnsupportedModelError } from './errors.ts';
 
 /** The geometry of a Qwen2 or Qwen3 decoder, dense: everything the graph needs to know beside the weights. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DownloadError } from '../download/download-error.ts';
 import { guardedGet, hostOf, readJson, type Fetch } from '../download/guarded-get.ts';
 import { retrying, type RetryPolicy } from '../download/retry.ts';

@@ -1,7 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hashFile, startHash, type Checksum } from './checksum.ts';
 import { onDisk } from './download-error.ts';
 

@@ -1,5 +1,5 @@
 import { HUB_URL, listFiles, modelInfo } from '@huggingface/hub';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Checksum } from '../download/checksum.ts';
 import { DownloadError } from '../download/download-error.ts';
 import { guardedGet, hostOf, readJson, type Fetch } from '../download/guarded-get.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROJECTIONS } from '../adapter/projections.ts';
 import type { Pattern } from '../automaton/pattern.ts';
 import type { ModelDescription, ModelSettings } from '../language-model.ts';

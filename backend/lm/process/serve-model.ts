@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ModelRequestError } from '../decoder/request-error.ts';
 import type { GeneratedTokens } from '../language-model.ts';
 import type { LoadProgress } from '../load-model.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AdapterError } from '../adapter/errors.ts';
 import { ImpossiblePrefixError } from '../automaton/continuing.ts';
 import { AutomatonTooLargeError } from '../automaton/growing-automaton.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TokenizerError, TokenizerMissingError, type TokenizerErrorKind } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readTensor } from '../checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor } from '../checkpoint/safetensors-file.ts';
 import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';

@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
-import { z } from 'zod';
+import * as z from 'zod';
 import { openAiError } from './openai-error.ts';
 import { textSchema } from './text-parts.ts';
 import type { Answer, AnswerStream, WireFormat, WireRequest } from './wire-format.ts';

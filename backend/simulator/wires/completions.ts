@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { openAiError } from './openai-error.ts';
 import type { Answer, AnswerStream, WireFormat, WireRequest } from './wire-format.ts';
 

@@ -1,5 +1,5 @@
 import type { Message, RawMessageStreamEvent, StopReason } from '@anthropic-ai/sdk/resources/messages/messages';
-import { z } from 'zod';
+import * as z from 'zod';
 import { textSchema } from './text-parts.ts';
 import type { Answer, AnswerStream, ErrorKind, ServerEvent, WireFormat, WireRequest } from './wire-format.ts';
 

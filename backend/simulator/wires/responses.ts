@@ -1,5 +1,5 @@
 import type { Response, ResponseOutputMessage, ResponseStreamEvent } from 'openai/resources/responses/responses';
-import { z } from 'zod';
+import * as z from 'zod';
 import { openAiError } from './openai-error.ts';
 import { textSchema } from './text-parts.ts';
 import type { Answer, AnswerStream, ServerEvent, WireFormat, WireRequest } from './wire-format.ts';

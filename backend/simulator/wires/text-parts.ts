@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const part = z.object({ type: z.string(), text: z.string() });
 

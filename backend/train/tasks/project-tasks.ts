@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestCommand } from '../../protocol/test-command.ts';
 import { projectTaskKindSchema } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { shellQuote } from '../sandbox.ts';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { cargoRunner, rustdocWrapper } from './cargo-tools.ts';

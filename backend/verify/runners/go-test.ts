@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { shellQuote } from '../sandbox.ts';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { GO_BUILD_CACHE } from '../toolchains.ts';

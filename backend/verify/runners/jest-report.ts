@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { ResultCollector, relativeFile, unreadable } from './report-file.ts';
 

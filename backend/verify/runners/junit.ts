@@ -1,5 +1,5 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { readReportFile, relativeFile, ResultCollector, type ReportedTest } from './report-file.ts';
 

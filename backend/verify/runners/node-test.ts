@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ReportError, type TestReport } from '../test-report.ts';
 import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders } from './javascript-project.ts';

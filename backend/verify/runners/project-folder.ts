@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_FILE_BYTES } from '../text-file.ts';
 
 /** Folders that hold what others wrote, what a build left, or projects that are no more than data of tests. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestReport } from '../test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { pythonEnvironment } from './python-environment.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { protectedReason } from '../protected-paths.ts';
 import { ID_SEPARATOR, ReportError, type TestReport } from '../test-report.ts';
 import { readReportFile, unreadable } from './report-file.ts';

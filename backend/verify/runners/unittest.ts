@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestReport } from '../test-report.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { pythonLines } from './python-lines.ts';

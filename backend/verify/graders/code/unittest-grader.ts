@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestChange, TestStatus } from '../../verdict.ts';
 import { answerCode } from '../answer-code.ts';
 import {

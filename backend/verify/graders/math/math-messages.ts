@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What the comparing process is asked. Both results are LaTeX in normal form. */
 export const mathRequestSchema = z.object({

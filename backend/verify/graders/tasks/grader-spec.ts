@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const FUNCTION_NAME = /^[A-Za-z_$][\w$]{0,199}$/;
 

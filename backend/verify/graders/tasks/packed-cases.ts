@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TestCase } from '../code/cases-grader.ts';
 
 /** Packed cases that cannot be read; the message says what is wrong with them. */

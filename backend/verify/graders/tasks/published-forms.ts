@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { lastBoxed } from '../final-answer.ts';
 import { letterOf } from '../multiple-choice.ts';
 import type { Task } from './grader-spec.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { parse, CsvError } from 'csv-parse';
-import { z } from 'zod';
+import * as z from 'zod';
 import { graderSpecSchema, type Task } from './grader-spec.ts';
 import { linesOf, LineTooLongError } from './lines.ts';
 import { PUBLISHED_FORMS, RowError, type TaskBody } from './published-forms.ts';
