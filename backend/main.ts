@@ -10,6 +10,7 @@ import { explainModelError, modelParts } from './model-parts.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
+import { runRequestSchema } from './protocol/run-request.ts';
 import { workerConfigSchema, type WorkerConfig, type WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
 import { PoolEditor } from './server/handlers/workers-handlers.ts';
@@ -21,6 +22,7 @@ import { CONTEXT_TOKENS } from './solve/run-driver.ts';
 import { RoutesFile } from './suggest/routes-file.ts';
 import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
+import { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/training-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
 import { chooseRunner } from './verify/choose-runner.ts';
@@ -79,6 +81,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const copies = new CopyPool({ folders });
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
   const bundled = bundledConductor();
+  const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
+  const demonstration = new Demonstration(path.join(home, 'demonstration'));
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
@@ -98,6 +102,15 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     localConductor: models.localConductor,
     ...(bundled && { bundledConductor: bundled }),
+    demonstration: async () => {
+      const { question, workspace, rounds, workers, conductor } = await demonstration.begin();
+      const planner = bundled && (await runtimeProblem) === undefined ? undefined : conductor;
+      return {
+        request: runRequestSchema.parse({ question, workspace, rounds }),
+        workers: [...workers, ...(planner ? [{ ...planner, enabled: false }] : [])].map((worker) => workerConfigSchema.parse(worker)),
+        conductor: planner?.id,
+      };
+    },
     holder: holderName(),
     log,
   });
@@ -159,7 +172,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     models: models.access,
     health: new BackendHealth({
       backendVersion: VERSION,
-      problems: [onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) })],
+      problems: [runtimeProblem],
       sandbox: sandbox.availability(),
     }),
     resume: () => {
@@ -171,6 +184,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       await comparer.close();
       await copies.close();
       await models.close();
+      await demonstration.close();
       journal.close();
     },
   };

@@ -176,6 +176,8 @@ export const clientRequests = {
   },
   /** Answers as soon as the run is in the journal; everything else comes as events. */
   'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
+  /** The same about a sample project, with simulated workers that say so; refused once there is a worker. */
+  'run/demonstrate': { params: nothing, result: runRef },
   'run/cancel': { params: runRef, result: nothing },
   /** `budget`: limits instead of those that the run was started with. */
   'run/resume': { params: runRef.extend({ budget: budgetOverrideSchema.optional() }), result: nothing },

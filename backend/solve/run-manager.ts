@@ -41,6 +41,8 @@ export interface RunManagerOptions {
   readonly localConductor: LocalConductor;
   /** Plans where workers.json names nobody. */
   readonly bundledConductor?: WorkerConfig | undefined;
+  /** A question and simulated workers that can answer it, for people who have no worker yet. */
+  readonly demonstration?: () => Promise<Demonstration>;
   /** Name of this process as a holder of leases. */
   readonly holder: string;
   readonly now?: () => number;
@@ -53,6 +55,14 @@ export interface LocalConductor {
   /** Which version of its adapter the worker would plan with; undefined without one. @throws with a sentence for people */
   adapterVersion(worker: WorkerConfig): Promise<string | undefined>;
   policy(worker: WorkerConfig, options: { readonly profile: PromptProfile; readonly adapterVersion: string | undefined }): Policy;
+}
+
+/** What is asked while nobody has a worker yet, and who answers. */
+export interface Demonstration {
+  readonly request: RunRequest;
+  readonly workers: readonly WorkerConfig[];
+  /** Id of one of them that plans; absent: whoever plans where workers.json names nobody. */
+  readonly conductor?: string | undefined;
 }
 
 /** A run that is being worked on in this process. */
@@ -87,8 +97,21 @@ export class RunManager implements RunService {
     this.#now = options.now ?? Date.now;
   }
 
-  async start(request: RunRequest): Promise<string> {
-    const { cast, keys, refusal } = await this.#cast(request);
+  start(request: RunRequest): Promise<string> {
+    return this.#start(request, this.#options.loadWorkers);
+  }
+
+  async demonstrate(): Promise<string> {
+    const { demonstration, loadWorkers } = this.#options;
+    const file = await loadWorkers();
+    if (!demonstration) throw new RunRefusedError('This build of Conductor has no demonstration.');
+    if (file.workers.some(({ enabled }) => enabled)) throw new RunRefusedError('There is a worker now, so nothing is simulated any more: ask it a question.');
+    const { request, workers, conductor = file.conductor } = await demonstration();
+    return this.#start(request, () => Promise.resolve({ ...file, workers: [...file.workers, ...workers], conductor }));
+  }
+
+  async #start(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {
+    const { cast, keys, refusal } = await this.#cast(request, loadWorkers);
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
     // A refused run begins and ends in one transaction: killed between the two, it would be one that nobody can resume.
@@ -202,9 +225,11 @@ export class RunManager implements RunService {
     await Promise.all(active.map(({ done }) => done));
   }
 
-  async #cast(request: RunRequest): Promise<{ cast: Cast; keys?: ReadonlyMap<string, string>; refusal?: unknown }> {
+  async #cast(
+    request: RunRequest, loadWorkers: () => Promise<WorkersFile>,
+  ): Promise<{ cast: Cast; keys?: ReadonlyMap<string, string>; refusal?: unknown }> {
     const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
-    const file = await this.#options.loadWorkers().catch((error: unknown) => error as Error);
+    const file = await loadWorkers().catch((error: unknown) => error as Error);
     if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };
     try {
       await admit(request);

@@ -25,6 +25,8 @@ export interface ContextPreview {
 export interface RunService {
   /** Resolves with the run's id as soon as `run.accepted` is committed. */
   start(request: RunRequest): Promise<string>;
+  /** Starts a run about a sample project with simulated workers. @throws RunRefusedError once there is a worker. */
+  demonstrate(): Promise<string>;
   cancel(runId: string): void;
   /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. One under way just goes on. */
   resume(runId: string, budget?: RunRequest['budget']): Promise<void>;

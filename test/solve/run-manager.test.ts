@@ -85,6 +85,8 @@ let found: FoundTests[];
 const judged: Parameters<Checker['verify']>[0][] = [];
 let sandbox: Awaited<ReturnType<Checker['sandboxAvailability']>>;
 let workers: WorkersFile;
+/** The workers of a demonstration. */
+let simulated: WorkersFile['workers'];
 let gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
 const managers: { manager: RunManager; journal: Journal }[] = [];
 const problems: string[] = [];
@@ -146,6 +148,7 @@ function manager({ now = Date.now } = {}): RunManager {
     loadWorkers: async () => workers,
     priced: (worker) => worker,
     localConductor: NO_LOCAL_CONDUCTOR,
+    demonstration: async () => ({ request: request(), workers: simulated, conductor: 'planner' }),
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });
@@ -158,6 +161,13 @@ const prices = await loadPrices();
 function secondWorkerWants(value: string): void {
   clients.keys.set('SECOND_KEY', value);
   workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'second' ? { ...worker, key: 'SECOND_KEY' } : worker)) };
+}
+
+/** Leaves nobody in workers.json but `left`; whom it had take part in the demonstration. */
+function onlyDemonstrators(left: WorkersFile['workers'] = []): void {
+  simulated = workers.workers.map((worker) => ({ ...worker, simulated: true }));
+  const { conductor: _planner, ...file } = workers;
+  workers = { ...file, workers: left };
 }
 
 const request = (input: Partial<RunRequestInput> = {}) => runRequestSchema.parse({ question: 'Why is a wrong?', workspace: folder, ...input });
@@ -641,4 +651,35 @@ it('writes nothing into the workspace', async () => {
   await solve();
   const { readdir } = await import('node:fs/promises');
   expect((await readdir(folder)).filter((name) => !name.startsWith('journal.sqlite'))).toEqual(['keep.txt']);
+});
+
+describe('a demonstration', () => {
+  it('runs with simulated workers while nobody has one, and says so in the journal', async () => {
+    onlyDemonstrators();
+    const runs = manager();
+    const runId = await runs.demonstrate();
+    const run = await when(runs, runId, ({ state }) => isOver(state));
+    expect(run).toMatchObject({ state: 'completed', outcome: 'verified', policy: { worker: { id: 'planner', simulated: true } } });
+    expect(run.pool.map(({ id, simulated: is }) => [id, is])).toEqual([['first', true], ['second', true]]);
+    expect(runs.list({ limit: 10 })).toMatchObject([{ runId, simulated: true }]);
+  });
+
+  it('goes on being there where the only worker is switched off', async () => {
+    const [first] = workers.workers;
+    onlyDemonstrators(first ? [{ ...first, id: 'off', enabled: false }] : []);
+    const runs = manager();
+    const run = await when(runs, await runs.demonstrate(), ({ state }) => isOver(state));
+    expect(run.pool.map(({ id }) => id)).toEqual(['first', 'second']);
+  });
+
+  it('is over with the first worker', async () => {
+    await expect(manager().demonstrate()).rejects.toMatchObject({ message: expect.stringContaining('nothing is simulated any more') });
+  });
+
+  it('changes nothing for a question of the person\'s own, which needs a worker', async () => {
+    onlyDemonstrators();
+    const runs = manager();
+    const run = await when(runs, await runs.start(request()), ({ state }) => isOver(state));
+    expect(run).toMatchObject({ state: 'failed', failure: { kind: 'no-worker' } });
+  });
 });

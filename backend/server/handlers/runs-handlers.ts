@@ -8,6 +8,7 @@ type RunMethods = Extract<keyof ClientRequests, `run/${string}`>;
 export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<ClientRequests, RunMethods> {
   return {
     'run/start': async ({ request }) => ({ runId: await runs.start(request) }),
+    'run/demonstrate': async () => ({ runId: await runs.demonstrate() }),
     'run/cancel': ({ runId }) => {
       runs.cancel(runId);
       return {};

@@ -56,6 +56,10 @@ export class MemoryRuns implements RunService {
     return Promise.resolve(runId);
   }
 
+  demonstrate(): Promise<string> {
+    return this.start(runRequestSchema.parse({ question: 'What is shown?' }));
+  }
+
   cancel(runId: string): void {
     this.events(runId, 0);
     this.emit(runId, { type: 'run.cancelled' });

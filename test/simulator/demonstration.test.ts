@@ -1,0 +1,36 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import { Demonstration } from '../../backend/simulator/demonstration.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+async function demonstrationHere(): Promise<Demonstration> {
+  const demonstration = new Demonstration(path.join(await temporaryFolder(), 'demonstration'));
+  onTestFinished(() => demonstration.close());
+  return demonstration;
+}
+
+it('brings a project with its tests, a question about it, and workers that say they are simulated and cost nothing', async () => {
+  const demonstration = await demonstrationHere();
+  const { question, workspace, workers, conductor } = await demonstration.begin();
+  expect(question).not.toBe('');
+  expect(await readFile(path.join(workspace, 'package.json'), 'utf8')).toContain('node --test');
+  for (const worker of [...workers, conductor]) {
+    expect(workerConfigSchema.parse(worker)).toMatchObject({ simulated: true, price: { inputPerMillion: 0, outputPerMillion: 0 } });
+    expect((await fetch(new URL('/v1/unknown', worker.baseUrl))).headers.get('x-conductor-simulated')).not.toBeNull();
+  }
+});
+
+it('has the same bug again the next time, answered by the same server', async () => {
+  const demonstration = await demonstrationHere();
+  const first = await demonstration.begin();
+  await writeFile(path.join(first.workspace, 'package.json'), 'changed by an answer');
+  const second = await demonstration.begin();
+  expect(second).toEqual(first);
+  expect(await readFile(path.join(second.workspace, 'package.json'), 'utf8')).toContain('node --test');
+});
+
+it('that never began has nothing to end', async () => {
+  await expect((await demonstrationHere()).close()).resolves.toBeUndefined();
+});
