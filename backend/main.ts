@@ -16,6 +16,7 @@ import type { ClientRegistry } from './server/client-registry.ts';
 import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
+import { lookAround } from './server/look-around.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { CONTEXT_TOKENS } from './solve/run-driver.ts';
@@ -174,6 +175,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       backendVersion: VERSION,
       problems: [runtimeProblem],
       sandbox: sandbox.availability(),
+      look: (signal) => lookAround({ home, loadWorkers, signal }),
     }),
     resume: () => {
       runs.resumeUnfinished();

@@ -36,9 +36,33 @@ export const healthSchema = z.object({
   pid: z.number().int(),
   /** One sentence each, for people; empty when all is well. */
   problems: z.array(z.string()),
-  sandbox: z.object({ available: z.boolean(), reason: z.string().optional() }),
+  sandbox: z.object({
+    available: z.boolean(),
+    reason: z.string().optional(),
+    /** A command line for the person that brings what is missing, where one is known. */
+    remedy: z.string().optional(),
+  }),
 });
 export type Health = z.infer<typeof healthSchema>;
+
+/** Health with what has to be looked at anew each time. */
+export const healthDetailsSchema = healthSchema.extend({
+  storage: z.object({
+    /** Absolute path of the folder with workers.json and the journal. */
+    home: z.string(),
+    writable: z.boolean(),
+    /** Of its disk; absent where the system does not say. */
+    freeBytes: z.number().nonnegative().optional(),
+    journalBytes: z.number().nonnegative(),
+  }),
+  /** Whether the enabled workers' servers answer; `unasked` where only a call would tell, which may cost something. */
+  servers: z.array(z.object({
+    worker: z.string(), state: z.enum(['answers', 'silent', 'unasked']), reason: z.string().optional(),
+  })),
+  /** Why workers.json cannot be read; one sentence. */
+  workersFileProblem: z.string().optional(),
+});
+export type HealthDetails = z.infer<typeof healthDetailsSchema>;
 
 /** A worker as clients list it. `ready` is false where its key is missing; `reason` then says so in one sentence. */
 export const workerStatusSchema = z.object({
@@ -97,6 +121,8 @@ export const clientRequests = {
     result: z.object({ protocol: z.object({ major: z.number(), minor: z.number() }), health: healthSchema }),
   },
   'backend/health': { params: nothing, result: healthSchema },
+  /** Health with what is looked at anew: the disk, and the servers of workers on this machine. */
+  'backend/healthDetails': { params: nothing, result: healthDetailsSchema },
   /**
    * Ends the process once its answer is sent; runs under way go on at the next start. With `ifIdle` it refuses while another client is
    * connected or a run is under way. Every version answers it, before `initialize` too, so that a newer client can replace an older backend.

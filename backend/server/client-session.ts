@@ -1,4 +1,4 @@
-import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type ClientRequests, type Health } from '../protocol/methods.ts';
+import { ERROR_CODES, MAX_MESSAGE_BYTES, type Capability, type ClientRequests, type Health, type HealthDetails } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { CLOSE_CODES, type MessageSocket } from '../protocol/socket-connection.ts';
 import { backendContract, TypedConnection, type RequestHandler, type RequestHandlers } from '../protocol/typed-connection.ts';
@@ -22,6 +22,8 @@ export interface HealthSource {
   current(): Health;
   /** With every check done. */
   checked(): Promise<Health>;
+  /** With what is looked at anew. */
+  details(signal: AbortSignal): Promise<HealthDetails>;
 }
 
 export interface SessionLimits {
@@ -82,6 +84,7 @@ export class ClientSession {
     });
     this.#handleAll(backendHandlers({
       health: () => dependencies.health.checked(),
+      healthDetails: (signal) => dependencies.health.details(signal),
       otherClients: () => dependencies.clients.size - (this.#client ? 1 : 0),
       runs: dependencies.runs,
       stop: dependencies.stop,

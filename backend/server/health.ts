@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
-import type { Health } from '../protocol/methods.ts';
+import type { Health, HealthDetails } from '../protocol/methods.ts';
 import type { HealthSource } from './client-session.ts';
 
 /** The first Node whose `node:sqlite` needs no flag. */
@@ -63,16 +63,20 @@ export interface HealthChecks {
   /** Each resolves with one sentence where something is wrong. */
   readonly problems: readonly Promise<string | undefined>[];
   readonly sandbox: Promise<Health['sandbox']>;
+  /** Looked at anew for everybody who asks for details. */
+  readonly look: (signal: AbortSignal) => Promise<Omit<HealthDetails, keyof Health>>;
 }
 
 /** Checks go on while the backend already answers: nobody waits for them but who asks for health. */
 export class BackendHealth implements HealthSource {
   readonly #fixed: Pick<Health, 'backendVersion' | 'node' | 'pid'>;
   readonly #done: Promise<unknown>;
+  readonly #look: HealthChecks['look'];
   readonly #problems: string[] = [];
   #sandbox: Health['sandbox'] = { available: false, reason: 'It is still being looked at.' };
 
-  constructor({ backendVersion, problems, sandbox }: HealthChecks) {
+  constructor({ backendVersion, problems, sandbox, look }: HealthChecks) {
+    this.#look = look;
     this.#fixed = { backendVersion, node: process.version, pid: process.pid };
     const record = (problem: string | undefined) => {
       if (problem !== undefined) this.#problems.push(problem);
@@ -92,5 +96,10 @@ export class BackendHealth implements HealthSource {
   async checked(): Promise<Health> {
     await this.#done;
     return this.current();
+  }
+
+  async details(signal: AbortSignal): Promise<HealthDetails> {
+    const [details] = await Promise.all([this.#look(signal), this.#done]);
+    return { ...this.current(), ...details };
   }
 }

@@ -80,6 +80,15 @@ async function lookAt({ kind, port }: ServerPlace, signal: AbortSignal): Promise
   }
 }
 
+/**
+ * The names of the models that a server with OpenAI's API lists; undefined where it lists none to whoever has no key.
+ * @throws where nobody answers in time
+ */
+export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<string[] | undefined> {
+  const { body } = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, signal);
+  return openAiSchema.safeParse(body).data?.data.map(({ id }) => id);
+}
+
 async function ask(url: string, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
   const response = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
   const chunks: Uint8Array[] = [];

@@ -56,17 +56,21 @@ describe('onnxruntime', () => {
   });
 });
 
+const LOOKED = { storage: { home: '/home', writable: true, journalBytes: 5 }, servers: [] };
+
 test('health answers at once with what is known, and later with everything', async () => {
   const slow = Promise.withResolvers<string | undefined>();
   const health = new BackendHealth({
     backendVersion: '1.0.0',
     problems: [slow.promise, Promise.resolve(undefined), Promise.reject(new Error('no disk'))],
-    sandbox: Promise.resolve({ available: true }),
+    sandbox: Promise.resolve({ available: true, remedy: 'nothing' }),
+    look: () => Promise.resolve(LOOKED),
   });
   expect(health.current()).toMatchObject({ problems: [], sandbox: { available: false } });
   slow.resolve('Local models are not available.');
   const { problems, sandbox, pid } = await health.checked();
   expect(problems.sort()).toEqual(['A check failed: Error: no disk', 'Local models are not available.']);
-  expect(sandbox).toEqual({ available: true });
+  expect(sandbox).toEqual({ available: true, remedy: 'nothing' });
+  expect(await health.details(new AbortController().signal)).toEqual({ ...(await health.checked()), ...LOOKED });
   expect(pid).toBe(process.pid);
 });

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ClientRequests, type Health } from '../../protocol/methods.ts';
+import { ERROR_CODES, type ClientRequests, type Health, type HealthDetails } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { RunService } from '../../solve/run-service.ts';
@@ -6,16 +6,19 @@ import type { RunService } from '../../solve/run-service.ts';
 export interface BackendDependencies {
   /** With every check done. */
   readonly health: () => Promise<Health>;
+  /** With what is looked at anew. */
+  readonly healthDetails: (signal: AbortSignal) => Promise<HealthDetails>;
   readonly otherClients: () => number;
   readonly runs: Pick<RunService, 'activeRuns'>;
   readonly stop: () => void;
 }
 
 export function backendHandlers(
-  { health, otherClients, runs, stop }: BackendDependencies,
-): RequestHandlers<ClientRequests, 'backend/health' | 'backend/stop'> {
+  { health, healthDetails, otherClients, runs, stop }: BackendDependencies,
+): RequestHandlers<ClientRequests, 'backend/health' | 'backend/healthDetails' | 'backend/stop'> {
   return {
     'backend/health': () => health(),
+    'backend/healthDetails': (_params, { signal }) => healthDetails(signal),
     'backend/stop': ({ ifIdle }, { afterReply }) => {
       const needed = ifIdle && whyNeeded(runs.activeRuns, otherClients());
       if (needed) throw new RequestError({ code: ERROR_CODES.refused, kind: 'needed', message: needed });

@@ -40,7 +40,9 @@ const ended = await hostBackend({
     models: NO_MODELS,
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
-    health: new BackendHealth({ backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }) }),
+    health: new BackendHealth({
+      backendVersion: TEST_VERSION, problems: [], sandbox: Promise.resolve({ available: false }), look: () => Promise.reject(new Error('not here')),
+    }),
     close: () => Promise.resolve(),
   }),
 });

@@ -60,7 +60,7 @@ export async function serve(
     models: NO_MODELS,
     trainings: NO_TRAININGS,
     suggestions: NO_SUGGESTIONS,
-    health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH) },
+    health: { current: () => HEALTH, checked: () => Promise.resolve(HEALTH), details: () => Promise.reject(new Error('not here')) },
     stop: () => stopped.resolve(),
     explain: () => undefined,
     log: (line) => log.push(line),

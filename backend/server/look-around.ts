@@ -1,0 +1,36 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { Health, HealthDetails } from '../protocol/methods.ts';
+import type { WorkersFile } from '../protocol/worker-config.ts';
+import { reachWorker } from '../workers/reach-worker.ts';
+
+export interface LookAroundOptions {
+  /** Folder of workers.json and the journal. */
+  readonly home: string;
+  /** @throws with a sentence that names the file and the field */
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly signal: AbortSignal;
+}
+
+/** What may have changed since the last time: the disk, workers.json, and which servers of this machine answer. */
+export async function lookAround({ home, loadWorkers, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
+  const [storage, file] = await Promise.all([storageOf(home), loadWorkers().catch((error: unknown) => error as Error)]);
+  if (file instanceof Error) return { storage, servers: [], workersFileProblem: file.message };
+  const enabled = file.workers.filter((worker) => worker.enabled);
+  const servers = await Promise.all(enabled.map(async (worker) => ({ worker: worker.id, ...(await reachWorker(worker, signal)) })));
+  return { storage, servers };
+}
+
+async function storageOf(home: string): Promise<HealthDetails['storage']> {
+  // What has just been written stands beside the journal until it is taken over.
+  const files = ['journal.sqlite', 'journal.sqlite-wal'].map((name) => path.join(home, name));
+  const [writable, disk, sizes] = await Promise.all([
+    access(home, constants.W_OK).then(() => true, () => false),
+    statfs(home).catch(() => undefined),
+    Promise.all(files.map((file) => stat(file).then(({ size }) => size, () => 0))),
+  ]);
+  return {
+    home, writable, journalBytes: sizes.reduce((sum, size) => sum + size, 0), ...(disk && { freeBytes: disk.bavail * disk.bsize }),
+  };
+}
