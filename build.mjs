@@ -237,11 +237,18 @@ function packageFile(name, file) {
   return path.join(root, 'node_modules', name, file);
 }
 
-/** React comes along as a peer of the toolkit; a second framework in the page would go unnoticed for long. */
-function refuseReact(metafile) {
-  const react = Object.keys(metafile.inputs).find((input) => /node_modules\/react(-dom)?\//.test(input));
-  if (!react) return;
-  throw new Error(`The panel's bundle contains ${react}: import preact, and the toolkit's web components, not its React ones.`);
+/**
+ * What would go unnoticed in the page for long: a second framework, since React comes along as a peer of the toolkit, and the validator,
+ * which is more code than all of the page's own, and which any function beside a schema brings along.
+ */
+function refuseInThePanel(metafile) {
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const refused = inputs.find(([file, { bytesInOutput }]) => bytesInOutput > 0 && /node_modules\/(react|react-dom|zod)\//.test(file))?.[0];
+  if (!refused) return;
+  throw new Error(
+    `The panel's bundle contains ${refused}: import preact, the toolkit's web components, and of the protocol types and what stands ` +
+      'apart from the schemas.',
+  );
 }
 
 /**
@@ -252,7 +259,7 @@ export async function buildBundles({ minify = false, out = dist } = {}) {
   const results = await Promise.all(
     Object.values(bundles({ minify, out })).map(async (options) => {
       const result = await esbuild.build(options);
-      if (options.platform === 'browser') refuseReact(result.metafile);
+      if (options.platform === 'browser') refuseInThePanel(result.metafile);
       return Object.entries(result.metafile.outputs);
     }),
   );

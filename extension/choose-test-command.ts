@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS, type FoundTests } from '../backend/protocol/test-command.ts';
+import type { FoundTests } from '../backend/protocol/test-command.ts';
+import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS } from '../backend/protocol/test-runners.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { plainLabel } from './plain-message.ts';
 import { readTestSettings, writeTestSettings, type TestSettings } from './test-settings.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ContextPreview } from '../backend/protocol/panel-messages.ts';
 import type { RunRequestInput } from '../backend/protocol/run-request.ts';
-import { readingOf } from '../backend/protocol/test-command.ts';
+import { readingOf } from '../backend/protocol/test-runners.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { plainLabel } from './plain-message.ts';
 import { SCHEMES, type VirtualDocuments } from './virtual-documents.ts';

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { formatUsd } from '../backend/protocol/figures.ts';
-import { rolloutsOf, type TrainingConfig, type TrainingSummary } from '../backend/protocol/training.ts';
+import { rolloutsOf } from '../backend/protocol/training-facts.ts';
+import type { TrainingConfig, TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
 import { askBudget } from './training-budget.ts';

@@ -1,4 +1,5 @@
-import { partsOf, type TestChange } from '../backend/protocol/verdict.ts';
+import type { TestChange } from '../backend/protocol/verdict.ts';
+import { partsOf } from '../backend/protocol/verdict-facts.ts';
 
 /** A file, a suite or a test; a test may hold others. */
 export interface TestNode {

@@ -1,5 +1,6 @@
+import { isTrainingOver } from '../backend/protocol/training-facts.ts';
 import {
-  applyTrainingEvent, isTrainingOver, type Training, type TrainingEvent, type TrainingState, type TrainingSummary,
+  applyTrainingEvent, type Training, type TrainingEvent, type TrainingState, type TrainingSummary,
 } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { Followed } from './followed.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextPreview, PanelState, PoolSummary } from '../backend/protocol/panel-messages.ts';
-import { readingOf } from '../backend/protocol/test-command.ts';
+import { readingOf } from '../backend/protocol/test-runners.ts';
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
 import { useHost } from './host.ts';

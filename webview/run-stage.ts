@@ -1,6 +1,7 @@
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
-import { isVerified, type Verdict } from '../backend/protocol/verdict.ts';
+import type { Verdict } from '../backend/protocol/verdict.ts';
+import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { IconName, Tone } from './controls.tsx';
 import { plural } from '../backend/protocol/figures.ts';
 

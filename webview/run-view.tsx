@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ApplyOutcome, PanelModel } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { isVerified } from '../backend/protocol/verdict.ts';
+import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';

@@ -1,5 +1,6 @@
 import { changeKind, type ChangeKind } from '../backend/protocol/test-changes.ts';
-import { partsOf, type TestChange, type TestStatus } from '../backend/protocol/verdict.ts';
+import type { TestChange, TestStatus } from '../backend/protocol/verdict.ts';
+import { partsOf } from '../backend/protocol/verdict-facts.ts';
 
 export interface TestRow {
   readonly test: TestChange;

@@ -3,7 +3,7 @@ import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { passCount } from '../protocol/test-changes.ts';
-import { readingOf } from '../protocol/test-command.ts';
+import { readingOf } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { allPrintable, oneLine, type Terminal } from './terminal.ts';
 import { testLines } from './test-lines.ts';

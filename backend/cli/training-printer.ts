@@ -1,5 +1,6 @@
 import { formatElapsed, formatUsd, plural } from '../protocol/figures.ts';
-import { isTrainingOver, type Estimate, type TaskNotes, type Training } from '../protocol/training.ts';
+import { isTrainingOver } from '../protocol/training-facts.ts';
+import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { printable, type Terminal } from './terminal.ts';
 

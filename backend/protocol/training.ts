@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_TOLD_ROLLOUTS } from './training-facts.ts';
 
 /*
  * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the
@@ -137,9 +138,6 @@ export const rolloutSchema = z.object({
   costUsd: z.number().optional(),
 });
 export type Rollout = z.infer<typeof rolloutSchema>;
-
-/** So many of a step's rollouts are told of, those that come first. */
-export const MAX_TOLD_ROLLOUTS = 64;
 
 export const trainingSchema = z.object({
   trainingId: z.string(),
@@ -281,9 +279,3 @@ export const taskNotesSchema = z.object({
   untried: z.number().int(),
 });
 export type TaskNotes = z.infer<typeof taskNotesSchema>;
-
-/** Plans that a training has carried out, all its steps together; what is held out is compared behind that. */
-export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Pick<TrainingConfig, 'steps' | 'tasksPerStep' | 'groupSize'>): number =>
-  steps * tasksPerStep * groupSize;
-
-export const isTrainingOver = (state: TrainingState): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';

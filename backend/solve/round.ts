@@ -2,7 +2,8 @@ import type { PastRound } from '../conductor/policy.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
 import type { RoundView } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';
-import { isVerified, type TestChange } from '../protocol/verdict.ts';
+import type { TestChange } from '../protocol/verdict.ts';
+import { isVerified } from '../protocol/verdict-facts.ts';
 
 /*
  * What a finished round means: for the Conductor and the workers of the next one, for whether there is a next one, and for the outcome

@@ -1,5 +1,6 @@
 import type { RunRequest } from '../protocol/run-request.ts';
-import { CUSTOM_RUNNER, type TestCommand } from '../protocol/test-command.ts';
+import type { TestCommand } from '../protocol/test-command.ts';
+import { CUSTOM_RUNNER } from '../protocol/test-runners.ts';
 import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { isTrainingOver } from '../protocol/training-facts.ts';
 import {
-  applyTrainingEvent, isTrainingOver, type TaskNotes, type Training, type TrainingChange, type TrainingConfig, type TrainingEvent, type WholeRollout,
+  applyTrainingEvent, type TaskNotes, type Training, type TrainingChange, type TrainingConfig, type TrainingEvent, type WholeRollout,
 } from '../protocol/training.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { TEST_RUNNERS } from '../../backend/protocol/test-command.ts';
+import { TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
 import { RUNNERS } from '../../backend/verify/runners/runners.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeKind, isRed, passCount, type ChangeKind } from '../../backend/protocol/test-changes.ts';
-import { isVerified, type TestChange, type TestStatus } from '../../backend/protocol/verdict.ts';
+import type { TestChange, TestStatus } from '../../backend/protocol/verdict.ts';
+import { isVerified } from '../../backend/protocol/verdict-facts.ts';
 
 const test = (before: TestStatus, after: TestStatus, flaky = false): TestChange => ({ id: 'a', before, after, ...(flaky && { flaky }) });
 

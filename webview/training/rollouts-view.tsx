@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatUsd } from '../../backend/protocol/figures.ts';
-import { MAX_TOLD_ROLLOUTS, rolloutsOf, type Rollout, type Training, type WholeRollout } from '../../backend/protocol/training.ts';
+import { MAX_TOLD_ROLLOUTS, rolloutsOf } from '../../backend/protocol/training-facts.ts';
+import type { Rollout, Training, WholeRollout } from '../../backend/protocol/training.ts';
 import { Icon, type IconName, type Tone } from '../controls.tsx';
 import { useHost } from '../host.ts';
 import { visibleText } from '../markdown/visible-text.ts';

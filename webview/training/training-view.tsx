@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { formatTokens, formatUsd, formatWhen, plural } from '../../backend/protocol/figures.ts';
-import { isTrainingOver, type TaskNotes, type Training, type WholeRollout } from '../../backend/protocol/training.ts';
+import { isTrainingOver } from '../../backend/protocol/training-facts.ts';
+import type { TaskNotes, Training, WholeRollout } from '../../backend/protocol/training.ts';
 import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
 import { useNow } from '../clock.tsx';
 import { Button, Icon } from '../controls.tsx';
