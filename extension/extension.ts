@@ -13,6 +13,7 @@ import { ChooseTestCommand } from './choose-test-command.ts';
 import { ContextConfirmation } from './context-confirmation.ts';
 import { ContextKeys } from './context-keys.ts';
 import { FineTuneCommand } from './fine-tune-command.ts';
+import { HealthPage } from './health-page.ts';
 import { KeyStore } from './keys.ts';
 import { localModelsOf } from './local-models-of.ts';
 import { ModelNotices } from './model-notices.ts';
@@ -29,6 +30,9 @@ import { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
 import { SolveCommand } from './solve-command.ts';
 import { StatusBar } from './status-bar.ts';
+import { AnswerGhost } from './suggest/answer-ghost.ts';
+import { SolveHere } from './suggest/solve-here.ts';
+import { Suggestions } from './suggest/suggestions.ts';
 import { TestExplorer } from './test-explorer.ts';
 import { TrainingCommands } from './training-commands.ts';
 import { TrainingDetails } from './training-details.ts';
@@ -148,7 +152,18 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
   const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
+  const ghost = new AnswerGhost();
+  const solveHere = new SolveHere({ connection, solve, runCommands, panel, ghost });
+  const suggestions = new Suggestions({
+    connection, memory: context.globalState, isTaken: (document) => ghost.isIn(document), log: (line) => log.warn(line),
+  });
   const modelSettings = new ModelSettings(connection, report);
+  const healthPage = new HealthPage({
+    connection, panel, report,
+    extensionVersion: String(context.extension.packageJSON.version),
+    keysChanged: keys.changed,
+    runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
+  });
   const statusBar = new StatusBar();
   const trainingStatusBar = new TrainingStatusBar();
   const pageMessageOptions: PageMessageOptions = {
@@ -166,6 +181,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   runs.happened.on(({ event }) => {
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
+  panel.changed.on(() => contextKeys.set('hasWorker', panel.pool?.workers.some(({ worker }) => worker.enabled) ?? false));
   trainings.changed.on(() => trainingStatusBar.update(trainings.list));
   trainings.stopped.on((training) => void trainingCommands.tell(training).catch(report));
   models.changed.on(() => showStatus());
@@ -207,6 +223,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const commands: Record<string, (argument: unknown) => unknown> = {
     'conductor.solve': (argument) => solve.run(argument),
     'conductor.solveSelection': () => solve.run(),
+    'conductor.solveHere': (argument) => solveHere.run(argument),
+    'conductor.toggleSuggestions': () => suggestions.toggle(),
     'conductor.newQuestion': async () => {
       panel.ask();
       await showPanel();
@@ -224,6 +242,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     [SHOW_TRAINING]: async (trainingId) => {
       if (typeof trainingId === 'string') await trainingCommands.open(trainingId);
     },
+    'conductor.showDemonstration': () => runCommands.demonstrate(),
     'conductor.addWorker': () => addWorker.run(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
@@ -233,6 +252,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
     'conductor.showPanel': showPanel,
+    'conductor.showHealth': () => healthPage.show(),
     'conductor.showLogs': () => log.show(),
     'conductor.stopBackend': () => connection.stopBackend(),
   };
@@ -250,6 +270,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     documents.register(),
     review.watch(),
     modelSettings.watch(),
+    healthPage.watch(),
+    suggestions.watch(),
+    ghost,
     panelView.register(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {

@@ -53,9 +53,12 @@ export class SolveCommand {
   /**
    * Starts a run, after showing what it would be sent with.
    * @param confirm whether to show that first; by default the setting says.
+   * @param options `inPanel`: false leaves the person where they are; the run is the open one all the same.
    * @throws an error with a sentence when the backend refuses the question.
    */
-  async solve(question: string, confirm?: boolean): Promise<string | undefined> {
+  async solve(
+    question: string, confirm?: boolean, { inPanel = true }: { readonly inPanel?: boolean } = {},
+  ): Promise<string | undefined> {
     const { connection, runs, panel, showPanel } = this.#options;
     const prepared = await this.#request(question);
     if (!prepared) return undefined;
@@ -64,7 +67,7 @@ export class SolveCommand {
     const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
     const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared) : prepared.request;
     if (!request) return undefined;
-    const [{ runId }] = await Promise.all([connection.request('run/start', { request }), showPanel()]);
+    const [{ runId }] = await Promise.all([connection.request('run/start', { request }), inPanel && showPanel()]);
     await runs.open(runId);
     panel.showRun();
     return runId;

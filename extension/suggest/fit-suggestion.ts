@@ -27,6 +27,22 @@ export function fitSuggestion(raw: string, gap: Gap): Fitted | undefined {
   return placed.text.trim() === '' ? undefined : placed;
 }
 
+/** Whether more of the model's text would change nothing, so that the rest need not be waited or paid for. */
+export function isComplete(raw: string, gap: Gap): boolean {
+  const lines = raw.replaceAll('\r\n', '\n').split('\n');
+  // The last line may be a part of one.
+  const whole = lines.slice(0, -1);
+  if (!gap.multiline || !endsItsLine(gap)) return whole.length > 0;
+  return blockOf(whole, gap).length < whole.length || closesItsBlock(whole, gap);
+}
+
+/** Whether the last line is the end of the block that the line of the cursor opened. */
+function closesItsBlock(lines: readonly string[], gap: Gap): boolean {
+  const last = lines.at(-1) ?? '';
+  const isBlank = lineBefore(gap).trim() === '';
+  return lines.length > 1 && !isBlank && closesBlock(last) && indentOf(last) === indentOf(lineBefore(gap));
+}
+
 /** The lines up to the end of the block that they are in. */
 function blockOf(lines: readonly string[], gap: Gap): string[] {
   const base = indentOf(lineBefore(gap));

@@ -2,9 +2,9 @@ import type { AdaptivePause } from './adaptive-pause.ts';
 import { endsItsLine, lineAfter, type Gap } from './gap.ts';
 import type { SuggestionCache } from './suggestion-cache.ts';
 
-export interface SuggestionFlowOptions {
+export interface SuggestionFlowOptions<G extends Gap> {
   /** Asks for what belongs at the gap; `onText` is told all of the text so far. Rejects once the signal aborts. */
-  readonly ask: (gap: Gap, onText: (text: string) => void, signal: AbortSignal) => Promise<string>;
+  readonly ask: (gap: G, onText: (text: string) => void, signal: AbortSignal) => Promise<string>;
   readonly pause: AdaptivePause;
   readonly cache: SuggestionCache;
   /** Resolves after so many milliseconds, rejects when the signal aborts. */
@@ -19,8 +19,8 @@ export interface SuggestionFlowOptions {
 const ORPHANED_MS = 250;
 
 /** One request at a worker, and who waits for it. */
-class Request {
-  readonly gap: Gap;
+class Request<G extends Gap> {
+  readonly gap: G;
   readonly done: Promise<string>;
   readonly #controller = new AbortController();
   readonly #watching = new Set<() => void>();
@@ -28,7 +28,7 @@ class Request {
   #waiting = 0;
   #ended = false;
 
-  constructor(gap: Gap, ask: SuggestionFlowOptions['ask']) {
+  constructor(gap: G, ask: SuggestionFlowOptions<G>['ask']) {
     this.gap = gap;
     this.done = ask(gap, (text) => this.#take(text), this.#controller.signal).finally(() => {
       this.#ended = true;
@@ -100,11 +100,11 @@ class Request {
  * From a place in a document to what belongs there: from what is known already, from a request under way that the person types along
  * with, or from a new request once they pause. There is one request at a time, and one that is no longer of use is cancelled at once.
  */
-export class SuggestionFlow {
-  readonly #options: SuggestionFlowOptions;
-  #request: Request | undefined;
+export class SuggestionFlow<G extends Gap> {
+  readonly #options: SuggestionFlowOptions<G>;
+  #request: Request<G> | undefined;
 
-  constructor(options: SuggestionFlowOptions) {
+  constructor(options: SuggestionFlowOptions<G>) {
     this.#options = options;
   }
 
@@ -113,7 +113,7 @@ export class SuggestionFlow {
    * @returns what belongs at the gap, empty where nothing does; undefined when the signal aborted
    * @throws what `ask` throws
    */
-  async suggest(gap: Gap, signal: AbortSignal, { atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<string | undefined> {
+  async suggest(gap: G, signal: AbortSignal, { atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<string | undefined> {
     const { cache, pause, wait } = this.#options;
     const known = cache.get(gap);
     if (known !== undefined) return known;
@@ -140,7 +140,7 @@ export class SuggestionFlow {
     this.#request = undefined;
   }
 
-  async #answer(request: Request, gap: Gap, signal: AbortSignal): Promise<string | undefined> {
+  async #answer(request: Request<G>, gap: G, signal: AbortSignal): Promise<string | undefined> {
     try {
       const text = await request.answer(gap, signal);
       // What was typed to the end of the answer wants another one.
@@ -152,7 +152,7 @@ export class SuggestionFlow {
     }
   }
 
-  #start(gap: Gap): Request {
+  #start(gap: G): Request<G> {
     this.cancel();
     const { ask, cache, pause, now } = this.#options;
     const startedAt = now();
@@ -167,12 +167,12 @@ export class SuggestionFlow {
     return request;
   }
 
-  #drop(request: Request): void {
+  #drop(request: Request<G>): void {
     request.cancel();
     if (this.#request === request) this.#request = undefined;
   }
 
-  async #cancelOrphan(request: Request): Promise<void> {
+  async #cancelOrphan(request: Request<G>): Promise<void> {
     await this.#options.wait(ORPHANED_MS, new AbortController().signal);
     if (request.isOrphaned) this.#drop(request);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitSuggestion } from '../../../extension/suggest/fit-suggestion.ts';
+import { fitSuggestion, isComplete } from '../../../extension/suggest/fit-suggestion.ts';
 import { gapAt } from './gap-at.ts';
 
 describe('a suggestion of one line', () => {
@@ -58,5 +58,21 @@ describe('a suggestion of several lines', () => {
 
   it('reads the line ends of every system', () => {
     expect(fitSuggestion('\r\n  a();\r\n}', gapAt('function f() {|\r\n', true))?.text).toBe('\n  a();\n}');
+  });
+});
+
+describe('a text that streams', () => {
+  it('is complete with its line where a line is wanted', () => {
+    expect(isComplete('a + b', gapAt('return |'))).toBe(false);
+    expect(isComplete('a + b;\n', gapAt('return |'))).toBe(true);
+  });
+
+  it('is complete with the end of its block, or with what comes after it', () => {
+    const opening = gapAt('  if (a) {|\n', true);
+    expect(isComplete('\n    b();\n  }', opening)).toBe(false);
+    expect(isComplete('\n    b();\n  }\n', opening)).toBe(true);
+    const inside = gapAt('  {\n    |\n  }\n', true);
+    expect(isComplete('a();\n    b();\n', inside)).toBe(false);
+    expect(isComplete('a();\n    b();\n  }\n', inside)).toBe(true);
   });
 });

@@ -16,7 +16,7 @@ interface Asked {
 function setUp() {
   const asked: Asked[] = [];
   const waits: { ms: number; pass: () => void }[] = [];
-  const flow = new SuggestionFlow({
+  const flow = new SuggestionFlow<Gap>({
     ask: (gap, onText, signal) => {
       const answer = Promise.withResolvers<string>();
       signal.addEventListener('abort', () => answer.reject(signal.reason as Error));

@@ -1,0 +1,119 @@
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import type { RunSummary } from '../../backend/protocol/methods.ts';
+import { answerOf } from '../../backend/protocol/run-snapshot.ts';
+import type { BackendConnection } from '../backend-connection.ts';
+import type { PanelStateSource } from '../panel-state.ts';
+import type { RunCommands } from '../run-commands.ts';
+import type { SolveCommand } from '../solve-command.ts';
+import { relativePath } from '../workspace-paths.ts';
+import type { AnswerGhost } from './answer-ghost.ts';
+import { textAtCursor } from './text-at-cursor.ts';
+
+export interface SolveHereOptions {
+  readonly connection: BackendConnection;
+  readonly solve: Pick<SolveCommand, 'solve'>;
+  readonly runCommands: Pick<RunCommands, 'open'>;
+  readonly panel: Pick<PanelStateSource, 'refuse'>;
+  readonly ghost: AnswerGhost;
+}
+
+/** What a keybinding or a test may pass to the command `conductor.solveHere`. */
+const argumentsSchema = z.object({ question: z.string(), confirmContext: z.boolean().optional() });
+
+/** Where the question is asked. */
+interface Asked {
+  readonly document: vscode.TextDocument;
+  readonly position: vscode.Position;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** `Conductor: Solve Here`: a question like any other, whose answer is shown as ghost text at the cursor. */
+export class SolveHere {
+  readonly #options: SolveHereOptions;
+
+  constructor(options: SolveHereOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the run's id, once its answer is on show; undefined when the person changed their mind. */
+  async run(argument?: unknown): Promise<string | undefined> {
+    const given = argumentsSchema.safeParse(argument).data;
+    const asked = await askedAt(vscode.window.activeTextEditor);
+    const question = given?.question ?? (await askQuestion());
+    if (question === undefined) return undefined;
+    const ended = this.#endOfRuns();
+    try {
+      const runId = await this.#options.solve.solve(questionAt(question, asked), given?.confirmContext, { inPanel: false });
+      if (runId !== undefined) await this.#show(await ended.of(runId), asked);
+      return runId;
+    } finally {
+      ended.stop();
+    }
+  }
+
+  async #show(runId: string, asked: Asked): Promise<void> {
+    const { connection, runCommands, panel, ghost } = this.#options;
+    const { run } = await connection.request('run/get', { runId });
+    const answer = run.state === 'completed' ? answerOf(run)?.text : undefined;
+    const { document, position, path, text } = asked;
+    if (answer !== undefined && document.getText() === text && !document.isClosed) {
+      const { edits } = await connection.request('run/edits', { runId });
+      const atCursor = textAtCursor({ edits, answer, path, text, offset: document.offsetAt(position) });
+      if (atCursor !== undefined) return ghost.show(document, position, atCursor);
+    }
+    await runCommands.open(runId);
+    if (answer !== undefined) panel.refuse(vscode.l10n.t('The answer does not fit at the cursor alone: review it here.'));
+  }
+
+  /** Listens from now on, so that a run that ends before its id is known is not waited for. */
+  #endOfRuns(): { of(runId: string): Promise<string>; stop(): void } {
+    const over = new Set<string>();
+    const waiting = new Map<string, (runId: string) => void>();
+    const note = ({ runId, state }: Pick<RunSummary, 'runId' | 'state'>): void => {
+      if (state === 'running' || state === 'waiting') return;
+      over.add(runId);
+      waiting.get(runId)?.(runId);
+    };
+    const stop = this.#options.connection.on('run/changed', note);
+    return {
+      of: (runId) => over.has(runId) ? Promise.resolve(runId) : new Promise((resolve) => waiting.set(runId, resolve)),
+      stop,
+    };
+  }
+}
+
+/** The backend reads files and not editors: what is not saved is saved, so that the answer is about what the person sees. */
+async function askedAt(editor: vscode.TextEditor | undefined): Promise<Asked> {
+  const folder = editor && vscode.workspace.getWorkspaceFolder(editor.document.uri);
+  const path = editor && folder?.uri.scheme === 'file' ? relativePath(folder.uri.fsPath, editor.document.uri.fsPath) : undefined;
+  if (!editor || path === undefined) {
+    throw new Error(vscode.l10n.t('Put the cursor into a file of an open folder: the answer is shown there.'));
+  }
+  const { document } = editor;
+  if (document.isDirty && !(await document.save())) {
+    throw new Error(vscode.l10n.t('The file could not be saved, and the question would be about what is on disk.'));
+  }
+  return { document, position: editor.selection.active, path, text: document.getText() };
+}
+
+async function askQuestion(): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Solve Here'),
+    prompt: vscode.l10n.t('What belongs at the cursor?'),
+    placeHolder: vscode.l10n.t('Sort the orders by date, newest first'),
+    ignoreFocusOut: true,
+  });
+}
+
+/** For models, therefore in one language. */
+function questionAt(question: string, { document, position, path }: Asked): string {
+  const line = document.lineAt(position.line).text;
+  const around = `${line.slice(0, position.character)}<cursor>${line.slice(position.character)}`.trim();
+  return [
+    question.trim(),
+    `The cursor is in line ${position.line + 1} of ${path}, here: ${around}`,
+    'Insert the code that is asked for at the cursor and change nothing else.',
+  ].join('\n\n');
+}

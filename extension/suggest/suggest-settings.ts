@@ -1,0 +1,32 @@
+import * as vscode from 'vscode';
+import type { MultilineSetting } from './gap.ts';
+
+export const SECTION = 'conductor.suggestions';
+
+/** The settings for suggestions, read when they are needed, so that a change counts from the next key on. */
+export interface SuggestSettings {
+  readonly enabled: boolean;
+  readonly worker: string | undefined;
+  readonly maxUsdPerDay: number;
+  readonly multiline: MultilineSetting;
+  /** Whether documents of this language are suggested in. */
+  readonly inLanguage: boolean;
+}
+
+/** @param document whose language and folder may have settings of their own */
+export function readSuggestSettings(document?: vscode.TextDocument): SuggestSettings {
+  const settings = vscode.workspace.getConfiguration(SECTION, document);
+  const languages = settings.get<Record<string, boolean>>('languages', {});
+  return {
+    enabled: settings.get('enabled', false),
+    worker: settings.get<string>('worker')?.trim() || undefined,
+    maxUsdPerDay: settings.get('maxUsdPerDay', 1),
+    multiline: settings.get<MultilineSetting>('multiline', 'auto'),
+    inLanguage: (document && languages[document.languageId]) ?? languages['*'] ?? true,
+  };
+}
+
+/** Switches suggestions on or off in every window. */
+export async function setEnabled(enabled: boolean): Promise<void> {
+  await vscode.workspace.getConfiguration(SECTION).update('enabled', enabled, vscode.ConfigurationTarget.Global);
+}

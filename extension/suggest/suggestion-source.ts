@@ -1,0 +1,62 @@
+import type { SuggestResult } from '../../backend/protocol/suggestions.ts';
+import type { BackendConnection } from '../backend-connection.ts';
+import { isComplete } from './fit-suggestion.ts';
+import type { Gap } from './gap.ts';
+
+/** A gap with everything that the backend needs to know about it. */
+export interface Place extends Gap {
+  /** Absolute paths. */
+  readonly workspace: string;
+  readonly path: string;
+  /** As VS Code calls it. */
+  readonly language: string;
+  readonly trusted: boolean;
+  /** The worker that the settings name. */
+  readonly worker: string | undefined;
+  readonly maxUsdPerDay: number;
+}
+
+export interface SuggestionSourceOptions {
+  readonly connection: Pick<BackendConnection, 'request' | 'on'>;
+  readonly onResult: (result: SuggestResult) => void;
+}
+
+/** Suggestions from the backend. What is complete is taken at once: the request ends, and with it what the worker still writes. */
+export class SuggestionSource {
+  readonly #options: SuggestionSourceOptions;
+  readonly #listening = new Map<string, (text: string) => void>();
+  #count = 0;
+
+  constructor(options: SuggestionSourceOptions) {
+    this.#options = options;
+    options.connection.on('suggest/text', ({ requestId, text }) => this.#listening.get(requestId)?.(text));
+  }
+
+  /** @throws what the backend refuses, with a sentence for people; the signal's reason */
+  async ask(place: Place, onText: (text: string) => void, signal: AbortSignal): Promise<string> {
+    const { connection, onResult } = this.#options;
+    this.#count += 1;
+    const requestId = String(this.#count);
+    const enough = new AbortController();
+    let complete: string | undefined;
+    this.#listening.set(requestId, (text) => {
+      onText(text);
+      if (complete !== undefined || !isComplete(text, place)) return;
+      complete = text;
+      enough.abort(new Error('The suggestion is complete.'));
+    });
+    try {
+      const { document: _document, worker, ...told } = place;
+      const result = await connection.request(
+        'suggest/complete', { ...told, requestId, ...(worker !== undefined && { worker }) }, AbortSignal.any([signal, enough.signal]),
+      );
+      onResult(result);
+      return result.text;
+    } catch (error) {
+      if (complete !== undefined && !signal.aborted) return complete;
+      throw error;
+    } finally {
+      this.#listening.delete(requestId);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { formatUsd } from '../../backend/protocol/figures.ts';
+import { messageOf, type BackendConnection } from '../backend-connection.ts';
+import { AdaptivePause } from './adaptive-pause.ts';
+import { Backoff } from './backoff.ts';
+import { fitSuggestion } from './fit-suggestion.ts';
+import { isWorthAsking } from './gap.ts';
+import { placeAt } from './place-at.ts';
+import { readSuggestSettings, SECTION, setEnabled } from './suggest-settings.ts';
+import { SuggestionCache } from './suggestion-cache.ts';
+import { SuggestionFlow } from './suggestion-flow.ts';
+import { SuggestionSource, type Place } from './suggestion-source.ts';
+import { SuggestionState } from './suggestion-state.ts';
+import { SuggestionStatus } from './suggestion-status.ts';
+
+export interface SuggestionsOptions {
+  readonly connection: BackendConnection;
+  /** Remembers over restarts that the person has been told what suggestions send and cost. */
+  readonly memory: vscode.Memento;
+  /** Whether something else is on show as ghost text in the document. */
+  readonly isTaken: (document: vscode.TextDocument) => boolean;
+  readonly log: (line: string) => void;
+}
+
+const EXPLAINED_KEY = 'conductor.suggestionsExplained';
+const FILES: vscode.DocumentSelector = { scheme: 'file' };
+
+/** Suggestions while typing: switched by the person, told about in the status bar, and quiet otherwise. */
+export class Suggestions implements vscode.InlineCompletionItemProvider {
+  readonly #options: SuggestionsOptions;
+  readonly #state = new SuggestionState();
+  readonly #status: SuggestionStatus;
+  readonly #cache = new SuggestionCache();
+  readonly #flow: SuggestionFlow<Place>;
+  readonly #backoff = new Backoff(Date.now);
+  /** There only while suggestions are on: who has them off pays for nothing at a key. */
+  #registration: vscode.Disposable | undefined;
+
+  constructor(options: SuggestionsOptions) {
+    this.#options = options;
+    const source = new SuggestionSource({ connection: options.connection, onResult: (result) => this.#state.answered(result) });
+    this.#flow = new SuggestionFlow<Place>({
+      ask: (place, onText, signal) => this.#ask(source, place, onText, signal),
+      pause: new AdaptivePause(),
+      cache: this.#cache,
+      wait: (ms, signal) => delay(ms, undefined, { signal }),
+      now: Date.now,
+    });
+    this.#status = new SuggestionStatus(this.#state);
+  }
+
+  /** Follows the setting and the trust of the workspace until the returned subscription is disposed of. */
+  watch(): vscode.Disposable {
+    this.#follow();
+    return vscode.Disposable.from(
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(SECTION)) this.#follow();
+      }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#follow()),
+      this.#status,
+      { dispose: () => this.#stop() },
+    );
+  }
+
+  /** Switches suggestions; the first time they are switched on, it says before what they send and cost. */
+  async toggle(): Promise<void> {
+    const { enabled } = readSuggestSettings();
+    if (enabled || (await this.#explained())) await setEnabled(!enabled);
+  }
+
+  async provideInlineCompletionItems(
+    document: vscode.TextDocument, position: vscode.Position, context: vscode.InlineCompletionContext, token: vscode.CancellationToken,
+  ): Promise<vscode.InlineCompletionItem[]> {
+    const isAsked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+    const selected = context.selectedCompletionInfo;
+    const place = placeAt(document, position, selected);
+    if (!place || this.#options.isTaken(document) || !this.#mayAsk(document, place, isAsked)) return [];
+    const controller = new AbortController();
+    const listening = token.onCancellationRequested(() => controller.abort());
+    if (token.isCancellationRequested) controller.abort();
+    try {
+      const text = await this.#flow.suggest(place, controller.signal, { atOnce: isAsked });
+      const fitted = text === undefined ? undefined : fitSuggestion(text, place);
+      if (!fitted || token.isCancellationRequested) return [];
+      const range = selected?.range ?? new vscode.Range(position, position);
+      const end = range.end.translate(0, fitted.replaces);
+      // With an entry of the list selected, VS Code shows only what begins as the entry does and takes the place of the same text.
+      if (selected && fitted.replaces > 0) return [];
+      return [new vscode.InlineCompletionItem((selected?.text ?? '') + fitted.text, range.with({ end }))];
+    } catch {
+      // The status bar tells.
+      return [];
+    } finally {
+      listening.dispose();
+    }
+  }
+
+  #mayAsk(document: vscode.TextDocument, place: Place, isAsked: boolean): boolean {
+    if (isAsked) return true;
+    const { state } = this.#options.connection;
+    // What a person has ended, and what could not be started, is not started again by a key.
+    if (state.kind === 'stopped' || state.kind === 'unavailable' || this.#backoff.isResting) return false;
+    return readSuggestSettings(document).inLanguage && isWorthAsking(place);
+  }
+
+  async #ask(source: SuggestionSource, place: Place, onText: (text: string) => void, signal: AbortSignal): Promise<string> {
+    const end = this.#state.begin();
+    try {
+      const text = await source.ask(place, onText, signal);
+      this.#backoff.worked();
+      end();
+      return text;
+    } catch (error) {
+      if (signal.aborted) {
+        end();
+      } else {
+        this.#backoff.failed();
+        this.#options.log(`No suggestion: ${messageOf(error)}`);
+        end(messageOf(error));
+      }
+      throw error;
+    }
+  }
+
+  #follow(): void {
+    const { enabled } = readSuggestSettings();
+    const { isTrusted } = vscode.workspace;
+    this.#stop();
+    // Another worker, or another limit, may say something else.
+    this.#cache.clear();
+    this.#backoff.worked();
+    if (enabled && isTrusted) this.#registration = vscode.languages.registerInlineCompletionItemProvider(FILES, this);
+    this.#state.switched({ isOn: enabled, isTrusted });
+  }
+
+  #stop(): void {
+    this.#registration?.dispose();
+    this.#registration = undefined;
+    this.#flow.cancel();
+  }
+
+  async #explained(): Promise<boolean> {
+    const { connection, memory } = this.#options;
+    if (memory.get<boolean>(EXPLAINED_KEY)) return true;
+    const { workers } = await connection.request('pool/get', {});
+    const ready = workers.filter((status) => status.ready && status.worker.enabled).map((status) => status.worker.id);
+    if (ready.length === 0) throw new Error(vscode.l10n.t('No worker is ready to suggest: run "Conductor: Add Worker" first.'));
+    const accept = vscode.l10n.t('Switch On');
+    const detail = [
+      vscode.l10n.t('While you type, the code around your cursor is sent to one of your workers: {0}.', ready.join(', ')),
+      vscode.l10n.t('The Conductor chooses it once for each language and project; a setting can name it instead.'),
+      vscode.l10n.t('Ignored files and lines that look like secrets are never sent.'),
+      vscode.l10n.t(
+        'Each suggestion costs what the worker costs. All of a day stop at {0}, which is a setting, too.',
+        formatUsd(readSuggestSettings().maxUsdPerDay),
+      ),
+    ].join('\n\n');
+    const chosen = await vscode.window.showInformationMessage(vscode.l10n.t('Suggestions while you type'), { modal: true, detail }, accept);
+    if (chosen !== accept) return false;
+    await memory.update(EXPLAINED_KEY, true);
+    return true;
+  }
+}
