@@ -20,16 +20,19 @@ export interface NewCheckpoint {
   readonly seed: number;
 }
 
-/** transformers' `initializer_range` for Qwen2. */
-const DEVIATION = 0.02;
-
 /** Qwen2's is 1,000,000, for texts of 32,768 tokens; this one (RoFormer's, arXiv 2104.09864) for texts of some hundreds. */
 const ROPE_THETA = 10_000;
 
 /**
+ * Of the weights: what makes a product with a normed vector as large as the vector. transformers draws all Qwen2 models with 0.02, which is that
+ * for a hidden size of 2,500; a small one's attention then begins so even that it learns late to look anything up.
+ */
+const deviationOf = (hiddenSize: number): number => 1 / Math.sqrt(hiddenSize);
+
+/**
  * Writes a Qwen2 model as Hugging Face lays it out, without a tokenizer, into a folder (absolute) that is made if need be: random weights in
- * float32, drawn as transformers draws them, but that the two products of a layer that are added to its input are smaller by √(2 · layers)
- * (GPT-2), so that depth does not add to the scale.
+ * float32, normal, but that the two products of a layer that are added to its input are smaller by √(2 · layers) (GPT-2), so that depth does not
+ * add to the scale.
  * @throws UnsupportedModelError for a geometry that no model has, and file system errors
  */
 export async function writeNewCheckpoint(folder: string, geometry: NewCheckpoint): Promise<void> {
@@ -54,7 +57,7 @@ function configOf(geometry: NewCheckpoint) {
     num_key_value_heads: geometry.keyValueHeads,
     max_position_embeddings: geometry.maximumPositions,
     hidden_act: 'silu',
-    initializer_range: DEVIATION,
+    initializer_range: deviationOf(geometry.hiddenSize),
     rms_norm_eps: 1e-6,
     rope_theta: ROPE_THETA,
     tie_word_embeddings: true,
@@ -72,7 +75,7 @@ function newTensors(config: ReturnType<typeof parseDecoderConfig>, seed: number)
     if (/norm\.weight$/.test(name)) return { name, shape, data: new Float32Array(count).fill(1) };
     if (name.endsWith('.bias')) return { name, shape, data: new Float32Array(count) };
     const isAdded = /(?:o_proj|down_proj)\.weight$/.test(name);
-    const deviation = isAdded ? DEVIATION / Math.sqrt(2 * config.layers) : DEVIATION;
+    const deviation = deviationOf(config.hiddenSize) / (isAdded ? Math.sqrt(2 * config.layers) : 1);
     return { name, shape, data: normals(count, seed * 1_000_003 + index).map((value) => deviation * value) };
   });
 }
