@@ -54,12 +54,12 @@ export function digestOf(question: string, pool: readonly { readonly description
   return { plan: ranked('plan'), write: ranked('write'), check: ranked('check'), near: ranked('near'), cheap: ranked('cheap') };
 }
 
-/** As plans name who does a step, so that it need only be repeated: "plan by 2, write by 0, near 1, cheap 3". Empty where nothing is known. */
+/** As conductor-mini names who does a step, so that it need only repeat it: "plan2, write0, near1, cheap3". Empty where nothing is known. */
 export function digestLine({ near, cheap, ...roles }: WorkerDigest): string {
   return [
-    ...ROLES.flatMap((role) => roles[role].map((ordinal) => `${role} by ${ordinal}`)),
-    ...near.map((ordinal) => `near ${ordinal}`),
-    ...cheap.map((ordinal) => `cheap ${ordinal}`),
+    ...ROLES.flatMap((role) => roles[role].map((ordinal) => `${role}${ordinal}`)),
+    ...near.map((ordinal) => `near${ordinal}`),
+    ...cheap.map((ordinal) => `cheap${ordinal}`),
   ].join(', ');
 }
 

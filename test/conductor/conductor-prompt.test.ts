@@ -73,7 +73,7 @@ describe('the mini prompt', () => {
   });
 
   it('tells of the workers who is said to be good at what', () => {
-    expect(prompt({ pool: [{}, { description: 'Plans work on intervals well.' }] })).toContain('\n\nWORKERS:\nplan by 1, near 1\n\nPlan for workers 0 to 1.');
+    expect(prompt({ pool: [{}, { description: 'Plans work on intervals well.' }] })).toContain('\n\nWORKERS:\nplan1, near1\n\nPlan for workers 0 to 1.');
   });
 
   it('stays short, however long the question, the context and the descriptions are', () => {

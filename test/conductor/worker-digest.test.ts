@@ -35,7 +35,7 @@ describe('the digest of workers', () => {
   });
 
   it('reads as plans name who does a step', () => {
-    expect(digestLine({ plan: [2], write: [0, 1], check: [], near: [1], cheap: [3] })).toBe('plan by 2, write by 0, write by 1, near 1, cheap 3');
+    expect(digestLine({ plan: [2], write: [0, 1], check: [], near: [1], cheap: [3] })).toBe('plan2, write0, write1, near1, cheap3');
   });
 
   it('names nobody but workers of the pool, each once a list, whatever is said of them', () => {

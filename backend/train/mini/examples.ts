@@ -1,7 +1,7 @@
 import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { Dice } from './dice.ts';
-import { keepText, makePlan } from './plans.ts';
+import { keepText, makePlan, openingOf } from './plans.ts';
 import { makePool } from './pools.ts';
 import { makeQuestion } from './questions.ts';
 import { EXTENSIONS, FILES, NAME_NOUNS, TOPICS } from './topics.ts';
@@ -15,6 +15,13 @@ export interface PlanExample {
   readonly messages: ReturnType<typeof conductorPrompt>['messages'];
   readonly text: string;
 }
+
+/** A conversation, and how texts that answer it may begin. */
+export interface OpeningsExample extends Pick<PlanExample, 'messages'> {
+  readonly openings: readonly string[];
+}
+
+const OPENINGS = 4;
 
 /** The example of that number: made from the seed and the number alone. */
 export function exampleAt(seed: number, index: number): PlanExample {
@@ -31,6 +38,18 @@ export function exampleAt(seed: number, index: number): PlanExample {
   }
   if (form === 2) return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), pool.length) }, plan(0));
   return exampleOf(first, plan(0));
+}
+
+/**
+ * Which worker fits is the hardest to learn, and little of a text is about it. So here are only the beginnings of plans, up to who does what,
+ * several for one question. Made from the seed and the number alone.
+ */
+export function openingsAt(seed: number, index: number): OpeningsExample {
+  const dice = new Dice(seed, 'openings', index);
+  const question = makeQuestion(dice);
+  const pool = makePool(dice, question.topic);
+  const { messages } = conductorPrompt({ question: question.text, context: '', pool, rounds: [] }, PROMPT_PROFILES.mini);
+  return { messages, openings: Array.from({ length: OPENINGS }, () => openingOf(makePlan(dice, question, pool, 0))) };
 }
 
 const exampleOf = (input: PromptInput, text: string): PlanExample =>

@@ -10,9 +10,7 @@ type Access = Plan['accessList'][number];
 /** What a step does; each says so in words that begin with it. */
 type Task = 'alone' | 'plan' | 'write' | 'check' | 'judge' | 'vague';
 
-/** How the reasoning names each. */
-const NAMES: Readonly<Record<Task, string>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'judge', vague: 'answer' };
-
+/** As the digest of the workers names it. */
 const ROLE_OF: Readonly<Record<Task, DigestRole>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
 
 /** Shapes of plans, and how often each is drawn. Nothing says which is good: that is for training to find out. */
@@ -77,7 +75,7 @@ export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' |
     accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, round)),
   };
   const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
-  return planText(reason, tasks.map((task, index) => `${NAMES[task]} by ${modelIds[index]}`), plan);
+  return planText(reason, tasks.map((task, index) => `${ROLE_OF[task]}${modelIds[index]}`), plan);
 }
 
 /** The text that keeps the answer of the round before. */
@@ -85,15 +83,18 @@ export const keepText = (dice: Dice): string => planText(dice.pick(KEEP_REASONS)
 
 /**
  * Who does what is said before the lists are written: three lists of one length are hard for a small model to count, and easy to copy from a
- * fourth; and whoever is chosen is chosen right behind what for.
+ * fourth; and whoever is chosen is chosen right behind what for, with not a space between.
  */
 const planText = (reason: string, steps: readonly string[], plan: Plan): string => `${reason} Steps: ${steps.join(', ')}.\n\n${renderPlan(plan)}`;
 
+/** The text of a plan up to who does the last step. */
+export const openingOf = (text: string): string => text.slice(0, text.indexOf('.\n\n'));
+
 /** Anybody, but mostly who is praised for the role, rather who is near the question, and a little rather somebody new. */
 function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, workers: number, used: readonly number[]): number {
-  const pull = (ranked: readonly number[], ordinal: number, first: number): number => [first, first / 2, first / 4][ranked.indexOf(ordinal)] ?? 0;
+  const pull = (ranked: readonly number[], ordinal: number, first: number): number => [first, first / 3, first / 8][ranked.indexOf(ordinal)] ?? 0;
   return dice.weighted(Array.from({ length: workers }, (_, ordinal) =>
-    (1 + pull(digest[role], ordinal, 10) + pull(digest.near, ordinal, 2)) * (used.includes(ordinal) ? 0.6 : 1)));
+    (1 + pull(digest[role], ordinal, 16) + pull(digest.near, ordinal, 2)) * (used.includes(ordinal) ? 0.6 : 1)));
 }
 
 /** What the shape suggests, by name or as a whole; now and then anything that is allowed. */

@@ -2,13 +2,13 @@ import type { Tokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import type { Example, TrainEngine } from '../engine.ts';
 import { learningRate, type LearningRateOptions } from '../learning-rate.ts';
 import type { TrainingCheckpoint, TrainingStore } from '../training-store.ts';
-import { exampleAt, type PlanExample } from './examples.ts';
+import { exampleAt, openingsAt } from './examples.ts';
 
 export interface PretrainOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Examples of a step; none comes twice. */
-  readonly batchSize: number;
+  /** Examples of a step: whole texts, and conversations with several openings each. None comes twice. */
+  readonly batchSize: { readonly texts: number; readonly openings: number };
   readonly learningRate: LearningRateOptions;
   /** The most that the norm of all gradients together may be. */
   readonly gradientClip: number;
@@ -18,7 +18,7 @@ export interface PretrainOptions {
 
 /** About half an hour on two cores that have nothing else to do. The rate is high, as small models like it. */
 export const PRETRAIN_DEFAULTS: PretrainOptions = {
-  seed: 1, steps: 2_400, batchSize: 16, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
+  seed: 1, steps: 1_200, batchSize: { texts: 12, openings: 8 }, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
 };
 
 /** For AdamW: gradients of single steps are noisy here, and there are few steps to average over. */
@@ -53,7 +53,7 @@ export async function pretrain(
   const metrics = [...(from?.metrics ?? [])];
   for (let step = from?.step ?? 0; step < steps; step += 1) {
     signal.throwIfAborted();
-    const batch = Array.from({ length: batchSize }, (_, place) => tokensOf(exampleAt(seed, step * batchSize + place), tokenizer));
+    const batch = batchOf(step, { seed, batchSize, tokenizer });
     const { loss } = await engine.forwardBackward({ type: 'cross_entropy' }, batch, signal);
     const { gradientNorm } = await engine.optimStep({ learningRate: learningRate(step + 1, steps + 1, options.learningRate), gradientClip });
     const done = step + 1;
@@ -64,11 +64,17 @@ export async function pretrain(
   }
 }
 
-function tokensOf({ messages, text }: PlanExample, tokenizer: PretrainParts['tokenizer']): Example {
-  return {
-    promptTokens: tokenizer.chat(messages),
-    tokens: [...tokenizer.encode(text, { specialTokens: 'plain' }), ...tokenizer.stopTokenIds.slice(0, 1)],
-    samplerLogprobs: [],
-    advantage: 0,
-  };
+function batchOf(
+  step: number, { seed, batchSize, tokenizer }: Pick<PretrainOptions, 'seed' | 'batchSize'> & Pick<PretrainParts, 'tokenizer'>,
+): Example[] {
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, place) => step * count + place);
+  const encoded = (text: string): number[] => tokenizer.encode(text, { specialTokens: 'plain' });
+  const stop = tokenizer.stopTokenIds.slice(0, 1);
+  const texts = numbers(batchSize.texts).map((number) => exampleAt(seed, number))
+    .map(({ messages, text }) => ({ promptTokens: tokenizer.chat(messages), tokens: [...encoded(text), ...stop] }));
+  const openings = numbers(batchSize.openings).map((number) => openingsAt(seed, number)).flatMap((example) => {
+    const promptTokens = tokenizer.chat(example.messages);
+    return example.openings.map((opening) => ({ promptTokens, tokens: encoded(opening) }));
+  });
+  return [...texts, ...openings].map((example) => ({ ...example, samplerLogprobs: [], advantage: 0 }));
 }

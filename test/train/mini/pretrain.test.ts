@@ -10,7 +10,7 @@ import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } 
 import { TrainingStore } from '../../../backend/train/training-store.ts';
 
 const TINY = { vocabularySize: 320, hiddenSize: 32, intermediateSize: 64, layers: 1, attentionHeads: 2, keyValueHeads: 1 };
-const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 6, batchSize: 2, stepsKept: 2, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 0.01 } };
+const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 6, batchSize: { texts: 1, openings: 1 }, stepsKept: 2, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 0.01 } };
 
 let folder: string;
 let base: string;
@@ -43,7 +43,7 @@ describe('pre-training', () => {
   it('lowers the loss, and goes on after a kill as if there had been none, bit for bit', async () => {
     const losses: number[] = [];
     const whole = await train('whole', undefined, ({ loss }) => losses.push(loss));
-    expect(losses[0]).toBeCloseTo(Math.log(320), 0);
+    expect(Math.abs(losses[0]! - Math.log(320))).toBeLessThan(1);
     expect(losses.at(-1)).toBeLessThan(losses[0]! - 0.5);
 
     const controller = new AbortController();
