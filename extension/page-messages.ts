@@ -65,6 +65,8 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
       return openFile(message.path, message.line);
     case 'addWorker':
       return runCommand('conductor.addWorker');
+    case 'demonstrate':
+      return runCommand('conductor.showDemonstration');
     case 'chooseModel':
       return runCommand('conductor.chooseConductorModel');
     case 'unloadModel':

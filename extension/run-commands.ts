@@ -43,6 +43,12 @@ export class RunCommands {
     return run;
   }
 
+  /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
+  async demonstrate(): Promise<void> {
+    const { runId } = await this.#options.connection.request('run/demonstrate', {});
+    await this.open(runId);
+  }
+
   /** The run of this id, opened if another one is open; without an id the open one. */
   async runOf(runId?: string): Promise<RunSnapshot> {
     const { runs } = this.#options;

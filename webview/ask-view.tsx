@@ -103,7 +103,11 @@ function NoWorkers(): JSX.Element {
       <p>A worker is a model that answers parts of your questions. Take one from a provider, or have one on this machine.</p>
       <Button appearance="primary" icon="add" onClick={() => host.post({ type: 'addWorker' })}>Add a worker</Button>
       <Button icon="cloud-download" onClick={() => host.post({ type: 'chooseModel' })}>Download a model and use it here</Button>
+      <Button icon="beaker" onClick={() => host.post({ type: 'demonstrate' })}>See a demonstration first</Button>
       <p class="quiet">A model on this machine needs no key, and no network once it is downloaded. It plans and answers.</p>
+      <p class="quiet">
+        The demonstration mends a bug of a sample project. Its workers are simulated and say so; the first worker of yours ends it.
+      </p>
     </section>
   );
 }

@@ -131,6 +131,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('insert'), text }),
   z.strictObject({ type: z.literal('openFile'), path: z.string().min(1).max(4_096), line: z.number().int().min(1).optional() }),
   z.strictObject({ type: z.literal('addWorker') }),
+  /** Solves the bug of a sample project with simulated workers, while there is no worker. */
+  z.strictObject({ type: z.literal('demonstrate') }),
   /** Has a model of this machine play the Conductor, downloaded first if need be. */
   z.strictObject({ type: z.literal('chooseModel') }),
   /** Frees its memory, or ends its loading. */

@@ -43,6 +43,12 @@ describe('a model of this machine', () => {
     expect(panel.posted.at(-1)).toEqual({ type: 'chooseModel' });
   });
 
+  it('is preceded by a demonstration, for who wants one', () => {
+    const panel = renderPanel(stateWith({ pool: { workers: [] }, runs: [] }));
+    panel.click('See a demonstration first');
+    expect(panel.posted.at(-1)).toEqual({ type: 'demonstrate' });
+  });
+
   it('is shown with what it is for, its device and its memory, and why not on a better device', () => {
     const panel = renderPanel((SCENES['local-ready'] as () => PanelState)());
     expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans on the CPU of this machine, 2.3 GB in 8-bit weights');

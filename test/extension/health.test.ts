@@ -1,0 +1,169 @@
+// @vitest-environment jsdom
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { HealthDetails, Pool } from '../../backend/protocol/methods.ts';
+import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { healthHtml, rowsHtml, type HealthWords } from '../../extension/health-html.ts';
+import { healthRows, type HealthFacts, type HealthRow } from '../../extension/health-rows.ts';
+
+const l10n = {
+  t: (text: unknown, ...values: unknown[]) => String(text).replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)])),
+};
+const details: HealthDetails = {
+  backendVersion: '1.0.0', node: 'v24.0.0', pid: 7, problems: [], sandbox: { available: true },
+  storage: { home: '/home/me/.conductor', writable: true, freeBytes: 50e9, journalBytes: 2e6 }, servers: [],
+};
+const worker = (input: Partial<WorkerConfig>): WorkerConfig => workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt', ...input });
+const bundledConductor = worker({ id: 'conductor-mini', provider: 'local', model: '/x/conductor-mini' });
+const ready = (input: Partial<WorkerConfig> = {}) => ({ worker: worker(input), ready: true, priced: true });
+const poolOf = (...workers: Pool['workers']): Pool => ({ file: '/home/me/.conductor/workers.json', bundledConductor, workers });
+const vitestFound = { command: 'npx vitest run', runner: 'vitest', folder: '' };
+
+function rowsOf(facts: Partial<HealthFacts> = {}): ReadonlyMap<string, HealthRow> {
+  const rows = healthRows({
+    backendProblem: undefined, extensionVersion: '1.0.0', details, pool: poolOf(ready()), models: undefined,
+    folders: [{ name: 'project', chosen: undefined, found: [vitestFound] }], trusted: true, tried: new Map(), ...facts,
+  }, l10n as never);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+const acts = (row: HealthRow | undefined) => row?.mends.map(({ id }) => id);
+
+describe('what the health page says', () => {
+  it('is that everything works where it does', () => {
+    const rows = [...rowsOf().values()];
+    expect(rows.map(({ id, state }) => [id, state])).toEqual([
+      ['backend', 'works'], ['worker-w', 'works'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'], ['storage', 'works'],
+    ]);
+    expect(rows.map(({ text }) => text).join('\n')).toContain('npx vitest run (vitest)');
+  });
+
+  it('is why the backend does not answer, and nothing that only it knows', () => {
+    const rows = [...rowsOf({ details: undefined, backendProblem: 'No Node was found.' }).values()];
+    expect(rows).toMatchObject([{ id: 'backend', state: 'broken', text: 'No Node was found.' }]);
+    expect(acts(rows[0])).toEqual(['restartBackend', 'showLogs']);
+  });
+
+  it('is that another version runs, and offers to restart it', () => {
+    const row = rowsOf({ extensionVersion: '1.1.0' }).get('backend');
+    expect(row).toMatchObject({ state: 'broken', text: expect.stringContaining('Version 1.0.0 runs') });
+    expect(acts(row)).toEqual(['restartBackend']);
+  });
+
+  it('is that a worker is wanted, or the demonstration', () => {
+    for (const pool of [poolOf(), poolOf(ready({ enabled: false }))]) {
+      const row = rowsOf({ pool }).get('workers');
+      expect(row?.state).toBe('missing');
+      expect(acts(row)).toEqual(['addWorker', 'showDemonstration']);
+    }
+  });
+
+  it('is which key is missing', () => {
+    const status = { worker: worker({ key: 'OPENAI_API_KEY' }), ready: false, priced: true, reason: 'Its key OPENAI_API_KEY is missing.' };
+    const row = rowsOf({ pool: poolOf(status) }).get('worker-w');
+    expect(row).toMatchObject({ state: 'missing', text: 'Its key OPENAI_API_KEY is missing.' });
+    expect(acts(row)).toEqual(['setKey']);
+  });
+
+  it('is which server is silent, until a real call says otherwise', () => {
+    const silent = { ...details, servers: [{ worker: 'w', state: 'silent' as const, reason: 'Nothing answers at http://127.0.0.1:11434.' }] };
+    expect(rowsOf({ details: silent }).get('worker-w')).toMatchObject({ state: 'broken', text: 'Nothing answers at http://127.0.0.1:11434.' });
+    const tried = new Map([['w', { ok: true, message: 'Worker "w" works (gpt, 0.4 s).' }]]);
+    expect(rowsOf({ details: silent, tried }).get('worker-w')).toMatchObject({ state: 'works', text: 'Worker "w" works (gpt, 0.4 s).' });
+    expect(rowsOf({ details: silent, tried }).get('worker-w')?.mends).toMatchObject([{ id: 'tryWorker', subject: 'w' }]);
+  });
+
+  it('is what is estimated, and what has no price', () => {
+    const text = rowsOf({ pool: poolOf({ ...ready({ provider: 'vscode', model: 'copilot/gpt' }), priced: false }) }).get('worker-w')?.text;
+    expect(text).toContain('estimates');
+    expect(text).toContain('price is not known');
+  });
+
+  it('is who plans, and why that cannot work', () => {
+    expect(rowsOf().get('conductor')).toMatchObject({ state: 'works', text: expect.stringContaining('part of Conductor') });
+    expect(rowsOf({ pool: { ...poolOf(ready()), conductor: 'w' } }).get('conductor')?.text).toContain('"w" plans');
+    const rows = rowsOf({ details: { ...details, problems: ['Local models are not available.'] } });
+    expect(rows.get('conductor')).toMatchObject({ state: 'broken', text: expect.stringContaining('Local models are not available.') });
+    expect(acts(rows.get('conductor'))).toEqual(['chooseConductor']);
+    expect(rows.get('local-models')?.state).toBe('broken');
+    const { bundledConductor: _none, ...bare } = poolOf(ready());
+    expect(rowsOf({ pool: bare }).get('conductor')?.state).toBe('missing');
+  });
+
+  it.each<[string, Partial<HealthFacts>, string, Partial<HealthRow>, string[]]>([
+    ['a workspace that is not trusted', { trusted: false }, 'tests', { state: 'missing' }, ['manageTrust']],
+    ['no folder', { folders: [] }, 'tests', { state: 'note' }, []],
+    ['no tests that are found', { folders: [{ name: 'p', chosen: undefined, found: [] }] }, 'tests-0', { state: 'missing' }, ['chooseTestCommand']],
+    ['tests that nobody wants', { folders: [{ name: 'p', chosen: null, found: [vitestFound] }] }, 'tests-0', { state: 'note' }, ['chooseTestCommand']],
+    ['a command of their own', { folders: [{ name: 'p', chosen: 'make test', found: [] }] }, 'tests-0', { state: 'works', text: 'Answers are checked with the command you chose: make test' }, ['chooseTestCommand']],
+    ['no sandbox', { details: { ...details, sandbox: { available: false, reason: 'bubblewrap is missing.', remedy: 'sudo apt-get install bubblewrap' } } }, 'sandbox', { state: 'missing' }, ['copyRemedy']],
+    ['no sandbox to be had', { details: { ...details, sandbox: { available: false } } }, 'sandbox', { state: 'missing' }, []],
+    ['a full disk', { details: { ...details, storage: { ...details.storage, freeBytes: 1e6 } } }, 'storage', { state: 'broken' }, []],
+    ['a folder that is read-only', { details: { ...details, storage: { ...details.storage, writable: false } } }, 'storage', { state: 'broken' }, []],
+    ['a broken workers.json', { pool: undefined, details: { ...details, workersFileProblem: 'workers.json: "id" is missing.' } }, 'workers-file', { state: 'broken', text: 'workers.json: "id" is missing.' }, ['openWorkersFile']],
+  ])('names %s', (_name, facts, id, expected, mends) => {
+    const row = rowsOf(facts).get(id);
+    expect(row).toMatchObject(expected);
+    expect(acts(row)).toEqual(mends);
+  });
+});
+
+describe('the health page', () => {
+  const words: HealthWords = {
+    title: 'Health', introduction: 'What works.', lookAgain: 'Look Again', looking: 'Looking …',
+    states: { works: 'Works.', missing: 'Missing.', broken: 'Does not work.', note: 'Good to know.' },
+  };
+  const row: HealthRow = {
+    id: 'worker-w', state: 'broken', title: 'Worker "<b>"', text: '<img src=x onerror=alert(1)>',
+    mends: [{ id: 'tryWorker', label: 'Try & See', subject: '"><script>' }],
+  };
+
+  /** The page in a browser of its own, and what it posted to the extension. */
+  function open(): { readonly page: Document; readonly posted: unknown[]; readonly show: (rows: readonly HealthRow[], summary?: string) => void } {
+    const posted: unknown[] = [];
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    onTestFinished(() => frame.remove());
+    const { contentWindow: window, contentDocument: page } = frame;
+    if (!window || !page) throw new Error('The frame has no page.');
+    Object.assign(window, { acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message) }) });
+    page.write(healthHtml({ nonce: 'n', language: 'en', words }));
+    page.close();
+    const show = (rows: readonly HealthRow[], summary = 'One thing needs you.'): void => {
+      window.dispatchEvent(new MessageEvent('message', { data: { rows: rowsHtml(rows, words), summary } }));
+    };
+    return { page, posted, show };
+  }
+
+  it('asks for its rows, and shows texts as texts', () => {
+    const { page, posted, show } = open();
+    expect(posted).toEqual([{ act: 'ready', subject: '' }]);
+    show([row]);
+    expect(page.querySelector('h2')?.textContent).toContain('Worker "<b>"');
+    expect(page.querySelectorAll('img, b, #rows script')).toHaveLength(0);
+    expect(page.querySelector('[role=status]')?.textContent).toBe('One thing needs you.');
+  });
+
+  it('says which button was pressed, and for whom', () => {
+    const { page, posted, show } = open();
+    show([row]);
+    page.querySelector<HTMLElement>('#worker-w-tryWorker')?.click();
+    page.querySelector<HTMLElement>('#look-again')?.click();
+    expect(posted.slice(1)).toEqual([{ act: 'tryWorker', subject: '"><script>' }, { act: 'lookAgain', subject: '' }]);
+  });
+
+  it('leaves the focus where it was, or where it can still be', () => {
+    const { page, show } = open();
+    show([row]);
+    page.querySelector<HTMLElement>('#worker-w-tryWorker')?.focus();
+    show([{ ...row, text: 'It works now.' }]);
+    expect(page.activeElement?.id).toBe('worker-w-tryWorker');
+    show([]);
+    expect(page.activeElement?.id).toBe('look-again');
+  });
+
+  it('may load and run nothing but itself', () => {
+    const html = healthHtml({ nonce: 'abc', language: 'en', words });
+    expect(html).toContain("default-src 'none'; style-src 'nonce-abc'; script-src 'nonce-abc'");
+    expect(html.match(/<(?:script|style)\b[^>]*>/g)).toEqual(['<style nonce="abc">', '<script nonce="abc">']);
+    expect(rowsHtml([row], words)).not.toContain('style=');
+  });
+});
