@@ -1,0 +1,54 @@
+// @vitest-environment jsdom
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const text = (file: string): Promise<string> => readFile(path.join(import.meta.dirname, '../..', file), 'utf8');
+
+interface Step {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly media: { readonly svg: string; readonly altText: string };
+  readonly completionEvents: readonly string[];
+}
+const { contributes } = JSON.parse(await text('package.json')) as {
+  contributes: { commands: { command: string }[]; walkthroughs: { id: string; steps: Step[] }[] };
+};
+const texts = JSON.parse(await text('package.nls.json')) as Record<string, string>;
+const said = (reference: string): string => texts[reference.slice(1, -1)] ?? '';
+const commands = new Set(contributes.commands.map(({ command }) => command));
+const contextKeys = await text('extension/context-keys.ts');
+const [walkthrough, ...others] = contributes.walkthroughs;
+
+describe('the walkthrough', () => {
+  it('is one, and short', () => {
+    expect(others).toEqual([]);
+    expect(walkthrough?.steps).toHaveLength(5);
+  });
+
+  it.each(walkthrough?.steps ?? [])('leads from "$id" on with a command that there is', ({ description, title }) => {
+    expect(said(title)).not.toBe('');
+    const named = [...said(description).matchAll(/\]\(command:([\w.]+)\)/g)].map(([, command]) => command);
+    expect(named).toHaveLength(1);
+    expect(named.filter((command) => !commands.has(command ?? ''))).toEqual([]);
+  });
+
+  it.each(walkthrough?.steps ?? [])('knows when "$id" is done', ({ completionEvents }) => {
+    expect(completionEvents).toHaveLength(1);
+    const [, kind, name = ''] = /^(onCommand|onContext):conductor\.(\w+)$/.exec(completionEvents[0] ?? '') ?? [];
+    expect(kind === 'onCommand' ? commands.has(`conductor.${name}`) : contextKeys.includes(`'${name}'`)).toBe(true);
+  });
+
+  it.each(walkthrough?.steps ?? [])('shows "$id" in the colours of the theme, and says what is to be seen', async ({ media }) => {
+    expect(said(media.altText).length).toBeGreaterThan(30);
+    const picture = new DOMParser().parseFromString(await text(media.svg), 'image/svg+xml');
+    expect(picture.documentElement.getAttribute('viewBox')).toBe('0 0 600 400');
+    expect(picture.querySelectorAll('script, image, a, foreignObject, animate')).toHaveLength(0);
+    const colours = [...picture.querySelectorAll('[style]')].flatMap((element) =>
+      [...(element.getAttribute('style') ?? '').matchAll(/(?:fill|stroke): ([^;]+)/g)].map(([, colour]) => colour ?? ''));
+    expect(colours.length).toBeGreaterThan(10);
+    expect(colours.filter((colour) => colour !== 'none' && !/^var\(--vscode-[\w-]+, .+\)$/.test(colour))).toEqual([]);
+    expect(picture.querySelectorAll('[fill], [stroke]')).toHaveLength(0);
+  });
+});
