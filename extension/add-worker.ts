@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Pool } from '../backend/protocol/methods.ts';
 import { workerConfigSchema, type WorkerConfig } from '../backend/protocol/worker-config.ts';
+import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { suggestPool } from './first-pool.ts';
 import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
@@ -221,20 +222,6 @@ async function askField(
     validateInput: (typed) => (optional && typed.trim() === '' ? undefined : fieldProblem(field, typed.trim())),
   });
   return text?.trim();
-}
-
-/** @returns the key, an empty text to keep the stored one, or undefined when the person presses Escape. */
-export async function askKeyValue(name: string, { keepable }: { keepable: boolean }): Promise<string | undefined> {
-  const value = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Conductor: Set Key'),
-    prompt: keepable
-      ? vscode.l10n.t('Value of {0}; leave empty to keep the stored one. It is stored in VS Code’s secret storage.', name)
-      : vscode.l10n.t('Value of {0}. It is stored in VS Code’s secret storage.', name),
-    password: true,
-    ignoreFocusOut: true,
-    validateInput: (typed) => (typed.trim() === '' && !keepable ? vscode.l10n.t('Paste the key.') : undefined),
-  });
-  return value?.trim();
 }
 
 async function restore(keys: KeyStore, name: string, before: string | undefined): Promise<void> {

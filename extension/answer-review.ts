@@ -1,16 +1,12 @@
 import * as vscode from 'vscode';
-import * as z from 'zod';
-import { fileEditSchema, type FileEdit } from '../backend/protocol/methods.ts';
+import type { FileEdit } from '../backend/protocol/methods.ts';
 import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import type { Applied } from './applied-answer.ts';
 import { applyEdits, placeEdits, undoEdits, type Obstacle, type PlacedEdit } from './apply-edits.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { ContextKeys } from './context-keys.ts';
 import { SCHEMES, type VirtualDocuments } from './virtual-documents.ts';
-
-/** What was applied last, kept in the workspace's own storage so that it can be undone after a reload, too. */
-const appliedSchema = z.object({ runId: z.string(), folder: z.string(), edits: z.array(fileEditSchema) });
-type Applied = z.infer<typeof appliedSchema>;
 
 const APPLIED_KEY = 'conductor.applied';
 /** VS Code keeps the workspace's storage in memory; a larger change is undone with the editor's own undo or version control. */
@@ -44,7 +40,7 @@ export class AnswerReview {
 
   constructor(options: AnswerReviewOptions) {
     this.#options = options;
-    options.contextKeys.set('canUndo', this.#applied() !== undefined);
+    options.contextKeys.set('canUndo', options.memory.get(APPLIED_KEY) !== undefined);
   }
 
   /** Ends the review when the person closes its tab. A tab that VS Code restored after a reload has lost its review and is closed. */
@@ -104,7 +100,7 @@ export class AnswerReview {
 
   /** Takes back the answer that was applied last. @throws EditConflictError where its lines have been edited since. */
   async undo(): Promise<void> {
-    const applied = this.#applied();
+    const applied = await this.#applied();
     if (!applied) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
     const { placed, refused } = await placeEdits(openFolder(applied.folder), applied.edits);
     const [first] = refused;
@@ -176,8 +172,9 @@ export class AnswerReview {
     this.#options.contextKeys.set('reviewing', false);
   }
 
-  #applied(): Applied | undefined {
-    return appliedSchema.safeParse(this.#options.memory.get(APPLIED_KEY)).data;
+  async #applied(): Promise<Applied | undefined> {
+    const { readApplied } = await import('./applied-answer.ts');
+    return readApplied(this.#options.memory.get(APPLIED_KEY));
   }
 
   async #remember(applied: Applied | undefined): Promise<void> {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { formatBytes } from '../backend/protocol/figures.ts';
 import type { LoadedModelView, LocalModelsView, OfferedModel } from '../backend/protocol/local-models.ts';
 import { RequestError } from '../backend/protocol/request-error.ts';
-import { askKeyValue } from './add-worker.ts';
+import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { modelTitle } from './local-models-of.ts';
 import type { PanelStateSource } from './panel-state.ts';

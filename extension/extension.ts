@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { BackendClient } from '../backend/protocol/client/backend-client.ts';
-import { conductorHome } from '../backend/protocol/client/discovery.ts';
-import { connectBackend, stopBackend } from '../backend/protocol/client/start-backend.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { AddWorkerCommand } from './add-worker.ts';
 import { AnswerReview } from './answer-review.ts';
 import { BackendConnection, messageOf, type ConnectionState } from './backend-connection.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
@@ -64,12 +61,18 @@ export interface TestParts {
 export function activate(context: vscode.ExtensionContext): ConductorApi {
   const log = vscode.window.createOutputChannel('Conductor', { log: true });
   const keys = new KeyStore(context.secrets);
-  const home = (): string => readSettings().home ?? conductorHome();
 
-  const connect = (signal: AbortSignal): Promise<BackendClient> => {
+  // Sockets and schemas are most of what there is to load, and only a connection needs them.
+  const loadClient = async () => {
+    const { connectBackend, stopBackend } = await import('../backend/protocol/client/start-backend.ts');
+    const { conductorHome } = await import('../backend/protocol/client/discovery.ts');
+    return { connectBackend, stopBackend, home: readSettings().home ?? conductorHome() };
+  };
+  const connect = async (signal: AbortSignal): Promise<BackendClient> => {
+    const { connectBackend, home } = await loadClient();
     const { nodePath } = readSettings();
     return connectBackend({
-      home: home(),
+      home,
       backendScript: vscode.Uri.joinPath(context.extensionUri, 'dist', 'backend.mjs').fsPath,
       nodePath,
       nodeIsElectron: nodePath === undefined && 'electron' in process.versions,
@@ -86,7 +89,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   };
   const connection = new BackendConnection({
     connect,
-    stop: async () => void (await stopBackend(home())),
+    stop: async () => {
+      const { stopBackend, home } = await loadClient();
+      await stopBackend(home);
+    },
     wait: (ms, signal) => delay(ms, undefined, { signal }),
     log: (line) => log.warn(line),
   });
@@ -151,7 +157,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible,
   });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
-  const addWorker = new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() });
+  const addWorker = async (): Promise<unknown> => {
+    const { AddWorkerCommand } = await import('./add-worker.ts');
+    return new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() }).run();
+  };
   const ghost = new AnswerGhost();
   const solveHere = new SolveHere({ connection, solve, runCommands, panel, ghost });
   const suggestions = new Suggestions({
@@ -243,7 +252,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
       if (typeof trainingId === 'string') await trainingCommands.open(trainingId);
     },
     'conductor.showDemonstration': () => runCommands.demonstrate(),
-    'conductor.addWorker': () => addWorker.run(),
+    'conductor.addWorker': () => addWorker(),
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
     'conductor.chooseConductorModel': (argument) => chooseModel.run(argument),

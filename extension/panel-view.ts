@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { pageMessageSchema, type PageMessage, type StateMessage } from '../backend/protocol/panel-messages.ts';
+import type { PageMessage, StateMessage } from '../backend/protocol/panel-messages.ts';
 import { panelHtml } from './panel-html.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { Throttle } from './throttle.ts';
@@ -53,7 +53,8 @@ export class PanelView implements vscode.WebviewViewProvider {
     this.#view = view;
     const { webview } = view;
     webview.options = { enableScripts: true, localResourceRoots: [dist, vscode.Uri.joinPath(extensionUri, 'media')] };
-    webview.onDidReceiveMessage((raw: unknown) => {
+    webview.onDidReceiveMessage(async (raw: unknown) => {
+      const { pageMessageSchema } = await import('../backend/protocol/panel-messages.ts');
       const message = pageMessageSchema.safeParse(raw);
       if (message.success) this.#receive(message.data);
       else onProblem(`The panel sent a message that is none: ${message.error.message}`);

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import * as z from 'zod';
-import { runRequestSchema, type RunRequestInput } from '../backend/protocol/run-request.ts';
+import type { RunRequestInput } from '../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
 import { chooseFolder, lookingAt } from './looking-at.ts';
@@ -17,9 +16,6 @@ export interface SolveOptions {
   readonly showPanel: () => Promise<void>;
   readonly chooseTests: () => Promise<boolean>;
 }
-
-/** What another extension, a keybinding or a test may pass to the command `conductor.solve`. */
-const solveArgumentsSchema = z.object({ question: z.string(), confirmContext: z.boolean().optional() });
 
 const MAX_QUESTION_CHARACTERS = 32_000;
 
@@ -44,7 +40,8 @@ export class SolveCommand {
    * @returns the run's id; undefined when the person changed their mind.
    */
   async run(argument?: unknown): Promise<string | undefined> {
-    const given = solveArgumentsSchema.safeParse(argument).data;
+    const { readSolveArguments } = await import('./solve-input.ts');
+    const given = readSolveArguments(argument);
     const question = given?.question ?? (await askQuestion());
     if (question === undefined) return undefined;
     return this.solve(question, given?.confirmContext);
@@ -110,8 +107,8 @@ export class SolveCommand {
       ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder) }),
       ...readTestSettings(folder?.uri),
     };
-    const checked = runRequestSchema.safeParse(request);
-    if (!checked.success) throw new Error(sentenceOf(checked.error));
+    const { checkRequest } = await import('./solve-input.ts');
+    checkRequest(request);
     return { request, folder, confirmContext };
   }
 }
@@ -130,10 +127,4 @@ async function askQuestion(): Promise<string | undefined> {
       return vscode.l10n.t('At most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS);
     },
   });
-}
-
-function sentenceOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  const text = issue?.message ?? error.message;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { trainingConfigSchema, type TrainingConfig } from '../backend/protocol/training.ts';
+import type { TrainingConfig } from '../backend/protocol/training.ts';
 
 /** Where a project keeps settings of its trainings: what `conductor train --config` reads. */
 export const TRAINING_CONFIG_FILE = 'conductor.train.json';
@@ -27,6 +27,7 @@ export interface ProjectTrainingConfig {
 export async function readTrainingConfig(folder: string): Promise<ProjectTrainingConfig> {
   const file = path.join(folder, TRAINING_CONFIG_FILE);
   const text = await readText(file);
+  const { trainingConfigSchema } = await import('../backend/protocol/training.ts');
   const parsed = trainingConfigSchema.safeParse(text === undefined ? {} : parse(file, text));
   if (parsed.success) return { config: parsed.data, isFromFile: text !== undefined };
   const [issue] = parsed.error.issues;

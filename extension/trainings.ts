@@ -1,7 +1,5 @@
-import { isTrainingOver } from '../backend/protocol/training-facts.ts';
-import {
-  applyTrainingEvent, type Training, type TrainingEvent, type TrainingState, type TrainingSummary,
-} from '../backend/protocol/training.ts';
+import { applyTrainingEvent, isTrainingOver } from '../backend/protocol/training-facts.ts';
+import type { Training, TrainingEvent, TrainingState, TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { Followed } from './followed.ts';
 import { Signal } from './signal.ts';

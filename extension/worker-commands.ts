@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Pool } from '../backend/protocol/methods.ts';
-import { askKeyValue } from './add-worker.ts';
+import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { KeyStore } from './keys.ts';
 import type { PanelStateSource } from './panel-state.ts';

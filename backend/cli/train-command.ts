@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatUsd, formatWhen } from '../protocol/figures.ts';
-import { isTrainingOver, rolloutsOf } from '../protocol/training-facts.ts';
-import {
-  applyTrainingEvent, trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent,
-} from '../protocol/training.ts';
+import { applyTrainingEvent, isTrainingOver, rolloutsOf } from '../protocol/training-facts.ts';
+import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent } from '../protocol/training.ts';
 import { positive, readArguments } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';

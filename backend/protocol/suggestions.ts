@@ -1,8 +1,5 @@
 import * as z from 'zod';
-
-/** The most of a document that is told on either side of the cursor, in UTF-16 units; far less of it is sent to a worker. */
-export const MAX_TOLD_BEFORE = 32_000;
-export const MAX_TOLD_AFTER = 8_000;
+import { MAX_TOLD_AFTER, MAX_TOLD_BEFORE } from './suggestion-limits.ts';
 
 /** A place in a document where a worker may write on. Documents are told as they are in the editor, saved or not. */
 export const suggestRequestSchema = z.object({

@@ -1,3 +1,5 @@
+import type { Training, TrainingEvent } from './training.ts';
+
 // What is known of a training without its schemas, which the panel must not carry.
 
 /** So many of a step's rollouts are told of, those that come first. */
@@ -14,3 +16,23 @@ export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Extent): number =
 
 /** @param state a `TrainingState`. */
 export const isTrainingOver = (state: string): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';
+
+/** The training after one more change. One that is in it already changes nothing, so replays are harmless. */
+export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
+  if (seq <= training.seq) return training;
+  const { metrics, progress, rollouts, ...replaced } = change;
+  return {
+    ...training, ...replaced, seq, updatedAt: at,
+    ...(progress !== undefined && { progress: progress ?? undefined }),
+    ...(metrics && { metrics: [...training.metrics.slice(0, metrics.after), ...metrics.told] }),
+    ...(rollouts && { rollouts: withRollouts(training.rollouts, rollouts) }),
+  };
+}
+
+function withRollouts(before: Training['rollouts'], { step, list }: NonNullable<Training['rollouts']>): NonNullable<Training['rollouts']> {
+  const known = new Map((before?.step === step ? before.list : []).map((rollout) => [rollout.runId, rollout]));
+  for (const rollout of list) {
+    if (known.has(rollout.runId) || known.size < MAX_TOLD_ROLLOUTS) known.set(rollout.runId, rollout);
+  }
+  return { step, list: [...known.values()] };
+}

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { MAX_TOLD_ROLLOUTS } from './training-facts.ts';
 
 /*
  * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the
@@ -192,26 +191,6 @@ export type TrainingChange = z.infer<typeof trainingChangeSchema>;
 /** One change; `seq` counts those of a training without a gap. */
 export const trainingEventSchema = z.object({ trainingId: z.string(), seq: z.number().int(), at: z.number(), change: trainingChangeSchema });
 export type TrainingEvent = z.infer<typeof trainingEventSchema>;
-
-/** The training after one more change. One that is in it already changes nothing, so replays are harmless. */
-export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
-  if (seq <= training.seq) return training;
-  const { metrics, progress, rollouts, ...replaced } = change;
-  return {
-    ...training, ...replaced, seq, updatedAt: at,
-    ...(progress !== undefined && { progress: progress ?? undefined }),
-    ...(metrics && { metrics: [...training.metrics.slice(0, metrics.after), ...metrics.told] }),
-    ...(rollouts && { rollouts: withRollouts(training.rollouts, rollouts) }),
-  };
-}
-
-function withRollouts(before: Training['rollouts'], { step, list }: NonNullable<Training['rollouts']>): NonNullable<Training['rollouts']> {
-  const known = new Map((before?.step === step ? before.list : []).map((rollout) => [rollout.runId, rollout]));
-  for (const rollout of list) {
-    if (known.has(rollout.runId) || known.size < MAX_TOLD_ROLLOUTS) known.set(rollout.runId, rollout);
-  }
-  return { step, list: [...known.values()] };
-}
 
 /** A training as a list has it. */
 export const trainingSummarySchema = z.object({

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isTrainingOver } from '../protocol/training-facts.ts';
-import {
-  applyTrainingEvent, type TaskNotes, type Training, type TrainingChange, type TrainingConfig, type TrainingEvent, type WholeRollout,
-} from '../protocol/training.ts';
+import { applyTrainingEvent, isTrainingOver } from '../protocol/training-facts.ts';
+import type { TaskNotes, Training, TrainingChange, TrainingConfig, TrainingEvent, WholeRollout } from '../protocol/training.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunKeys } from '../solve/run-keys.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { MAX_TOLD_AFTER, MAX_TOLD_BEFORE } from '../../backend/protocol/suggestions.ts';
+import { MAX_TOLD_AFTER, MAX_TOLD_BEFORE } from '../../backend/protocol/suggestion-limits.ts';
 import { wantsLines } from './gap.ts';
 import { readSuggestSettings } from './suggest-settings.ts';
 import type { Place } from './suggestion-source.ts';

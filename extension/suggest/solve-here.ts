@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import * as z from 'zod';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { answerOf } from '../../backend/protocol/run-snapshot.ts';
 import type { BackendConnection } from '../backend-connection.ts';
@@ -18,9 +17,6 @@ export interface SolveHereOptions {
   readonly ghost: AnswerGhost;
 }
 
-/** What a keybinding or a test may pass to the command `conductor.solveHere`. */
-const argumentsSchema = z.object({ question: z.string(), confirmContext: z.boolean().optional() });
-
 /** Where the question is asked. */
 interface Asked {
   readonly document: vscode.TextDocument;
@@ -37,9 +33,13 @@ export class SolveHere {
     this.#options = options;
   }
 
-  /** @returns the run's id, once its answer is on show; undefined when the person changed their mind. */
+  /**
+   * @param argument a `{question}` of a keybinding or a test; a menu passes other things, which do not count.
+   * @returns the run's id, once its answer is on show; undefined when the person changed their mind.
+   */
   async run(argument?: unknown): Promise<string | undefined> {
-    const given = argumentsSchema.safeParse(argument).data;
+    const { readSolveArguments } = await import('../solve-input.ts');
+    const given = readSolveArguments(argument);
     const asked = await askedAt(vscode.window.activeTextEditor);
     const question = given?.question ?? (await askQuestion());
     if (question === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_TOLD_ROLLOUTS } from '../../backend/protocol/training-facts.ts';
+import { applyTrainingEvent, MAX_TOLD_ROLLOUTS } from '../../backend/protocol/training-facts.ts';
 import {
-  applyTrainingEvent, trainingConfigSchema, trainingSchema, type Rollout, type Training, type TrainingChange, type TrainingEvent,
+  trainingConfigSchema, trainingSchema, type Rollout, type Training, type TrainingChange, type TrainingEvent,
 } from '../../backend/protocol/training.ts';
 import type { TrainingListener } from '../../backend/train/training-manager.ts';
 import { TrainingRefusedError } from '../../backend/train/training-manager.ts';
