@@ -99,6 +99,7 @@ export class SimulatorServer {
   readonly #key: string | undefined;
   readonly #workers: readonly SimulatedWorker[];
   readonly #open = new Set<Promise<void>>();
+  #asked = 0;
 
   private constructor(server: Server, { seed, latency = 1, key, workers = WORKERS, rule = answerAsWorker }: SimulatorOptions) {
     this.#server = server;
@@ -132,6 +133,11 @@ export class SimulatorServer {
   /** The model that plays the Conductor, as an entry of `workers.json`. */
   conductor(): SimulatedWorkerConfig {
     return this.#configOf(CONDUCTOR);
+  }
+
+  /** How often a model was asked. */
+  get asked(): number {
+    return this.#asked;
   }
 
   /** How many requests are being answered. */
@@ -197,6 +203,7 @@ export class SimulatorServer {
   }
 
   async #answer({ format, wires }: Route, body: string, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    this.#asked += 1;
     const request = format.read(JSON.parse(body));
     const model = this.#models.get(request.model);
     if (!model || !wires.includes(model.wire)) {

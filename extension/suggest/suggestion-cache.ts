@@ -24,6 +24,15 @@ export class SuggestionCache {
 
   /** What belongs at the gap: empty where nothing does, undefined where that is not known. */
   get(gap: Gap): string | undefined {
+    // Several lines begin with the one that is wanted.
+    return this.#find(gap) ?? (gap.multiline ? undefined : this.#find({ ...gap, multiline: true }));
+  }
+
+  clear(): void {
+    this.#texts.clear();
+  }
+
+  #find(gap: Gap): string | undefined {
     const { before } = gap;
     for (let typed = 0; typed <= Math.min(MAX_TYPED, before.length); typed += 1) {
       const key = keyOf(gap, before.slice(0, before.length - typed));
@@ -36,10 +45,6 @@ export class SuggestionCache {
       return text.slice(typed);
     }
     return undefined;
-  }
-
-  clear(): void {
-    this.#texts.clear();
   }
 }
 

@@ -13,10 +13,13 @@ export interface SuggestionFlowOptions<G extends Gap> {
 }
 
 /**
- * An editor takes its question back at every key and asks anew a moment later. A request that nobody has taken up by then is
- * cancelled; VS Code itself waits up to 50 ms before it asks.
+ * An editor takes its question back at every key and asks anew once the keys pause; VS Code itself waits 50 ms for that. A request that
+ * nobody has taken up after so long is cancelled.
  */
-const ORPHANED_MS = 250;
+const ORPHANED_MS = 1_000;
+
+/** What a request is cancelled with: what it asks for is of no use any more. */
+class Superseded extends Error {}
 
 /** One request at a worker, and who waits for it. */
 class Request<G extends Gap> {
@@ -82,7 +85,7 @@ class Request<G extends Gap> {
   }
 
   cancel(): void {
-    this.#controller.abort();
+    this.#controller.abort(new Superseded('The person went on.'));
   }
 
   #agrees(gap: Gap): boolean {
@@ -110,7 +113,7 @@ export class SuggestionFlow<G extends Gap> {
 
   /**
    * @param options `atOnce`: the person asked for it, so that there is nothing to wait for
-   * @returns what belongs at the gap, empty where nothing does; undefined when the signal aborted
+   * @returns what belongs at the gap, empty where nothing does; undefined when the signal aborted or the document went another way
    * @throws what `ask` throws
    */
   async suggest(gap: G, signal: AbortSignal, { atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<string | undefined> {
@@ -129,9 +132,19 @@ export class SuggestionFlow<G extends Gap> {
         if (text !== undefined) return text;
       }
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (signal.aborted || error instanceof Superseded) return undefined;
       throw error;
     }
+  }
+
+  /** Whether a request is under way. */
+  get isAsking(): boolean {
+    return this.#request !== undefined;
+  }
+
+  /** The document reads like this now: what is under way and would not do for it any more is cancelled, before anybody asks. */
+  changed(gap: Gap): void {
+    if (this.#request && !this.#request.fits(gap)) this.cancel();
   }
 
   /** Gives up what is under way. */

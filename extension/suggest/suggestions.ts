@@ -58,6 +58,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
         if (event.affectsConfiguration(SECTION)) this.#follow();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#follow()),
+      vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
       this.#status,
       { dispose: () => this.#stop() },
     );
@@ -121,6 +122,12 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
       }
       throw error;
     }
+  }
+
+  #changed({ document, contentChanges: [change] }: vscode.TextDocumentChangeEvent): void {
+    if (!change || !this.#flow.isAsking) return;
+    const place = placeAt(document, document.positionAt(change.rangeOffset + change.text.length), undefined);
+    if (place) this.#flow.changed(place);
   }
 
   #follow(): void {

@@ -123,6 +123,25 @@ export class VsCodeWindow {
     await this.tab(path.basename(file)).waitFor();
   }
 
+  /** Puts the cursor into the open file; both count from 1. */
+  async goTo(line: number, column: number): Promise<void> {
+    await this.#fillPalette(`:${line}:${column}`);
+    await this.page.keyboard.press('Enter');
+    await this.quickInput.waitFor({ state: 'hidden' });
+  }
+
+  /** Types where the cursor is, key by key, as quickly as people do. */
+  async type(text: string): Promise<void> {
+    await this.page.keyboard.type(text, { delay: 40 });
+  }
+
+  /** What is suggested at the cursor and not part of the document; empty where nothing is. */
+  async ghostText(): Promise<string> {
+    const pieces = await this.page.locator('.ghost-text-decoration, .ghost-text-decoration-preview, .suggest-preview-text').allTextContents();
+    // The editor writes spaces that do not break.
+    return pieces.join('').replaceAll('\u00a0', ' ');
+  }
+
   tab(name: string | RegExp): Locator {
     return this.page.getByRole('tab', { name });
   }
@@ -186,10 +205,13 @@ export class VsCodeWindow {
     return this.page.frameLocator('iframe.webview.ready').nth(index).frameLocator('iframe#active-frame');
   }
 
-  /** A new window is dark. */
-  async useTheme(theme: 'light' | 'dark'): Promise<void> {
-    await this.page.emulateMedia({ colorScheme: theme });
-    await this.page.locator(theme === 'light' ? '.monaco-workbench.vs' : '.monaco-workbench.vs-dark').waitFor();
+  /** A new window is dark. High contrast is what VS Code takes where the system forces its colours. */
+  async useTheme(theme: 'light' | 'dark' | 'high-contrast'): Promise<void> {
+    const [colorScheme, forcedColors, name] = ({
+      'light': ['light', 'none', 'vs'], 'dark': ['dark', 'none', 'vs-dark'], 'high-contrast': ['dark', 'active', 'hc-black'],
+    } as const)[theme];
+    await this.page.emulateMedia({ colorScheme, forcedColors });
+    await this.page.locator(`.monaco-workbench.${name}`).waitFor();
   }
 
   /** Drags the edge of the side bar until it is `width` pixels wide. */

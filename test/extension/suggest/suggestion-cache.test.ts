@@ -13,6 +13,14 @@ describe('the cache', () => {
     expect(cache.get(gapAt('const a = |\n', true))).toBeUndefined();
   });
 
+  it('gives the rest of a line out of several lines, and never several out of one', () => {
+    const cache = new SuggestionCache();
+    cache.put(gapAt('{\n  |\n}', true), 'one();\n  two();');
+    expect(cache.get(gapAt('{\n  on|\n}'))).toBe('e();\n  two();');
+    cache.put(gapAt('const a = |'), 'one();');
+    expect(cache.get(gapAt('const a = |', true))).toBeUndefined();
+  });
+
   it('remembers that nothing belongs somewhere', () => {
     const cache = new SuggestionCache();
     cache.put(gapAt('const a = |'), '');

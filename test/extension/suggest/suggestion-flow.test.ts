@@ -136,6 +136,17 @@ describe('a request under way', () => {
     expect(asked[0]?.signal.aborted).toBe(true);
   });
 
+  it('is cancelled as soon as the document goes another way, before anybody asks, and not while it goes along', async () => {
+    const { flow, asked, first } = await begin();
+    asked[0]?.onText('one');
+    flow.changed(gapAt('const a = on|'));
+    expect(asked[0]?.signal.aborted).toBe(false);
+    flow.changed(gapAt('const a = ot|'));
+    expect(asked[0]?.signal.aborted).toBe(true);
+    expect(flow.isAsking).toBe(false);
+    expect(await first).toBeUndefined();
+  });
+
   it('is cancelled a moment after nobody waits for it any more', async () => {
     const { asked, waits, key, first } = await begin();
     key.abort();

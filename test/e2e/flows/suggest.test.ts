@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bugOf } from '../../../backend/simulator/sample-project.ts';
+import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
+
+const SCREENS = path.join(ARTIFACTS, 'screens');
+const SEED = 1;
+const { source } = bugOf(SEED).family;
+
+/** A plan and an answer of simulated models that take their time. */
+const PATIENT = { timeout: 60_000 };
+
+const ON = /Conductor suggestions are on/;
+const OFF = /Conductor suggestions are off/;
+
+describe('suggestions', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({
+      seed: SEED, latency: 4, width: 1_440, height: 900,
+      // The list of completions has its own say about what may be shown; it is not what this is about.
+      settings: { 'editor.quickSuggestions': { other: 'off', comments: 'off', strings: 'off' }, 'files.autoSave': 'off' },
+    });
+    await writeFile(path.join(workbench.project, 'src', 'fresh.js'), '\n');
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  /** The document as it is on disk once it is saved. */
+  const saved = async (file: string): Promise<string> => {
+    await workbench.window.page.keyboard.press('Control+S');
+    await workbench.window.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+    return readFile(path.join(workbench.project, file), 'utf8');
+  };
+
+  it('are off at first, and nobody is asked for any', async () => {
+    const { window, simulator } = workbench;
+    await window.statusItem(OFF).waitFor({ timeout: 60_000 });
+    await window.openFile('src/fresh.js');
+    await window.goTo(1, 1);
+    await window.type('const before = ');
+    expect(simulator.asked).toBe(0);
+  });
+
+  it('say what they send and cost before they are switched on in the status bar', async () => {
+    const { window } = workbench;
+    await window.statusItem(OFF).click();
+    const modal = window.modal('Suggestions while you type');
+    await modal.getByText('All of a day stop at $1').waitFor();
+    await window.screenshot(path.join(SCREENS, 'suggestions-first.png'));
+    await window.answerModal('Suggestions while you type', 'Switch On');
+    await window.statusItem(ON).waitFor();
+  });
+
+  it('are shown as ghost text by the worker that the Conductor chose, and Tab takes them', async () => {
+    const { window, simulator } = workbench;
+    await window.goTo(1, 20);
+    await window.page.keyboard.press('Control+A');
+    await window.page.keyboard.press('Delete');
+    await window.type('export function addUp(first, second) {');
+    await expect.poll(() => window.ghostText(), PATIENT).toContain('return first;');
+    await window.screenshot(path.join(SCREENS, 'ghost-text-dark.png'));
+    expect(simulator.asked).toBeGreaterThan(1);
+    await window.page.keyboard.press('Tab');
+    expect(await saved('src/fresh.js')).toBe('export function addUp(first, second) {\n  return first;\n}');
+    await window.statusItem(/By sim-\w+, a simulation\. \$0\.\d+ today/).waitFor();
+  });
+
+  it('serve who types along with them from one request, under way or answered', async () => {
+    const { window, simulator } = workbench;
+    const heading = source.slice(0, source.indexOf('  const rows = [];'));
+    await writeFile(path.join(workbench.project, 'src', 'along.js'), `${heading}\n}\n`);
+    await window.openFile('src/along.js');
+    const line = heading.split('\n').length;
+    await window.goTo(line, 1);
+    await simulator.idle();
+    const before = simulator.asked;
+    await window.type('  ');
+    await expect.poll(() => simulator.asked, PATIENT).toBe(before + 1);
+    await window.type('const r');
+    await expect.poll(() => window.ghostText(), PATIENT).toBe('ows = [];');
+    await window.type('ows');
+    await expect.poll(() => window.ghostText(), PATIENT).toBe(' = [];');
+    expect(simulator.asked).toBe(before + 1);
+    await window.page.keyboard.press('Tab');
+    expect(await saved('src/along.js')).toBe(`${heading}  const rows = [];\n}\n`);
+  });
+
+  it('end when they are switched off in the status bar', async () => {
+    const { window, simulator } = workbench;
+    await window.statusItem(ON).click();
+    await window.statusItem(OFF).waitFor();
+    await simulator.idle();
+    const before = simulator.asked;
+    await window.openFile('src/fresh.js');
+    await window.goTo(3, 2);
+    await window.page.keyboard.press('Enter');
+    await window.type('export function takeAway(third, fourth) {');
+    await window.page.keyboard.press('Escape');
+    expect(await window.ghostText()).toBe('');
+    expect(simulator.asked).toBe(before);
+    await saved('src/fresh.js');
+  });
+
+  it('are not needed for an answer at the cursor: Solve Here shows it as ghost text, checked by the tests', async () => {
+    const { window, project, bug } = workbench;
+    await writeFile(path.join(project, bug.path), source.replace('  return rows;\n', '  \n'));
+    await window.openFile(bug.path);
+    const line = source.slice(0, source.indexOf('  return rows;')).split('\n').length;
+    await window.goTo(line, 3);
+    await window.runCommand('Conductor: Solve Here');
+    await window.answerInput('What belongs at the cursor?', bug.question);
+    await window.quickPickRow('Send the question').click();
+    await expect.poll(() => window.ghostText(), { timeout: 120_000 }).toBe('return rows;');
+    await window.screenshot(path.join(SCREENS, 'solve-here-dark.png'));
+    await window.page.keyboard.press('Tab');
+    expect(await saved(bug.path)).toBe(source);
+    const [run] = await workbench.runs();
+    expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
+  });
+});
