@@ -14,8 +14,6 @@ interface Opened {
 
 /** So long is believed what the ignore files said. */
 const BELIEVED_MS = 15_000;
-/** A file that may not be sent by what is older than this is looked at again: it may have been made since. */
-const DOUBTED_MS = 1_000;
 const LISTING_TIMEOUT_MS = 10_000;
 const MAX_OPENED = 8;
 
@@ -24,6 +22,8 @@ export class SendableFiles {
   readonly #ripgrep: Ripgrep;
   readonly #now: () => number;
   readonly #opened = new Map<string, Opened>();
+  /** When a file was last looked for in a list that was made for it. */
+  readonly #lookedFor = new Map<string, number>();
 
   constructor({ ripgrepPath, now = Date.now }: SendableFilesOptions) {
     this.#ripgrep = new Ripgrep(ripgrepPath);
@@ -33,7 +33,12 @@ export class SendableFiles {
   /** Why the file is never sent, such as `ignored by .gitignore`; undefined where it may be. */
   async whyNot(folder: string, path: string): Promise<string | undefined> {
     const refusal = await this.#refusal(folder, path, BELIEVED_MS);
-    return refusal === undefined ? undefined : this.#refusal(folder, path, DOUBTED_MS);
+    const key = JSON.stringify([folder, path]);
+    if (refusal === undefined || this.#now() - (this.#lookedFor.get(key) ?? 0) < BELIEVED_MS) return refusal;
+    // The file may have been made since.
+    this.#lookedFor.clear();
+    this.#lookedFor.set(key, this.#now());
+    return this.#refusal(folder, path, 0);
   }
 
   async #refusal(folder: string, path: string, believedMs: number): Promise<string | undefined> {

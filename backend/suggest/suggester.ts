@@ -32,6 +32,12 @@ export type SuggestionService = Pick<Suggester, 'complete'>;
 
 const LINE_TOKENS = 128;
 const BLOCK_TOKENS = 320;
+
+/** A worker that thinks would spend the time and the tokens of a suggestion on thinking. */
+function quickly({ reasoningEffort }: WorkerConfig): Pick<WorkerConfig, 'reasoningEffort'> {
+  return reasoningEffort === undefined || reasoningEffort === 'none' || reasoningEffort === 'minimal' ? {} : { reasoningEffort: 'low' };
+}
+
 /** What a call is aborted with when the backend ends. */
 class Ending extends Error {}
 
@@ -88,6 +94,7 @@ export class Suggester {
         messages: prompt.messages,
         fillIn: prompt.fillIn,
         maxOutputTokens: Math.min(worker.maxOutputTokens, multiline ? BLOCK_TOKENS : LINE_TOKENS),
+        ...quickly(worker),
       }, {
         onText: (piece) => {
           text += piece;

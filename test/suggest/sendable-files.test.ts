@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rgPath } from '@vscode/ripgrep';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SendableFiles } from '../../backend/suggest/sendable-files.ts';
+
+let folder: string;
+let now: number;
+let files: SendableFiles;
+const write = (file: string, text: string): Promise<void> => writeFile(path.join(folder, file), text);
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'conductor-sendable-'));
+  now = 100_000;
+  files = new SendableFiles({ ripgrepPath: rgPath, now: () => now });
+  await write('a.js', '1;\n');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+it('a file that was made a moment ago may be sent, although the list is older', async () => {
+  expect(await files.whyNot(folder, 'a.js')).toBeUndefined();
+  await write('b.js', '2;\n');
+  expect(await files.whyNot(folder, 'b.js')).toBeUndefined();
+});
+
+it('a file that an ignore file names from now on is not sent once the list is a quarter of a minute old', async () => {
+  expect(await files.whyNot(folder, 'a.js')).toBeUndefined();
+  await write('.conductorignore', 'a.js\n');
+  now += 15_000;
+  expect(await files.whyNot(folder, 'a.js')).toContain('ignored by');
+  // And is again when it no longer is.
+  await write('.conductorignore', '');
+  now += 15_000;
+  expect(await files.whyNot(folder, 'a.js')).toBeUndefined();
+});
+
+it('without a tool that reads ignore files, nothing is sent of a workspace that has one of ours', async () => {
+  const blind = new SendableFiles({ ripgrepPath: undefined });
+  await write('.conductorignore', 'b.js\n');
+  expect(await blind.whyNot(folder, 'a.js')).toContain('could not be checked');
+});
