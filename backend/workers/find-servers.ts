@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import type { FoundModel, FoundServer, FoundServers, ServerKind } from '../protocol/found-servers.ts';
 
@@ -89,16 +91,20 @@ export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<st
   return openAiSchema.safeParse(body).data?.data.map(({ id }) => id);
 }
 
+/** Past every proxy, and without following anybody elsewhere: what is asked here stays on this machine. */
 async function ask(url: string, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
-  const chunks: Uint8Array[] = [];
+  const request = get(url, { agent: false, signal, headers: { accept: 'application/json' } });
+  // What breaks after the response has begun is told by the response; unheard, it would end the process.
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_BODY_BYTES) throw new Error(`${url} says more than a list of models does.`);
     chunks.push(chunk);
   }
-  return { status: response.status, body: parsed(Buffer.concat(chunks).toString()) };
+  return { status: response.statusCode ?? 0, body: parsed(Buffer.concat(chunks).toString()) };
 }
 
 function parsed(text: string): unknown {

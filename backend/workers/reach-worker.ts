@@ -13,8 +13,8 @@ export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Pr
   const { provider, model } = worker;
   if (provider !== 'openai-compatible') return { state: 'unasked' };
   const baseUrl = baseUrlOf(worker);
-  const { origin, hostname } = new URL(baseUrl);
-  if (!THIS_MACHINE.has(hostname)) return { state: 'unasked' };
+  const { origin, hostname, protocol } = new URL(baseUrl);
+  if (!THIS_MACHINE.has(hostname) || protocol !== 'http:') return { state: 'unasked' };
   try {
     const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
     // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { foundServersSchema, type ServerKind } from '../../backend/protocol/found-servers.ts';
 import { findServers, placesOf, USUAL_PLACES } from '../../backend/workers/find-servers.ts';
@@ -98,9 +100,21 @@ describe('a server of this machine', () => {
     expect(await find('vllm', listener)).toEqual([]);
   });
 
-  it('that accepts and never answers is given up', async () => {
-    const port = await listen(() => undefined);
+  it.each<[string, RequestListener]>([
+    ['accepts and never answers', () => undefined],
+    ['begins to answer and never ends', (_request, response) => void response.writeHead(200).write('{ "data": [')],
+  ])('that %s is given up', async (_name, listener) => {
+    const port = await listen(listener);
     expect((await findServers({ places: [{ kind: 'vllm', port }], timeoutMs: 50 })).servers).toEqual([]);
+  });
+
+  it('is asked past every proxy', async () => {
+    const port = await listen(answering({ '/v1/models': { data: [{ id: 'm', owned_by: 'vllm' }] } }));
+    const script = `const { findServers } = await import(${JSON.stringify(new URL('../../backend/workers/find-servers.ts', import.meta.url).href)});
+      console.log((await findServers({ places: [{ kind: 'vllm', port: ${port} }] })).servers.length);`;
+    const env = { PATH: process.env.PATH, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:9' };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(stdout.trim()).toBe('1');
   });
 
   it('is asked nothing but its list, with nothing of the user\'s', async () => {

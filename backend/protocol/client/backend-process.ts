@@ -36,6 +36,8 @@ const PASSED_ON = [
   // How this machine reaches the net.
   'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy',
   'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
+  // Where Ollama listens.
+  'OLLAMA_HOST',
   // Windows: without these, sockets, temporary files and child processes fail.
   'Path', 'PATHEXT', 'ComSpec', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME', 'HOMEDRIVE',
   'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'PROCESSOR_ARCHITECTURE',
