@@ -81,7 +81,7 @@ host.postMessage({ act: 'ready', subject: '' });
 `;
 
 const STYLE = `
-body { padding: 0 24px 32px; color: var(--vscode-foreground); font-family: var(--vscode-font-family); font-size: var(--vscode-font-size); line-height: 1.5; }
+body { padding: 0 24px 32px; background: var(--vscode-editor-background); color: var(--vscode-foreground); font-family: var(--vscode-font-family); font-size: var(--vscode-font-size); line-height: 1.5; }
 main { max-width: 44em; margin: 0 auto; }
 h1 { font-size: 1.8em; font-weight: 400; margin: 24px 0 8px; }
 h2 { font-size: 1.1em; font-weight: 600; margin: 0; }
