@@ -55,7 +55,7 @@ export class SuggestionStatus {
 
 function textOf({ kind }: SuggestionActivity): string {
   switch (kind) {
-    case 'off': return `$(sparkle) ${vscode.l10n.t('off')}`;
+    case 'off': return `$(sparkle) ${vscode.l10n.t('suggest: off')}`;
     case 'restricted': return '$(workspace-untrusted)';
     case 'ready': return '$(sparkle)';
     case 'asking': return '$(loading~spin)';
