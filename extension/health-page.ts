@@ -95,6 +95,7 @@ export class HealthPage {
         await this.#try(subject);
         break;
       case 'restartBackend':
+        this.#tried.clear();
         await connection.stopBackend();
         // Whether it starts is what the page then shows.
         await connection.client().catch(() => undefined);
