@@ -1,8 +1,8 @@
 /** What a file holds of others that no package.json tells of: libraries inside a binary. */
 export interface EmbeddedPart {
   readonly name: string;
-  /** Which of the files in a VSIX hold it, by their paths there. */
-  readonly inFiles: RegExp;
+  /** Which of the files in a VSIX hold it, by their paths there, or which of the packages that files are from, by their folders. */
+  readonly isIn: RegExp;
   /** An SPDX expression. */
   readonly license: string;
   /** A file of packaging/texts. */
@@ -12,18 +12,20 @@ export interface EmbeddedPart {
 }
 
 const RIPGREP = /\/bin\/rg(\.exe)?$/;
+/** Its name where it is fetched has a + for the /. */
+const RIPGREP_FOR_LINUX = /@vscode[/+]ripgrep-linux-[^/]*$/;
 
 /** Found by reading the binaries' own strings and their projects' build files; whoever updates one of them looks again. */
 export const EMBEDDED_PARTS: readonly EmbeddedPart[] = [
-  { name: 'ripgrep', inFiles: RIPGREP, license: 'MIT OR Unlicense', text: 'ripgrep.txt' },
-  { name: 'Rust crates and standard library', inFiles: RIPGREP, license: 'MIT AND BSD-3-Clause', text: 'rust.txt' },
-  { name: 'PCRE2', inFiles: RIPGREP, license: 'BSD-3-Clause', text: 'pcre2.txt' },
-  { name: 'jemalloc', inFiles: /\/bin\/rg$/, license: 'BSD-2-Clause', text: 'jemalloc.txt' },
-  { name: 'musl', inFiles: /\/bin\/rg$/, license: 'MIT', text: 'musl.txt' },
-  { name: 'tree-sitter and its grammars', inFiles: /\/tree-sitter[\w-]*\.wasm$/, license: 'MIT', text: 'tree-sitter.txt' },
+  { name: 'ripgrep', isIn: RIPGREP, license: 'MIT OR Unlicense', text: 'ripgrep.txt' },
+  { name: 'Rust crates and standard library', isIn: RIPGREP, license: 'MIT AND BSD-3-Clause', text: 'rust.txt' },
+  { name: 'PCRE2', isIn: RIPGREP, license: 'BSD-3-Clause', text: 'pcre2.txt' },
+  { name: 'jemalloc', isIn: RIPGREP_FOR_LINUX, license: 'BSD-2-Clause', text: 'jemalloc.txt' },
+  { name: 'musl', isIn: RIPGREP_FOR_LINUX, license: 'MIT', text: 'musl.txt' },
+  { name: 'tree-sitter and its grammars', isIn: /\/tree-sitter[\w-]*\.wasm$/, license: 'MIT', text: 'tree-sitter.txt' },
   {
     name: 'Third parties of ONNX Runtime',
-    inFiles: /\/(libonnxruntime\.[\w.]+|onnxruntime\.dll)$/,
+    isIn: /\/(libonnxruntime\.[\w.]+|onnxruntime\.dll)$/,
     license: 'LicenseRef-onnxruntime-ThirdPartyNotices',
     text: 'onnxruntime-third-parties.txt',
     accepted: 'ONNX Runtime\'s own notices, as Microsoft publishes them with it. What of it is under the Mozilla Public License ' +
@@ -31,7 +33,7 @@ export const EMBEDDED_PARTS: readonly EmbeddedPart[] = [
   },
   {
     name: 'GNU C Library',
-    inFiles: /\/apply-seccomp$/,
+    isIn: /\/apply-seccomp$/,
     license: 'LGPL-2.1-or-later',
     text: 'glibc.txt',
     accepted: 'Inside one helper program that others publish with its source, and that anyone can build anew and replace.',

@@ -49,7 +49,8 @@ export interface ShippedParts {
  * @throws NoticesError with everything that is wrong: a licence that is not permissive, or no text of it.
  */
 export async function noticesOf({ packages, files, embedded = EMBEDDED_PARTS, texts = TEXTS }: ShippedParts): Promise<Notice[]> {
-  const held = embedded.filter(({ inFiles }) => files.some((file) => inFiles.test(file)));
+  const places = [...files, ...packages.map((folder) => folder.replaceAll('\\', '/'))];
+  const held = embedded.filter(({ isIn }) => places.some((place) => isIn.test(place)));
   const notices = await Promise.all([
     ...packages.map((folder) => packageNotice(folder, texts)),
     ...held.map((part) => partNotice(part, texts)),
