@@ -88,6 +88,23 @@ describe('suggestions', () => {
     expect(await saved('src/along.js')).toBe(`${heading}  const rows = [];\n}\n`);
   });
 
+  it('go on with the entry that is selected in the list of completions', async () => {
+    const { window } = workbench;
+    const upTo = source.indexOf('parseCsv(text)', source.indexOf('export function parseRecords'));
+    await writeFile(path.join(workbench.project, 'src', 'chosen.js'), `${source.slice(0, upTo)}\n}\n`);
+    await window.openFile('src/chosen.js');
+    const lines = source.slice(0, upTo).split('\n');
+    await window.goTo(lines.length, (lines.at(-1) ?? '').length + 1);
+    await window.type('parse');
+    await window.page.keyboard.press('Control+Space');
+    await window.page.locator('.suggest-widget .monaco-list-row.focused').filter({ hasText: 'parseCsv' }).waitFor();
+    await expect.poll(() => window.ghostText(), PATIENT).toBe('Csv(text);');
+    await window.page.keyboard.press('Tab');
+    await expect.poll(() => window.ghostText(), PATIENT).toBe('(text);');
+    await window.page.keyboard.press('Tab');
+    expect(await saved('src/chosen.js')).toContain('= parseCsv(text);\n');
+  });
+
   it('end when they are switched off in the status bar', async () => {
     const { window, simulator } = workbench;
     await window.statusItem(ON).click();
