@@ -2,7 +2,7 @@
 const FIRST_MS = 150;
 const SHORTEST_MS = 50;
 const LONGEST_MS = 600;
-/** A worker that answers in a second is asked after a quarter of one: sooner, most of its answers would come too late to be read. */
+/** A worker that answers in a second is asked after a quarter of one: sooner, most of its answers would come too late. */
 const SHARE_OF_LATENCY = 0.25;
 /** So many answers are remembered; a worker that was slow once is soon forgiven. */
 const REMEMBERED = 10;

@@ -13,8 +13,8 @@ const MAX_LINES = 30;
 const SHORTEST_OVERLAP = 3;
 
 /**
- * Cuts a model's text to what belongs at the gap: to the end of the line or of the block, without what stands behind the cursor already,
- * and undefined where nothing is left.
+ * Cuts a model's text to what belongs at the gap: to the end of the line or of the block, without what stands behind the cursor
+ * already, and undefined where nothing is left.
  */
 export function fitSuggestion(raw: string, gap: Gap): Fitted | undefined {
   const lines = raw.replaceAll('\r\n', '\n').split('\n');
@@ -66,8 +66,8 @@ function blockOf(lines: readonly string[], gap: Gap): string[] {
 }
 
 /**
- * Puts the text before what stands behind the cursor. Brackets that the editor closed are taken into the text where it holds them in
- * their order; otherwise its end is cut off where the line goes on with the same.
+ * Puts the text before what stands behind the cursor. Brackets that the editor closed are taken into the text where it holds them
+ * in their order; otherwise its end is cut off where the line goes on with the same.
  */
 function beside(rest: string, text: string): Fitted {
   const closers = rest.trimEnd();

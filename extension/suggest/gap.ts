@@ -13,6 +13,7 @@ export type MultilineSetting = 'auto' | 'always' | 'never';
 
 /** What editors close by themselves behind the cursor, and what ends a statement. */
 const CLOSERS = /^[\s)\]}>'"`;,:]*$/;
+const NO_CLOSER = /[^\s)\]}>'"`;,:]|$/;
 /** Ends of a line after which its block follows. */
 const OPENS_BLOCK = /(?:[{([:]|=>|->|\b(?:do|then|else|begin))\s*$/;
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|"""|<!--)/;
@@ -28,14 +29,25 @@ export function lineAfter({ after }: Pick<Gap, 'after'>): string {
   return end === -1 ? after : after.slice(0, end);
 }
 
+/** So much of what follows tells one place from another; more of it would change with the part of the document that is looked at. */
+const BEYOND_CHARACTERS = 250;
+
+/**
+ * What follows the cursor beyond spaces and brackets: it stays the same while somebody types, although the editor closes brackets and
+ * moves them to lines of their own.
+ */
+export function beyond({ after }: Pick<Gap, 'after'>): string {
+  return after.slice(after.search(NO_CLOSER)).slice(0, BEYOND_CHARACTERS);
+}
+
 /** Whether only what closes something stands behind the cursor. */
 export function endsItsLine(gap: Pick<Gap, 'after'>): boolean {
   return CLOSERS.test(lineAfter(gap));
 }
 
 /**
- * Whether to ask without being told to: at the end of a line, and not in the middle of a word or of other code, where what people do
- * is mend and not write.
+ * Whether to ask without being told to: at the end of a line, and not in the middle of a word or of other code, where people mend
+ * rather than write.
  */
 export function isWorthAsking(gap: Pick<Gap, 'before' | 'after'>): boolean {
   return gap.before.trim() !== '' && endsItsLine(gap);

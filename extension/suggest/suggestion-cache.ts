@@ -1,4 +1,4 @@
-import { endsItsLine, lineAfter, type Gap } from './gap.ts';
+import { beyond, type Gap } from './gap.ts';
 
 const CAPACITY = 200;
 /** So much of the text before the cursor tells one place from another. */
@@ -7,8 +7,8 @@ const KEY_CHARACTERS = 1_000;
 const MAX_TYPED = 200;
 
 /**
- * What was suggested, by the place it was suggested at: the same place again, after going back or undoing, costs nothing, and who types
- * what was suggested is shown the rest. The least recently used is forgotten first.
+ * What was suggested, by the place it was suggested at: the same place again, after going back or undoing, costs nothing, and who
+ * types what was suggested is shown the rest. The least recently used is forgotten first.
  */
 export class SuggestionCache {
   /** A map keeps the order in which keys were added. */
@@ -48,9 +48,6 @@ export class SuggestionCache {
   }
 }
 
-/** Brackets that the editor closes while somebody types do not make it another place. */
 function keyOf(gap: Gap, before: string): string {
-  const rest = endsItsLine(gap) ? '' : lineAfter(gap);
-  const below = gap.after.slice(lineAfter(gap).length, lineAfter(gap).length + KEY_CHARACTERS / 4);
-  return JSON.stringify([gap.document, gap.multiline, before.slice(-KEY_CHARACTERS), rest, below]);
+  return JSON.stringify([gap.document, gap.multiline, before.slice(-KEY_CHARACTERS), beyond(gap)]);
 }

@@ -1,5 +1,5 @@
 import type { AdaptivePause } from './adaptive-pause.ts';
-import { endsItsLine, lineAfter, type Gap } from './gap.ts';
+import { beyond, type Gap } from './gap.ts';
 import type { SuggestionCache } from './suggestion-cache.ts';
 
 export interface SuggestionFlowOptions<G extends Gap> {
@@ -13,8 +13,8 @@ export interface SuggestionFlowOptions<G extends Gap> {
 }
 
 /**
- * An editor takes its question back at every key and asks anew once the keys pause; VS Code itself waits 50 ms for that. A request that
- * nobody has taken up after so long is cancelled.
+ * An editor takes its question back at every key and asks anew once the keys pause; VS Code itself waits 50 ms for that. A request
+ * that nobody has taken up after so long is cancelled.
  */
 const ORPHANED_MS = 1_000;
 
@@ -42,12 +42,10 @@ class Request<G extends Gap> {
 
   /** Whether what it asks for would do for the gap, as far as its text has come. */
   fits(gap: Gap): boolean {
-    const { document, before, after, multiline } = this.gap;
-    const sameEnd = lineAfter(gap) === lineAfter(this.gap) || (endsItsLine(gap) && endsItsLine(this.gap));
-    const below = after.slice(lineAfter(this.gap).length);
+    const { document, before, multiline } = this.gap;
     return (
-      !this.#controller.signal.aborted && document === gap.document && (multiline || !gap.multiline) && sameEnd &&
-      gap.after.slice(lineAfter(gap).length) === below && gap.before.startsWith(before) && this.#agrees(gap)
+      !this.#controller.signal.aborted && document === gap.document && (multiline || !gap.multiline) &&
+      gap.before.startsWith(before) && beyond(gap) === beyond(this.gap) && this.#agrees(gap)
     );
   }
 
@@ -100,8 +98,8 @@ class Request<G extends Gap> {
 }
 
 /**
- * From a place in a document to what belongs there: from what is known already, from a request under way that the person types along
- * with, or from a new request once they pause. There is one request at a time, and one that is no longer of use is cancelled at once.
+ * From a place in a document to what belongs there: from what is known already, from a request under way that the person types
+ * along with, or from a new request once they pause. There is one at a time, and one that is of no more use is cancelled at once.
  */
 export class SuggestionFlow<G extends Gap> {
   readonly #options: SuggestionFlowOptions<G>;

@@ -47,9 +47,8 @@ export class SuggestionSource {
     });
     try {
       const { document: _document, worker, ...told } = place;
-      const result = await connection.request(
-        'suggest/complete', { ...told, requestId, ...(worker !== undefined && { worker }) }, AbortSignal.any([signal, enough.signal]),
-      );
+      const params = { ...told, requestId, ...(worker !== undefined && { worker }) };
+      const result = await connection.request('suggest/complete', params, AbortSignal.any([signal, enough.signal]));
       onResult(result);
       return result.text;
     } catch (error) {

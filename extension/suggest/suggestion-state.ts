@@ -8,6 +8,9 @@ export type SuggestionActivity =
   | { readonly kind: 'asking' }
   | { readonly kind: 'problem'; readonly message: string };
 
+/** A request that was cancelled says nothing about whether things work; one that failed says why, in a sentence. */
+export type RequestEnd = 'answered' | 'cancelled' | { readonly problem: string };
+
 /** How suggestions fare: all that the status bar tells, because nothing else ever does. */
 export class SuggestionState {
   readonly changed = new Signal<void>();
@@ -40,13 +43,13 @@ export class SuggestionState {
     this.#last = result;
   }
 
-  /** A request is made. @returns what is to be called once it has ended, with the sentence that says what went wrong */
-  begin(): (problem?: string) => void {
+  /** A request is made. @returns what is to be called once it has ended */
+  begin(): (end: RequestEnd) => void {
     this.#asking += 1;
     this.changed.emit();
-    return (problem) => {
+    return (end) => {
       this.#asking -= 1;
-      this.#problem = problem;
+      if (end !== 'cancelled') this.#problem = end === 'answered' ? undefined : end.problem;
       this.changed.emit();
     };
   }

@@ -6,7 +6,7 @@ import type { SuggestionActivity, SuggestionState } from './suggestion-state.ts'
 /** Switches suggestions on and off. */
 export const TOGGLE = 'conductor.toggleSuggestions';
 
-/** One short item that says how suggestions fare, and a click on it switches them. What goes wrong is told here and nowhere else. */
+/** One short item that says how suggestions fare; a click on it switches them. What goes wrong is told here and nowhere else. */
 export class SuggestionStatus {
   readonly #item: vscode.StatusBarItem;
   readonly #state: SuggestionState;
@@ -77,9 +77,7 @@ function tooltipOf(label: string, details: readonly string[]): vscode.MarkdownSt
   const tooltip = new vscode.MarkdownString(undefined, true);
   tooltip.isTrusted = { enabledCommands: ['workbench.action.openSettings', 'conductor.showLogs'] };
   for (const line of [label, ...details]) tooltip.appendText(line).appendMarkdown('\n\n');
-  const argument = encodeURIComponent(JSON.stringify([SECTION]));
-  tooltip.appendMarkdown(
-    `[${vscode.l10n.t('Settings')}](command:workbench.action.openSettings?${argument}) · [${vscode.l10n.t('Logs')}](command:conductor.showLogs)`,
-  );
+  const settings = `command:workbench.action.openSettings?${encodeURIComponent(JSON.stringify([SECTION]))}`;
+  tooltip.appendMarkdown(`[${vscode.l10n.t('Settings')}](${settings}) · [${vscode.l10n.t('Logs')}](command:conductor.showLogs)`);
   return tooltip;
 }

@@ -71,7 +71,8 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
   }
 
   async provideInlineCompletionItems(
-    document: vscode.TextDocument, position: vscode.Position, context: vscode.InlineCompletionContext, token: vscode.CancellationToken,
+    document: vscode.TextDocument, position: vscode.Position, context: vscode.InlineCompletionContext,
+    token: vscode.CancellationToken,
   ): Promise<vscode.InlineCompletionItem[]> {
     const isAsked = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
     const selected = context.selectedCompletionInfo;
@@ -110,15 +111,15 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     try {
       const text = await source.ask(place, onText, signal);
       this.#backoff.worked();
-      end();
+      end('answered');
       return text;
     } catch (error) {
       if (signal.aborted) {
-        end();
+        end('cancelled');
       } else {
         this.#backoff.failed();
         this.#options.log(`No suggestion: ${messageOf(error)}`);
-        end(messageOf(error));
+        end({ problem: messageOf(error) });
       }
       throw error;
     }
@@ -163,7 +164,8 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
         formatUsd(readSuggestSettings().maxUsdPerDay),
       ),
     ].join('\n\n');
-    const chosen = await vscode.window.showInformationMessage(vscode.l10n.t('Suggestions while you type'), { modal: true, detail }, accept);
+    const title = vscode.l10n.t('Suggestions while you type');
+    const chosen = await vscode.window.showInformationMessage(title, { modal: true, detail }, accept);
     if (chosen !== accept) return false;
     await memory.update(EXPLAINED_KEY, true);
     return true;

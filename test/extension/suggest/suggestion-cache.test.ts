@@ -40,6 +40,12 @@ describe('the cache', () => {
     expect(cache.get(gapAt('const a = one(|)\n'))).toBe('two);');
   });
 
+  it('gives the rest, too, where the editor has moved a bracket to a line of its own', () => {
+    const cache = new SuggestionCache();
+    cache.put(gapAt('function f() {|}\nnext();', true), '\n  a();\n}');
+    expect(cache.get(gapAt('function f() {\n  |\n}\nnext();', true))).toBe('a();\n}');
+  });
+
   it('has nothing for who has typed a suggestion to its end', () => {
     const cache = new SuggestionCache();
     cache.put(gapAt('const a = |'), 'one();');

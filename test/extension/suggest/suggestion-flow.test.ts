@@ -117,6 +117,16 @@ describe('a request under way', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('serves who opens a block that the editor has closed already', async () => {
+    const { flow, asked } = setUp();
+    void flow.suggest(gapAt('function f() {|}\nnext();', true), still, { atOnce: true });
+    await settle();
+    const second = flow.suggest(gapAt('function f() {\n  |\n}\nnext();', true), still);
+    asked[0]?.answer.resolve('\n  a();\n}');
+    expect(await second).toBe('a();\n}');
+    expect(asked).toHaveLength(1);
+  });
+
   it('is cancelled as soon as its text goes another way, and another one is made', async () => {
     const { flow, asked, key } = await begin();
     key.abort();

@@ -6,13 +6,13 @@ it('tells what went wrong until something works again', () => {
   const kinds: string[] = [];
   state.changed.on(() => kinds.push(state.activity.kind));
   state.switched({ isOn: true, isTrusted: true });
-  state.begin()('No worker is ready.');
+  state.begin()({ problem: 'No worker is ready.' });
   expect(state.activity).toEqual({ kind: 'problem', message: 'No worker is ready.' });
   const first = state.begin();
   const second = state.begin();
-  first();
+  first('cancelled');
   expect(state.activity.kind).toBe('asking');
-  second();
+  second('answered');
   expect(kinds).toEqual(['ready', 'asking', 'problem', 'asking', 'asking', 'asking', 'ready']);
 });
 
