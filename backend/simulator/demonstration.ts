@@ -1,4 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { WORKERS, type SimulatedWorker } from './pool.ts';
+import { ROLES } from './roles.ts';
 import { writeSampleProject } from './sample-project.ts';
 import { SimulatorServer, type SimulatedWorkerConfig } from './server.ts';
 
@@ -15,7 +17,9 @@ export interface Demonstrated {
 
 /** Which bug the project has. Whether the first round mends it depends on the plan: the workers err as real ones do. */
 const SEED = 3;
-/** Enough that most demonstrations end with green tests, and few enough to watch. */
+/** By so much these workers are better at everything than those of `npm run demo`, so that a first look seldom ends red. */
+const MORE_SKILL = 0.3;
+/** A wrong answer is shown to be wrong, and mended in a later round. */
 const ROUNDS = 4;
 
 /** For people who have no worker yet. The simulator starts with the first demonstration and ends with the backend. */
@@ -32,7 +36,7 @@ export class Demonstration {
 
   /** Writes the project afresh, so that the bug is there again. */
   async begin(): Promise<Demonstrated> {
-    const server = await (this.#server ??= SimulatorServer.start({ seed: this.#seed }));
+    const server = await (this.#server ??= SimulatorServer.start({ seed: this.#seed, workers: WORKERS.map(practised) }));
     await rm(this.#folder, { recursive: true, force: true });
     const { question } = await writeSampleProject(this.#folder, { seed: this.#seed });
     return { question, workspace: this.#folder, rounds: ROUNDS, workers: server.workers().map(free), conductor: free(server.conductor()) };
@@ -41,6 +45,11 @@ export class Demonstration {
   async close(): Promise<void> {
     await (await this.#server?.catch(() => undefined))?.close();
   }
+}
+
+function practised(worker: SimulatedWorker): SimulatedWorker {
+  const skills = Object.entries(worker.skills).map(([kind, row]) => [kind, Object.fromEntries(ROLES.map((role) => [role, row[role] + MORE_SKILL]))]);
+  return { ...worker, skills: Object.fromEntries(skills) as SimulatedWorker['skills'] };
 }
 
 /** Nothing is paid, so nothing counts against what people may spend. */
