@@ -3,15 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PolicyRequest } from '../../backend/conductor/policy.ts';
 import { Journal } from '../../backend/journal/journal.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { suggestRequestSchema, type SuggestRequest } from '../../backend/protocol/suggestions.ts';
-import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import type { Clients } from '../../backend/solve/clients.ts';
 import { localDay } from '../../backend/solve/run-ledger.ts';
 import { SendableFiles } from '../../backend/suggest/sendable-files.ts';
 import { RoutesFile } from '../../backend/suggest/routes-file.ts';
-import { Suggester } from '../../backend/suggest/suggester.ts';
+import { Suggester, type SuggesterOptions } from '../../backend/suggest/suggester.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
 import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
@@ -67,7 +69,7 @@ afterEach(async () => {
   expect(problems.splice(0)).toEqual([]);
 });
 
-function makeSuggester(): Suggester {
+function makeSuggester(more: Partial<SuggesterOptions> = {}): Suggester {
   return new Suggester({
     journal, clients,
     caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
@@ -78,6 +80,7 @@ function makeSuggester(): Suggester {
     localConductor: NO_LOCAL_CONDUCTOR,
     log: (problem) => problems.push(problem),
     now: () => NOW,
+    ...more,
   });
 }
 
@@ -174,6 +177,34 @@ describe('who is asked', () => {
     workers = { ...workers, workers: workers.workers.filter(({ id }) => id === 'sim-ember' || id === 'sim-conductor') };
     expect((await suggest()).worker?.id).toBe('sim-ember');
     expect(planned()).toHaveLength(0);
+  });
+
+  it('is planned by the model that is shipped with us where nobody else plays the Conductor', async () => {
+    const bundled = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: '/models/mini', enabled: false });
+    const { conductor: _conductor, ...others } = workers;
+    workers = others;
+    const asking: PolicyRequest[] = [];
+    const identity = { model: 'conductor-mini', promptVersion: '1' };
+    await suggester.close();
+    suggester = makeSuggester({
+      bundledConductor: bundled,
+      localConductor: {
+        adapterVersion: async () => undefined,
+        policy: () => ({
+          identity,
+          sample: async (request) => {
+            asking.push(request);
+            const text = 'model_id = [2, 4]\nsubtasks = ["Look.", "Write."]\naccess_list = [[], []]';
+            return [{ text, finishReason: 'stop', usage: { ...NO_USAGE, output: 30 }, policy: identity }];
+          },
+        }),
+      },
+    });
+    // The worker of the last step, whose output would be the answer.
+    expect((await suggest()).worker?.id).toBe('sim-ember');
+    expect(asking).toHaveLength(1);
+    expect(asking[0]?.pool.at(-1)?.description).toContain('Runs on this machine. Costs $0.4 for a million tokens. Small, fast and cheap.');
+    expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
   });
 
   it('is the one that is made for it where the Conductor writes no plan', async () => {
