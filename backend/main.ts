@@ -83,6 +83,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
   const bundled = bundledConductor();
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
+  // Where onnxruntime does not load, the model that is part of Conductor cannot plan. Nobody waits for that to be known.
+  let modelsRun = true;
+  runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
   const demonstration = new Demonstration(path.join(home, 'demonstration'));
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
@@ -102,7 +105,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     localConductor: models.localConductor,
-    ...(bundled && { bundledConductor: bundled }),
+    get bundledConductor() { return modelsRun ? bundled : undefined; },
     demonstration: async () => {
       const { question, workspace, rounds, workers, conductor } = await demonstration.begin();
       const planner = bundled && (await runtimeProblem) === undefined ? undefined : conductor;
@@ -136,7 +139,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     isPriced: (worker) => prices.of(worker) !== undefined,
     whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
-    bundledConductor: bundled,
+    get bundledConductor() { return modelsRun ? bundled : undefined; },
   }, clients);
 
   const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });
