@@ -122,6 +122,42 @@ describe('the first five minutes', () => {
   }
 });
 
+describe('a model that VS Code has of another extension', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({
+      hasPool: false, height: 1_000, extensions: [path.join(import.meta.dirname, '..', 'fixtures', 'language-models')],
+    });
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  it('is offered once it is asked for, and its tokens and cost are said to be estimates', async () => {
+    const { window } = workbench;
+    await window.runCommand('Conductor: Add Worker');
+    await window.quickPickRow('Models that were found').getByText(/VS Code: 1/).waitFor();
+    await window.quickPickRow('Models that were found').click();
+    await window.quickPickRow('Parrot Large').getByText('its tokens and cost are estimates').waitFor();
+    await window.screenshot(path.join(SCREENS, 'language-models-dark.png'));
+    await window.page.keyboard.press('Enter');
+    await window.notification('Added the worker "parrot-large"').waitFor();
+    await window.runCommand('Conductor: Show Health');
+    await window.webview(-1).getByText('VS Code tells no usage, so tokens and cost are estimates.').waitFor();
+  });
+
+  it('is called like every other worker', async () => {
+    const tried = await workbench.asOther(async (client) => {
+      const [status] = (await client.request('pool/get', {})).workers;
+      if (!status) throw new Error('There is no worker.');
+      expect(status).toMatchObject({ ready: true, priced: false, worker: { provider: 'vscode', model: 'tests/parrot-large' } });
+      return client.request('worker/try', { worker: status.worker });
+    });
+    expect(tried).toMatchObject({ ok: true, text: 'ready', usage: { estimated: true }, cost: { estimated: true } });
+    expect(tried.usage.output).toBeGreaterThan(0);
+  });
+});
+
 describe('with nothing configured', () => {
   let workbench: Workbench;
 

@@ -26,7 +26,7 @@ export function packedVsix(): string {
   return path.join(repository, `conductor-${version}-${process.platform}-${process.arch}.vsix`);
 }
 
-export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height' | 'scale'> {
+export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height' | 'scale' | 'extensions'> {
   /** Which bug of the simulator's the project has. */
   readonly seed?: number;
   /** Multiplies how long the simulated workers take: 1 is lifelike, more leaves time to watch. */
