@@ -66,7 +66,7 @@ export class AddWorkerCommand {
   async #addFound(models: readonly FoundWorker[], pool: Pool): Promise<string | undefined> {
     const picked = await vscode.window.showQuickPick(modelItems(models, pool.workers.length === 0 ? suggestPool(models) : []), {
       title: title(),
-      placeHolder: vscode.l10n.t('Which of these may answer? Each is tried with one small call before it is added.'),
+      placeHolder: vscode.l10n.t('Which of these may answer? Each is tried before it is added.'),
       canPickMany: true,
       ignoreFocusOut: true,
       matchOnDescription: true,
