@@ -1,3 +1,4 @@
+import { relative, resolve, sep } from 'node:path';
 import type { Journal } from '../journal/journal.ts';
 import type { SuggestRequest, SuggestResult } from '../protocol/suggestions.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
@@ -32,6 +33,11 @@ export type SuggestionService = Pick<Suggester, 'complete'>;
 
 const LINE_TOKENS = 128;
 const BLOCK_TOKENS = 320;
+
+/** Where the project lies on the machine is nobody's business. */
+function withinWorkspace({ workspace, path }: Pick<SuggestRequest, 'workspace' | 'path'>): string {
+  return relative(workspace, resolve(workspace, path)).split(sep).join('/');
+}
 
 /** A worker that thinks would spend the time and the tokens of a suggestion on thinking. */
 function quickly({ reasoningEffort }: WorkerConfig): Pick<WorkerConfig, 'reasoningEffort'> {
@@ -82,7 +88,7 @@ export class Suggester {
     if (!trusted) throw new RunError('untrusted-workspace', 'This workspace is not trusted, so nothing of it is sent.');
     const refusal = await this.#options.files.whyNot(workspace, path);
     if (refusal !== undefined) return this.#withheld(`Nothing of this file is sent: ${refusal}.`);
-    const prompt = suggestionPrompt(request);
+    const prompt = suggestionPrompt({ ...request, path: withinWorkspace(request) });
     if (!prompt) return this.#withheld('This line looks like a secret, so that nothing is asked about it.');
     signal.throwIfAborted();
 

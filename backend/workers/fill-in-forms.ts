@@ -30,15 +30,16 @@ export class FillInForms {
   async of(worker: WorkerConfig, key: string | undefined, signal: AbortSignal): Promise<readonly FillInForm[]> {
     const known = this.#left.get(keyOf(worker));
     if (known) return known;
-    const forms = formsOf(await serverKindOf(worker, key, signal), worker.model);
-    this.#left.set(keyOf(worker), forms);
+    const kind = await serverKindOf(worker, key, signal);
+    const forms = formsOf(kind ?? 'unknown', worker.model);
+    if (kind !== undefined) this.#left.set(keyOf(worker), forms);
     return forms;
   }
 
-  /** The server does not understand the form for this model. */
-  refused(worker: WorkerConfig, form: FillInForm): void {
-    const left = this.#left.get(keyOf(worker)) ?? [];
-    this.#left.set(keyOf(worker), left.filter((other) => other !== form));
+  /** The server understood this form, and none of those that were tried before it. */
+  understood(worker: WorkerConfig, form: FillInForm): void {
+    const left = this.#left.get(keyOf(worker));
+    if (left) this.#left.set(keyOf(worker), left.slice(left.indexOf(form)));
   }
 }
 
@@ -124,6 +125,6 @@ const MAX_STOPS = 4;
 export function refusesForm(error: unknown): boolean {
   if (!(error instanceof APIError) || error.status === undefined) return false;
   if ([404, 405, 501].includes(error.status)) return true;
-  // 400 of Ollama and vLLM, 500 of older llama.cpp: they say which parameter, or that the model does not fill gaps.
-  return /suffix|infill|insert|fim|fill|middle|unsupported|not support/i.test(error.message);
+  // 400 of Ollama, Mistral and vLLM, 500 of older llama.cpp: they say which parameter, or that the model does not fill gaps.
+  return /suffix|infill|insert|fim|fill|middle|unsupported|not support|invalid model/i.test(error.message);
 }

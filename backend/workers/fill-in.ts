@@ -39,11 +39,13 @@ export class FillInAdapter implements ModelAdapter {
       throw classifyError(error, context);
     }
     for (const form of known) {
-      if (form === 'chat') break;
-      const reply = await this.#fill(form, { ...request, fillIn }, options);
-      if (reply) return reply;
-      forms.refused(worker, form);
+      const reply = form === 'chat' ? await chat.stream(request, options) : await this.#fill(form, { ...request, fillIn }, options);
+      if (!reply) continue;
+      // A refusal is believed once another form has worked: until then it may be the model that is missing.
+      forms.understood(worker, form);
+      return reply;
     }
+    // `chat` is the last of them, and does not come back without a reply.
     return chat.stream(request, options);
   }
 

@@ -21,28 +21,40 @@ const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), owned_b
 
 /**
  * Tells the program behind a worker's address: by its name where it is a provider's, otherwise by the list of its models, which
- * costs nothing. @returns `unknown` for whatever goes wrong
+ * costs nothing. @returns undefined where the server did not answer, and may do so another time
  */
-export async function serverKindOf(worker: WorkerConfig, key: string | undefined, signal: AbortSignal): Promise<ServerKind> {
+export async function serverKindOf(
+  worker: WorkerConfig, key: string | undefined, signal: AbortSignal,
+): Promise<ServerKind | undefined> {
   const base = new URL(baseUrlOf(worker));
   const known = HOSTS[base.host];
   if (known) return known;
   const models = await modelsAt(base, key, signal);
+  if (!models) return base.port === OLLAMA_PORT ? 'ollama' : undefined;
   const model = models.find(({ id }) => id === worker.model) ?? models[0];
   return OWNERS[model?.owned_by ?? ''] ?? (base.port === OLLAMA_PORT ? 'ollama' : 'unknown');
 }
 
-async function modelsAt(base: URL, key: string | undefined, signal: AbortSignal): Promise<z.infer<typeof modelsSchema>['data']> {
+type Models = z.infer<typeof modelsSchema>['data'];
+
+/** Undefined where there was no answer; empty where there was one that is no list. */
+async function modelsAt(base: URL, key: string | undefined, signal: AbortSignal): Promise<Models | undefined> {
+  let text: string;
   try {
     const response = await fetch(`${base.href.replace(/\/+$/, '')}/models`, {
       headers: { accept: 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    const text = await boundedText(response);
-    return response.ok ? modelsSchema.parse(JSON.parse(text)).data : [];
+    if (!response.ok) return [];
+    text = await boundedText(response);
   } catch {
     signal.throwIfAborted();
+    return undefined;
+  }
+  try {
+    return modelsSchema.parse(JSON.parse(text)).data;
+  } catch {
     return [];
   }
 }

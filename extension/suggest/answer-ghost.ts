@@ -23,7 +23,7 @@ export class AnswerGhost implements vscode.InlineCompletionItemProvider {
     this.#shown = {
       document, position, text,
       registration: vscode.Disposable.from(
-        vscode.languages.registerInlineCompletionItemProvider({ scheme: document.uri.scheme, pattern: document.uri.fsPath }, this),
+        vscode.languages.registerInlineCompletionItemProvider({ scheme: document.uri.scheme }, this),
         vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections: [to] }) => {
           if (textEditor.document !== document || !to || this.#rest(to.active) === undefined) this.hide();
         }),

@@ -76,10 +76,18 @@ export class SolveHere {
       over.add(runId);
       waiting.get(runId)?.(runId);
     };
-    const stop = this.#options.connection.on('run/changed', note);
+    const { connection } = this.#options;
+    const stopListening = connection.on('run/changed', note);
+    // What ended while there was no connection was told to nobody.
+    const stopLooking = connection.connected.on((client) => {
+      for (const runId of waiting.keys()) client.request('run/get', { runId }).then(({ run }) => note(run), () => undefined);
+    });
     return {
       of: (runId) => over.has(runId) ? Promise.resolve(runId) : new Promise((resolve) => waiting.set(runId, resolve)),
-      stop,
+      stop: () => {
+        stopListening();
+        stopLooking();
+      },
     };
   }
 }

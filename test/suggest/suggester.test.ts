@@ -289,6 +289,12 @@ describe('what is sent', () => {
     expect(asked()[0]?.body).toContain('looks like a secret');
   });
 
+  it('names the file within the project, and not where the project lies', async () => {
+    await suggest({ worker: 'sim-cedar' });
+    expect(asked()[0]?.body).toContain('File: a.js (javascript)');
+    expect(asked()[0]?.body).not.toContain(folder);
+  });
+
   it('is nothing where the cursor is in such a line', async () => {
     expect((await suggest({ before: `const key = 'sk-${'a1B2'.repeat(10)}`, after: '\';' })).withheld).toContain('looks like a secret');
     expect(proxy.requests).toHaveLength(0);

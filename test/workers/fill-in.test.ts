@@ -77,6 +77,16 @@ describe('a gap', () => {
     expect(books.events).toEqual(['reserved', 'started', 'succeeded', 'reserved', 'started', 'succeeded']);
   });
 
+  test('is sent again to a model that was missing when it was first asked for', async () => {
+    const server = await start('ollama');
+    server.lacksModel = true;
+    const { caller, options } = await setUp();
+    expect(await rejection(caller.call(workerAt(server), GAP, options))).toMatchObject({ kind: 'not-found' });
+    server.lacksModel = false;
+    const { reply } = await caller.call(workerAt(server), GAP, options);
+    expect(reply.text).toBe('FILLED');
+  });
+
   test('is tried with a server that nobody knows where the model\'s name says that it fills gaps', async () => {
     const server = await start('other');
     const { caller, options } = await setUp();

@@ -21,6 +21,8 @@ export class GapServer {
   readonly requests: SeenRequest[] = [];
   /** Whether the model was trained to fill gaps, where the program itself knows. */
   fills = true;
+  /** Refuses whatever the model is asked, because it is not there. */
+  lacksModel = false;
   /** Keeps the answer open after its first piece. */
   stalls = false;
   /** Settled when a client has gone away in the middle of an answer. */
@@ -97,6 +99,7 @@ export class GapServer {
 
   /** In the words of each program. */
   #refusal(path: string, { suffix }: Record<string, unknown>): { status: number; message: string } | undefined {
+    if (this.lacksModel) return { status: 404, message: 'model "some-coder" not found, try pulling it first' };
     if (path.endsWith('/chat/completions')) return undefined;
     switch (this.#program) {
       case 'ollama':
