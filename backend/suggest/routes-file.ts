@@ -26,6 +26,7 @@ export class RoutesFile {
   readonly #path: string;
   readonly #log: (line: string) => void;
   #routes: Promise<readonly Route[]> | undefined;
+  #written: Promise<void> = Promise.resolve();
 
   constructor(path: string, log: (line: string) => void) {
     this.#path = path;
@@ -38,15 +39,20 @@ export class RoutesFile {
   }
 
   async add(route: Route): Promise<void> {
-    const routes = [...(await this.#read()), route].slice(-MAX_ROUTES);
-    this.#routes = Promise.resolve(routes);
+    this.#routes = this.#read().then((routes) => [...routes, route].slice(-MAX_ROUTES));
+    // One after the other, so that the file never ends with the fewer of two.
+    this.#written = this.#written.then(async () => this.#write(await this.#read()));
+    await this.#written;
+  }
+
+  async #write(routes: readonly Route[]): Promise<void> {
     const temporary = `${this.#path}.${randomUUID()}.tmp`;
     try {
       await writeFile(temporary, `${JSON.stringify({ version: 1, routes }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
       await rename(temporary, this.#path);
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      this.#log(`Who suggests in ${route.language} was not kept: ${String(error)}`);
+      this.#log(`Who suggests in which language was not kept: ${String(error)}`);
     }
   }
 

@@ -163,6 +163,19 @@ describe('who is asked', () => {
     expect(planned()).toHaveLength(1);
   });
 
+  it('is remembered for each of several languages that are asked about at the same time', async () => {
+    await Promise.all(['javascript', 'python', 'go'].map((language) => suggest({ language })));
+    const { routes } = JSON.parse(await readFile(path.join(home, 'suggest-routes.json'), 'utf8')) as { routes: { language: string }[] };
+    expect(routes.map(({ language }) => language).sort()).toEqual(['go', 'javascript', 'python']);
+  });
+
+  it('begins anew where what was remembered cannot be read', async () => {
+    await writeFile(path.join(home, 'suggest-routes.json'), 'no JSON');
+    expect((await suggest()).worker).toBeDefined();
+    expect(problems.splice(0)).toEqual([expect.stringContaining('chosen anew')]);
+    expect(JSON.parse(await readFile(path.join(home, 'suggest-routes.json'), 'utf8'))).toMatchObject({ routes: [{ language: 'javascript' }] });
+  });
+
   it('is planned anew for another language, and when the pool changes', async () => {
     await suggest();
     await suggest({ language: 'python' });
