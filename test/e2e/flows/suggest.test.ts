@@ -138,3 +138,27 @@ describe('suggestions', () => {
     expect(run).toMatchObject({ state: 'completed', outcome: 'verified' });
   });
 });
+
+describe('suggestions that have cost what they may', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({
+      seed: SEED, latency: 0, settings: { 'conductor.suggestions.enabled': true, 'conductor.suggestions.maxUsdPerDay': 0.000_001 },
+    });
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  it('stop before anybody is asked, and say so in the status bar alone', async () => {
+    const { window, simulator, bug } = workbench;
+    await window.statusItem(ON).waitFor({ timeout: 60_000 });
+    await window.openFile(bug.path);
+    await window.goTo(1, 100);
+    await window.type('const total = ');
+    await window.statusItem(/do not work at the moment.*have cost what they may in a day/).waitFor();
+    expect(await window.ghostText()).toBe('');
+    expect(await window.notification(/./).count()).toBe(0);
+    expect(simulator.asked).toBe(0);
+  });
+});
