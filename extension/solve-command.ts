@@ -44,7 +44,28 @@ export class SolveCommand {
     const given = readSolveArguments(argument);
     const question = given?.question ?? (await askQuestion());
     if (question === undefined) return undefined;
+    if (given === undefined && !(await this.#somebodyAnswers())) return this.#keep(question);
     return this.solve(question, given?.confirmContext);
+  }
+
+  /** Whether there is a worker at all; what is wrong with one, the run says. */
+  async #somebodyAnswers(): Promise<boolean> {
+    const { panel } = this.#options;
+    const isEnabled = (pool = panel.pool): boolean => pool?.workers.some(({ worker }) => worker.enabled) ?? false;
+    return isEnabled() || isEnabled(await panel.refreshPool());
+  }
+
+  /** Until there is a worker, the question waits in the panel. */
+  async #keep(question: string): Promise<undefined> {
+    const { panel, showPanel } = this.#options;
+    panel.ask(question);
+    await showPanel();
+    const steps = { [vscode.l10n.t('Add Worker')]: 'conductor.addWorker', [vscode.l10n.t('Show Demonstration')]: 'conductor.showDemonstration' };
+    const message = vscode.l10n.t('There is no worker yet who could answer. Your question is kept in the panel until there is one.');
+    void vscode.window.showInformationMessage(message, ...Object.keys(steps)).then(async (chosen) => {
+      const command = chosen && steps[chosen];
+      if (command) await vscode.commands.executeCommand(command);
+    });
   }
 
   /**

@@ -20,7 +20,7 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
   return (
     <>
       {!trusted && <Restricted />}
-      {firstRun ? <NoWorkers /> : <Ask state={state} />}
+      {firstRun ? <NoWorkers draft={state.draft?.question} /> : <Ask state={state} />}
       {pool && !firstRun && <PoolLine pool={pool} />}
       <ModelLines models={state.models} />
       <RunsList runs={runs} />
@@ -95,8 +95,10 @@ function Preview({ preview }: { readonly preview: ContextPreview }): JSX.Element
   );
 }
 
-function NoWorkers(): JSX.Element {
+function NoWorkers({ draft }: { readonly draft: string | undefined }): JSX.Element {
   const host = useHost();
+  // Kept for when somebody can answer it.
+  useDraft(draft);
   return (
     <section class="first-run" aria-label="First steps">
       <h2>Add your first worker</h2>

@@ -69,6 +69,7 @@ describe('a message of the page', () => {
     [{ type: 'training', action: 'raiseBudget', trainingId: 't1' }, ['training', 'raiseBudget', 't1']],
     [{ type: 'training', action: 'goBack', trainingId: 't1' }, ['training', 'goBack', 't1']],
     [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
+    [{ type: 'demonstrate' }, ['command', 'conductor.showDemonstration']],
     [{ type: 'chooseModel' }, ['command', 'conductor.chooseConductorModel']],
     [{ type: 'unloadModel', model: 'Qwen/Qwen3-0.6B' }, ['request', 'model/unload', { model: 'Qwen/Qwen3-0.6B' }]],
     [{ type: 'chooseTests' }, ['command', 'conductor.chooseTestCommand']],

@@ -92,6 +92,7 @@ describe('the first five minutes', () => {
     await expect.poll(() => row('Backend').innerText(), { timeout: 30_000 }).not.toContain(`process ${pid}`);
     await row('Worker "llama3.2-3b"').getByText('Its server answers').waitFor();
     await expect.poll(async () => (await workbench.backend()).pid, { timeout: 30_000 }).not.toBe(pid);
+    expect(await violationsIn(health())).toEqual([]);
     await window.screenshot(path.join(SCREENS, 'health-workers-dark.png'));
   });
 
@@ -167,6 +168,16 @@ describe('with nothing configured', () => {
   beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
   afterAll(() => workbench?.stop());
 
+  it('a question is kept until somebody can answer it', async () => {
+    const { window, panel } = workbench;
+    await window.runCommand('Conductor: Solve');
+    await window.answerInput('What do you want to know', 'Why is the sky blue?');
+    await window.notification('There is no worker yet who could answer.').getByRole('button', { name: 'Show Demonstration' }).waitFor();
+    await panel.frame.getByRole('heading', { name: 'Add your first worker' }).waitFor();
+    expect(await workbench.runs()).toEqual([]);
+    await window.page.keyboard.press('Escape');
+  });
+
   it('a demonstration says that it is simulated, is planned by conductor-mini and checked by real tests', async () => {
     const { window, panel } = workbench;
     await window.runCommand('Conductor: Show Panel');
@@ -186,6 +197,9 @@ describe('with nothing configured', () => {
   it('the first worker ends it', async () => {
     const [worker] = workbench.simulator.workers();
     await workbench.asOther((client) => client.request('worker/save', { worker: { ...worker, id: 'mine', simulated: false } as never }));
+    await workbench.panel.button('Runs').click();
+    await workbench.window.runCommand('Conductor: Show Health');
+    await expect.poll(() => workbench.panel.ask.inputValue()).toBe('Why is the sky blue?');
     await expect(workbench.asOther((client) => client.request('run/demonstrate', {}))).rejects.toThrow('nothing is simulated any more');
   });
 });
