@@ -131,8 +131,8 @@ export class Routes {
 
 function questionFor({ language }: Place): string {
   return (
-    `Complete code in ${language} in this project while a programmer types it: the rest of a line, or a few lines, at the cursor, ` +
-    'again and again. It has to be there within a second, so that speed counts first and then how well the code fits. One worker ' +
+    `Complete code in ${language} in this project while a programmer types it: the rest of a line, or a few lines, at the ` +
+    'cursor, again and again. It has to be there within a second, so that speed counts first and then how well the code fits. One worker ' +
     'does it alone, in one step.'
   );
 }

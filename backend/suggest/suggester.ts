@@ -41,7 +41,8 @@ function withinWorkspace({ workspace, path }: Pick<SuggestRequest, 'workspace' |
 
 /** A worker that thinks would spend the time and the tokens of a suggestion on thinking. */
 function quickly({ reasoningEffort }: WorkerConfig): Pick<WorkerConfig, 'reasoningEffort'> {
-  return reasoningEffort === undefined || reasoningEffort === 'none' || reasoningEffort === 'minimal' ? {} : { reasoningEffort: 'low' };
+  const isQuick = reasoningEffort === undefined || reasoningEffort === 'none' || reasoningEffort === 'minimal';
+  return isQuick ? {} : { reasoningEffort: 'low' };
 }
 
 /** What a call is aborted with when the backend ends. */

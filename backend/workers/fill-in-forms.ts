@@ -88,7 +88,9 @@ export function fillInCall(form: Exclude<FillInForm, 'chat'>, worker: WorkerConf
     case 'infill':
       return {
         url: `${withoutVersion(base)}/infill`,
-        body: { ...common, input_prefix: before, input_suffix: after, n_predict: maxOutputTokens, cache_prompt: true, ...ended(fillIn) },
+        body: {
+          ...common, input_prefix: before, input_suffix: after, n_predict: maxOutputTokens, cache_prompt: true, ...ended(fillIn),
+        },
       };
     case 'prompt': {
       const { prompt, stop } = fillInPrompt(worker.model, fillIn) ?? { prompt: before, stop: [] };

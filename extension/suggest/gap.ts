@@ -29,12 +29,12 @@ export function lineAfter({ after }: Pick<Gap, 'after'>): string {
   return end === -1 ? after : after.slice(0, end);
 }
 
-/** So much of what follows tells one place from another; more of it would change with the part of the document that is looked at. */
+/** So much of what follows tells one place from another; more would change with the part of the document that is told. */
 const BEYOND_CHARACTERS = 250;
 
 /**
- * What follows the cursor beyond spaces and brackets: it stays the same while somebody types, although the editor closes brackets and
- * moves them to lines of their own.
+ * What follows the cursor beyond spaces and brackets: it stays the same while somebody types, although the editor closes brackets
+ * and moves them to lines of their own.
  */
 export function beyond({ after }: Pick<Gap, 'after'>): string {
   return after.slice(after.search(NO_CLOSER)).slice(0, BEYOND_CHARACTERS);
