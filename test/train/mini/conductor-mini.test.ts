@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conductorPrompt } from '../../../backend/conductor/conductor-prompt.ts';
 import { LocalPolicy } from '../../../backend/conductor/local-policy.ts';
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
+import { readRole } from '../../../backend/simulator/roles.ts';
 import { evaluateMini } from '../../../backend/train/mini/evaluate.ts';
 import { unseenInputs } from '../../../backend/train/mini/unseen.ts';
 
@@ -42,6 +44,22 @@ describe('conductor-mini', () => {
     expect(formatRate).toBeGreaterThanOrEqual(LOWEST_FORMAT_RATE);
     expect(Object.keys(steps).length).toBeGreaterThanOrEqual(4);
     expect(differentPlans).toBeGreaterThan(0.6);
+  });
+
+  it('gives a step to whoever is praised for it, wherever in the pool that is', async () => {
+    const pool = ['Plans well for dates.', 'Average at everything.', 'A strong coder.', 'A careful reviewer.', 'Slow.'].map((description) => ({ description }));
+    for (const turned of [pool, [...pool.slice(2), ...pool.slice(0, 2)]]) {
+      const { messages } = conductorPrompt({ question: 'nextWeekday returns the wrong day in leap years.', context: '', pool: turned, rounds: [] }, PROMPT_PROFILES.mini);
+      const seeds = Array.from({ length: 32 }, (_, seed) => seed);
+      const texts = await model.write({ messages, samples: seeds.length, seeds, maxTokens: 256, temperature: 1 });
+      const checkedBy = texts.flatMap(({ text }) => {
+        const found = parsePlan(text, { workerCount: turned.length, round: 0 });
+        if (found.kind !== 'plan') return [];
+        const { modelIds, subtasks } = found.plan;
+        return modelIds.filter((_, step) => readRole(subtasks[step]!).role === 'check').map((ordinal) => turned[ordinal]!.description);
+      });
+      expect(checkedBy.filter((description) => description === 'A careful reviewer.').length / checkedBy.length).toBeGreaterThan(0.5);
+    }
   });
 
   it('answers a later round with another plan or with the answer as it is', async () => {
