@@ -78,22 +78,19 @@ export type ModelItem = vscode.QuickPickItem & { readonly found?: FoundWorker };
 /** What is suggested stands first and is picked already. */
 export function modelItems(models: readonly FoundWorker[], suggested: readonly Suggestion[]): ModelItem[] {
   const others = models.filter((model) => !suggested.some(({ found }) => found === model));
-  const item = (found: FoundWorker, why?: string): ModelItem => {
-    const said = [why, found.server === 'vscode' && vscode.l10n.t('Its tokens and cost are estimates.')].filter(Boolean).join(' ');
-    return { found, label: plainLabel(found.name), description: factsOf(found), ...(said && { detail: said }) };
-  };
+  const item = (found: FoundWorker): ModelItem => ({ found, label: plainLabel(found.name), description: factsOf(found) });
   return [
-    ...(suggested.length > 0 ? [separator(vscode.l10n.t('suggested as a first pool'))] : []),
-    ...suggested.map(({ found, why }): ModelItem => ({ ...item(found, reasonOf(why)), picked: true })),
+    ...(suggested.length > 0 ? [separator(vscode.l10n.t('suggested'))] : []),
+    ...suggested.map(({ found, why }): ModelItem => ({ ...item(found), detail: reasonOf(why), picked: true })),
     ...(suggested.length > 0 && others.length > 0 ? [separator(vscode.l10n.t('others'))] : []),
-    ...others.map((found) => item(found)),
+    ...others.map(item),
   ];
 }
 
-function factsOf({ server, model, parameters, remote }: FoundWorker): string {
+function factsOf({ server, parameters, remote }: FoundWorker): string {
   return [
     SERVER_NAMES[server],
-    ...(server === 'vscode' ? [model] : []),
+    ...(server === 'vscode' ? [vscode.l10n.t('tokens and cost are estimates')] : []),
     ...(parameters === undefined ? [] : [sizeOf(parameters)]),
     ...(remote && server !== 'vscode' ? [vscode.l10n.t('runs on another machine')] : []),
   ].map(plainLabel).join(' · ');

@@ -3,7 +3,6 @@ import { modelsAt } from './find-servers.ts';
 import { baseUrlOf } from './server-of.ts';
 
 const TIMEOUT_MS = 2_000;
-const THIS_MACHINE = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Whether a worker's server answers: `unasked` where only a call would tell, which somebody may have to pay for. */
 export type Reach = { readonly state: 'answers' | 'unasked' } | { readonly state: 'silent'; readonly reason: string };
@@ -13,8 +12,9 @@ export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Pr
   const { provider, model } = worker;
   if (provider !== 'openai-compatible') return { state: 'unasked' };
   const baseUrl = baseUrlOf(worker);
-  const { origin, hostname, protocol } = new URL(baseUrl);
-  if (!THIS_MACHINE.has(hostname) || protocol !== 'http:') return { state: 'unasked' };
+  const { origin, protocol } = new URL(baseUrl);
+  // The contract takes addresses with http on this machine alone.
+  if (protocol !== 'http:') return { state: 'unasked' };
   try {
     const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
     // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.

@@ -25,6 +25,7 @@ describe('the first pool', () => {
   it.each<[string, FoundWorker[], [string, string][]]>([
     ['none of none', [], []],
     ['the only one', [local('qwen3:8b', 8e9)], [['qwen3:8b', 'strongest']]],
+    ['no large one for what is easy', [local('llama3.3:70b', 70e9), local('qwen3:30b', 30e9)], [['llama3.3:70b', 'strongest'], ['qwen3:30b', 'other-family']]],
     ['both of two that are alike', [local('qwen3:8b', 8e9), local('qwen3:14b', 14e9)], [['qwen3:14b', 'strongest'], ['qwen3:8b', 'next']]],
     ['one of the same model on two servers', [local('qwen3:8b', 8e9), { ...local('qwen3:8b', 8e9), server: 'vllm' }], [['qwen3:8b', 'strongest']]],
     ['none that is too small, where there are others', [local('smollm:135m', 135e6), local('qwen3:8b', 8e9)], [['qwen3:8b', 'strongest']]],

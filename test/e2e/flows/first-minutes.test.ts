@@ -139,7 +139,7 @@ describe('a model that VS Code has of another extension', () => {
     await window.runCommand('Conductor: Add Worker');
     await window.quickPickRow('Models that were found').getByText(/VS Code: 1/).waitFor();
     await window.quickPickRow('Models that were found').click();
-    await window.quickPickRow('Parrot Large').getByText('Its tokens and cost are estimates.').waitFor();
+    await window.quickPickRow('Parrot Large').getByText('tokens and cost are estimates').waitFor();
     await window.screenshot(path.join(SCREENS, 'language-models-dark.png'));
     await window.page.keyboard.press('Enter');
     await window.notification('Added the worker "parrot-large"').waitFor();
