@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { BackendRequests, Params, Result } from '../backend/protocol/methods.ts';
 import type { FoundWorker } from './found-models.ts';
@@ -10,16 +11,23 @@ export function modelName(model: vscode.LanguageModelChat): string {
   return `${model.vendor}/${model.id}`;
 }
 
-/** Those that VS Code offers, for a person who has asked for them; none where nobody brings some or they may not be used. */
+/** An extension that brings models may first have to start or to sign in: nobody waits longer than this for the list. */
+const OFFER_TIMEOUT_MS = 5_000;
+
+/** Those that VS Code offers, for a person who has asked for them; none where nobody brings some in time or they may not be used. */
 export async function offeredLanguageModels(): Promise<FoundWorker[]> {
+  const late = new AbortController();
   try {
-    const models = await vscode.lm.selectChatModels({});
+    const tooLate = delay(OFFER_TIMEOUT_MS, [], { signal: late.signal }).catch(() => []);
+    const models = await Promise.race([vscode.lm.selectChatModels({}), tooLate]);
     return models.map((model) => ({
       server: 'vscode', model: modelName(model), name: model.name || modelName(model), contextTokens: model.maxInputTokens, remote: true,
     }));
   } catch (error) {
     if (error instanceof vscode.LanguageModelError) return [];
     throw error;
+  } finally {
+    late.abort();
   }
 }
 
