@@ -16,7 +16,7 @@ import { SHORT_MODEL } from './short-training.ts';
  */
 
 const GEOMETRY = { vocabularySize: 1_024, hiddenSize: 96, intermediateSize: 256, layers: 3, attentionHeads: 3, keyValueHeads: 1 };
-const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 400, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 4e-3 } };
+const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 300, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 4e-3 } };
 
 const work = await mkdtemp(path.join(tmpdir(), 'short-model-'));
 const begun = path.join(work, 'new');
