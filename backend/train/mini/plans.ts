@@ -67,12 +67,13 @@ const withWords = (template: string, want: Want, dice: Dice): string => dice.fil
 export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' | 'text'>, pool: readonly MadeWorker[], round: number): string {
   const digest = digestOf(text, pool);
   const { tasks, reasons } = SHAPES[dice.weighted(SHAPES.map(({ share }) => share))] as (typeof SHAPES)[number];
+  const isNumbered = dice.chance(0.45);
   const modelIds: number[] = [];
   for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], digest, pool.length, modelIds));
   const plan = {
     modelIds,
     subtasks: tasks.map((task) => withWords(dice.pick(SUBTASKS[task]), want, dice)),
-    accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, round)),
+    accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, { round, isNumbered })),
   };
   const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
   return planText(reason, tasks.map((task, index) => `${ROLE_OF[task]}${modelIds[index]}`), plan);
@@ -97,16 +98,21 @@ function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, worker
     (1 + pull(digest[role], ordinal, 16) + pull(digest.near, ordinal, 2)) * (used.includes(ordinal) ? 0.6 : 1)));
 }
 
-/** What the shape suggests, by name or as a whole; now and then anything that is allowed. */
-function chosenAccess(dice: Dice, tasks: readonly Task[], index: number, round: number): Access {
+/**
+ * What the shape suggests, by number or as a whole; now and then anything that is allowed. A plan keeps to one of the two, since a list of entries
+ * that follow from the steps is easier to count to the end.
+ */
+function chosenAccess(
+  dice: Dice, tasks: readonly Task[], index: number, { round, isNumbered }: { readonly round: number; readonly isNumbered: boolean },
+): Access {
   const earlier = Array.from({ length: index }, (_, step) => step);
-  if (dice.chance(0.15)) {
+  if (dice.chance(0.08)) {
     const anything = dice.below(3);
     return anything === 0 ? [] : anything === 1 ? 'all' : dice.some(earlier, dice.below(index + 1)).sort((a, b) => a - b);
   }
   // Only so is the round before in view.
   if (index === 0 || tasks[index] === 'alone') return round > 0 && dice.chance(0.8) ? 'all' : [];
-  if (dice.chance(0.6)) return 'all';
+  if (!isNumbered) return 'all';
   const plans = earlier.filter((step) => tasks[step] === 'plan');
   if (tasks[index] === 'plan') return [];
   if (tasks[index] === 'write') return plans.length > 0 ? plans : earlier;

@@ -18,7 +18,7 @@ export interface PretrainOptions {
 
 /** About half an hour on two cores that have nothing else to do. The rate is high, as small models like it. */
 export const PRETRAIN_DEFAULTS: PretrainOptions = {
-  seed: 1, steps: 1_200, batchSize: { texts: 12, openings: 8 }, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
+  seed: 1, steps: 2_400, batchSize: { texts: 12, openings: 8 }, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
 };
 
 /** For AdamW: gradients of single steps are noisy here, and there are few steps to average over. */
