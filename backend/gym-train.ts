@@ -17,6 +17,7 @@ import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOpt
 import { Journal } from './journal/journal.ts';
 import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from './lm/process/model-client.ts';
+import { openTokenizer } from './lm/tokenizer/tokenizer.ts';
 import { LOSS_TYPES } from './lm/trainer/loss-weights.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import type { WorkerConfig } from './protocol/worker-config.ts';
@@ -161,7 +162,7 @@ async function run(signal: AbortSignal): Promise<void> {
     const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
     const { metrics, plans } = await trainOnGym({
-      model, reference, profile, journal, caller, prices, store, signal,
+      model, reference, profile, tokenizer: await openTokenizer(path.resolve(values.model)), journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
       pool: arena.pool('train'),
       onStep: (step, step_) => {

@@ -49,6 +49,8 @@ export interface PolicyLoss {
 
 export interface Imitation {
   readonly type: 'cross_entropy';
+  /** How much it counts beside other losses of the same step; 1 if not said. */
+  readonly weight?: number | undefined;
 }
 
 export interface TrainedBatch {

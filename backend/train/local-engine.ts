@@ -43,7 +43,7 @@ export class LocalEngine implements TrainEngine {
     const promptLengths = batch.map(({ promptTokens }) => promptTokens.length);
     const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
     if (loss.type === 'cross_entropy') {
-      const tokens = batch.map((example) => imitationWeights(example.tokens.length, { tokens: all }));
+      const tokens = batch.map((example) => imitationWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
       return await this.#model.forwardBackward({ sequences, promptLengths, tokens, signal });
     }
     const { type, clip, divergence, importanceLimit, temperature, maxCompletionLength } = loss;

@@ -9,6 +9,7 @@ import type { JudgedGymTask } from '../../simulator/gym/gym-grades.ts';
 import type { StepMetrics } from '../../train/grpo-step.ts';
 import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../train/grpo-trainer.ts';
 import { LocalEngine } from '../../train/local-engine.ts';
+import { rehearsingEngine } from '../../train/mini/rehearsal.ts';
 import { RolloutGatherer } from '../../train/rollout-gatherer.ts';
 import { Rollouts } from '../../train/rollouts.ts';
 import type { TrainingStore } from '../../train/training-store.ts';
@@ -25,6 +26,8 @@ export interface GymTrainingParts {
   /** What the model was before; asked only where the divergence from it counts. */
   readonly reference?: Pick<TrainableModel, 'score'> | undefined;
   readonly profile: PromptProfile;
+  /** Of the model. Where it is given, later rounds are rehearsed. */
+  readonly tokenizer?: Parameters<typeof rehearsingEngine>[1] | undefined;
   readonly tasks: readonly JudgedGymTask[];
   readonly pool: readonly WorkerConfig[];
   readonly journal: Journal;
@@ -50,7 +53,7 @@ export interface GymTrainingOptions {
 }
 
 /** So many plans a step as the paper has (4 times 64), of more questions, since a small model generalises from few badly. */
-export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 4e-4, lossType: 'grpo', divergence: 0 };
+export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 6e-4, lossType: 'grpo', divergence: 0 };
 
 /** Room for a plan of five steps in the words of conductor-mini. */
 export const GYM_PLAN_TOKENS = 256;
@@ -64,10 +67,11 @@ export interface GymTrained {
 }
 
 /**
- * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages), from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
+ * Trains all weights of a small model on the gym's tasks, with the paper's GRPO (`grpo` loss, clip 0.2, group-normalised advantages) and, with a
+ * tokenizer, a rehearsal of later rounds, from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
  */
 export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<GymTrained> {
-  const { model, reference, profile, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
+  const { model, reference, profile, tokenizer, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
   const { steps, tasksPerStep, groupSize, seed, lossType, divergence, poolSizes, sabotage } = options;
   const answers = new Map<string, string>();
   const rollouts = new Rollouts({
@@ -83,7 +87,8 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   });
   const from = await store.resume();
   await model.startTraining({ optimizer: ADAMW_DEFAULTS, ...(from && { resume: from.engineState }) });
-  const engine = new LocalEngine(model, { versions: store.versions, trains: 'weights', reference });
+  const trained = new LocalEngine(model, { versions: store.versions, trains: 'weights', reference });
+  const engine = tokenizer ? rehearsingEngine(trained, tokenizer, { seed, stepsDone: from?.step ?? 0 }) : trained;
   const diary = await PlanDiary.open(path.join(store.folder, 'plans.jsonl'), { stepsDone: from?.step ?? 0 });
   const gatherer = new RolloutGatherer({ rollouts, pool, profile, seed, ...(poolSizes && { poolSizes }) });
   const trainer: GrpoTrainerOptions = {

@@ -23,20 +23,25 @@ export interface OpeningsExample extends Pick<PlanExample, 'messages'> {
 
 const OPENINGS = 4;
 
-/** The example of that number: made from the seed and the number alone. */
-export function exampleAt(seed: number, index: number): PlanExample {
+/** First plans, later rounds, and answers to what was no plan; and how often each is drawn. */
+const FORMS = { first: 0.84, later: 0.13, rejected: 0.03 } as const;
+type Form = keyof typeof FORMS;
+
+/** The example of that number: made from the seed and the number alone. `only`: of that form, else any. */
+export function exampleAt(seed: number, index: number, only?: Form): PlanExample {
   const dice = new Dice(seed, 'example', index);
   const question = makeQuestion(dice);
   const pool = makePool(dice, question.topic);
-  const form = dice.weighted([0.84, 0.13, 0.03]);
+  const drawn = (Object.keys(FORMS) as Form[])[dice.weighted(Object.values(FORMS))];
+  const form = only ?? drawn;
   const first = { question: question.text, context: dice.chance(0.12) ? madeContext(dice) : '', pool, rounds: [] };
   const plan = (round: number): string => makePlan(dice, question, pool, round);
-  if (form === 1) {
+  if (form === 'later') {
     const { passes, ...past } = madeRound(dice, dice.chance(0.9) ? plan(0) : 'The plan.');
     const text = dice.chance(passes ? 0.8 : 0.12) ? keepText(dice) : plan(1);
     return exampleOf({ ...first, rounds: [past] }, text);
   }
-  if (form === 2) return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), pool.length) }, plan(0));
+  if (form === 'rejected') return exampleOf({ ...first, rejection: madeRejection(dice, plan(0), pool.length) }, plan(0));
   return exampleOf(first, plan(0));
 }
 

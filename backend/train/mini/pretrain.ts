@@ -2,7 +2,7 @@ import type { Tokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import type { Example, TrainEngine } from '../engine.ts';
 import { learningRate, type LearningRateOptions } from '../learning-rate.ts';
 import type { TrainingCheckpoint, TrainingStore } from '../training-store.ts';
-import { exampleAt, openingsAt } from './examples.ts';
+import { exampleAt, openingsAt, type PlanExample } from './examples.ts';
 
 export interface PretrainOptions {
   readonly seed: number;
@@ -68,13 +68,19 @@ function batchOf(
   step: number, { seed, batchSize, tokenizer }: Pick<PretrainOptions, 'seed' | 'batchSize'> & Pick<PretrainParts, 'tokenizer'>,
 ): Example[] {
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, place) => step * count + place);
-  const encoded = (text: string): number[] => tokenizer.encode(text, { specialTokens: 'plain' });
-  const stop = tokenizer.stopTokenIds.slice(0, 1);
-  const texts = numbers(batchSize.texts).map((number) => exampleAt(seed, number))
-    .map(({ messages, text }) => ({ promptTokens: tokenizer.chat(messages), tokens: [...encoded(text), ...stop] }));
+  const texts = numbers(batchSize.texts).map((number) => imitated(exampleAt(seed, number), tokenizer));
   const openings = numbers(batchSize.openings).map((number) => openingsAt(seed, number)).flatMap((example) => {
     const promptTokens = tokenizer.chat(example.messages);
-    return example.openings.map((opening) => ({ promptTokens, tokens: encoded(opening) }));
+    return example.openings.map((opening) => ({ promptTokens, tokens: encoded(opening, tokenizer), ...UNSAMPLED }));
   });
-  return [...texts, ...openings].map((example) => ({ ...example, samplerLogprobs: [], advantage: 0 }));
+  return [...texts, ...openings];
 }
+
+/** What was not sampled has no advantage over anything. */
+const UNSAMPLED = { samplerLogprobs: [], advantage: 0 } as const;
+
+/** A whole text, its end included. */
+export const imitated = ({ messages, text }: PlanExample, tokenizer: PretrainParts['tokenizer']): Example =>
+  ({ promptTokens: tokenizer.chat(messages), tokens: [...encoded(text, tokenizer), ...tokenizer.stopTokenIds.slice(0, 1)], ...UNSAMPLED });
+
+const encoded = (text: string, tokenizer: PretrainParts['tokenizer']): number[] => tokenizer.encode(text, { specialTokens: 'plain' });
