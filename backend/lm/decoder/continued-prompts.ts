@@ -1,5 +1,5 @@
 import type { Graph, Tensor } from '../graph/graph.ts';
-import { add } from '../graph/ops/arithmetic.ts';
+import { add, minimum } from '../graph/ops/arithmetic.ts';
 import { range } from '../graph/ops/indexing.ts';
 import { concat, slice, sliceRest } from '../graph/ops/pieces.ts';
 import { expand, reshape } from '../graph/ops/shape.ts';
@@ -47,7 +47,10 @@ export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: Continu
   const { prompts, samples, rows, promptLength, length, promptTokens, completionTokens, tokens } = sizes;
   const ids = concat(g, [reshape(g, inputs.prompts, [promptTokens]), reshape(g, inputs.completions, [completionTokens])], 0, tokens);
   const places = reshape(g, range(g, length), [1, 1, length]);
-  const positions = expand(g, add(g, reshape(g, inputs.promptLengths, [prompts, 1, 1]), places), [prompts, samples, length]);
+  // The paddings of a short completion behind a long prompt would lie behind the context; nobody looks at them.
+  const last = g.scalar('int64', (decoder.rotation.cosine.shape[0] as number) - 1);
+  const behind = add(g, reshape(g, inputs.promptLengths, [prompts, 1, 1]), places);
+  const positions = expand(g, minimum(g, behind, last), [prompts, samples, length]);
   const continuations: Continuations = {
     prompts, samples, rows, promptLength, length,
     promptMask: lengthMask(g, inputs.promptLengths, { batch: prompts, length: promptLength }, decoder.rotation.cosine.element as ComputeType),

@@ -50,6 +50,20 @@ describe('a training pass', () => {
     },
   );
 
+  it('goes over a long prompt beside a long completion, which one behind the other would not fit the context', async () => {
+    const checkpoint = await openCheckpoint(modelFolder('qwen2-tiny'));
+    const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: true, trainable: 'adapter' });
+    const adapter = await goldenAdapter('qwen2-tiny', 'qwen2-tiny-all');
+    const sequence = Array.from({ length: SETTINGS.contextLength }, (_, place) => (place * 7) % 500);
+    const [sequences, promptLengths] = [[sequence, sequence], [SETTINGS.contextLength - 2, 2]];
+    const tokens = promptLengths.map((length) => ({ likelihoodWeights: new Array<number>(sequence.length - length).fill(1) }));
+    const { logprobs } = await session.train({ sequences, promptLengths, tokens, adapter });
+    const alone = await session.score({ sequences: [sequence], promptLengths: [2], adapter });
+    await session.close();
+    expect(relativeDifference(logprobs[1]!, Float32Array.from(alone[0]!))).toBeLessThan(1e-5);
+    expect(relativeDifference(logprobs[0]!, Float32Array.from(alone[0]!.slice(-2)))).toBeLessThan(1e-5);
+  });
+
   it.each(GOLDEN_MODELS)('%s: counts a prompt that completions share once, and comes to the same', async (model) => {
     const checkpoint = await openCheckpoint(modelFolder(model));
     const trainable = [...(await goldenGradients(model)).keys()];
