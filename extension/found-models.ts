@@ -44,16 +44,20 @@ export function workerOf(found: FoundWorker, taken: readonly string[]): WorkerCo
     description: descriptionOf(found),
     ...(server === 'vscode' ? { provider: 'vscode' } : { provider: 'openai-compatible', baseUrl }),
     ...(contextTokens !== undefined && contextTokens < ROOMY_TOKENS && { maxOutputTokens: Math.max(256, Math.floor(contextTokens / 2)) }),
-    // Nobody sends a bill for a model of this machine; of a server that does not say what it is, nobody knows.
-    ...(!found.remote && server !== 'other' && { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
+    ...(answersHere(found) && { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
   });
+}
+
+/** Nobody sends a bill for a model of this machine; what a server that does not say what it is hands on, nobody knows. */
+function answersHere({ remote, server }: FoundWorker): boolean {
+  return !remote && server !== 'other';
 }
 
 /** The Conductor is told no names, so what a name says is said in words: only what is true, and in the Conductor's language. */
 function descriptionOf(found: FoundWorker): string {
   const size = found.parameters === undefined ? (found.remote && isQuick(found) ? 'small ' : '') : '';
   const weights = found.parameters === undefined ? '' : ` of ${sizeOf(found.parameters)} weights`;
-  return `A ${size}${isForCode(found) ? 'language model made for code' : 'general language model'}${weights}${found.remote ? '' : ' on this machine'}.`;
+  return `A ${size}${isForCode(found) ? 'language model made for code' : 'general language model'}${weights}${answersHere(found) ? ' on this machine' : ''}.`;
 }
 
 /** Such as `7.6 B`. */

@@ -10,7 +10,7 @@ import type { LocalConductor } from '../solve/run-manager.ts';
 import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
 import { fillsGaps } from '../workers/fill-in-templates.ts';
 import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
-import { isOnThisMachine } from './on-this-machine.ts';
+import { isFree } from './on-this-machine.ts';
 import type { RoutesFile } from './routes-file.ts';
 
 /** A paid call of the Conductor's model. */
@@ -142,7 +142,7 @@ function described(worker: WorkerConfig): PoolEntry {
   const { model, price, description } = worker;
   const facts = [
     fillsGaps(model) && 'Made to fill gaps in code.',
-    isOnThisMachine(worker) && 'Runs on this machine.',
+    isFree(worker) && 'Runs on this machine.',
     price && `Costs $${price.outputPerMillion} for a million tokens.`,
     description,
   ];
@@ -158,7 +158,7 @@ function fingerprint({ pool, policy: { worker, model, adapterVersion } }: Cast):
 /** Where the Conductor cannot say: who was made for it, then who is near, then who is cheap, because small models are quick. */
 function quickest(pool: readonly WorkerConfig[]): WorkerConfig {
   const rank = (worker: WorkerConfig): number =>
-    (fillsGaps(worker.model) ? 0 : 2) + (isOnThisMachine(worker) && worker.provider !== 'local' ? 0 : 1);
+    (fillsGaps(worker.model) ? 0 : 2) + (isFree(worker) && worker.provider !== 'local' ? 0 : 1);
   const price = (worker: WorkerConfig): number => worker.price?.outputPerMillion ?? Number.MAX_VALUE;
   return pool.toSorted((a, b) => rank(a) - rank(b) || price(a) - price(b))[0] as WorkerConfig;
 }

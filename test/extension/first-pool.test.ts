@@ -53,11 +53,13 @@ describe('a model that was found', () => {
     });
   });
 
-  it('has no price where somebody may send a bill', () => {
+  it('has no price and is not said to be on this machine where somebody else may answer and send a bill', () => {
     expect(workerOf(hosted('gpt-5-mini'), [])).toMatchObject({ id: 'gpt-5-mini', provider: 'vscode', model: 'copilot/gpt-5-mini', description: 'A small general language model.' });
     expect(workerOf(hosted('gpt-5-mini'), [])).not.toHaveProperty('price');
-    expect(workerOf({ ...local('m'), server: 'other' }, [])).not.toHaveProperty('price');
-    expect(workerOf({ ...local('gpt-oss:120b-cloud', 120e9), remote: true }, [])).not.toHaveProperty('price');
+    for (const found of [{ ...local('m'), server: 'other' as const }, { ...local('gpt-oss:120b-cloud', 120e9), remote: true }]) {
+      expect(workerOf(found, [])).not.toHaveProperty('price');
+      expect(workerOf(found, []).description).not.toContain('on this machine');
+    }
   });
 
   it('is asked for no longer an answer than leaves room for the question', () => {

@@ -195,7 +195,8 @@ describe('who is asked', () => {
   it('is planned by the model that is shipped with us where nobody else plays the Conductor', async () => {
     const bundled = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: '/models/mini', enabled: false });
     const { conductor: _conductor, ...others } = workers;
-    workers = others;
+    const price = { inputPerMillion: 0, outputPerMillion: 0 };
+    workers = { ...others, workers: others.workers.map((worker) => (worker.id === 'sim-atlas' ? { ...worker, price } : worker)) };
     const asking: PolicyRequest[] = [];
     const identity = { model: 'conductor-mini', promptVersion: '1' };
     await suggester.close();
@@ -216,7 +217,8 @@ describe('who is asked', () => {
     // The worker of the last step, whose output would be the answer.
     expect((await suggest()).worker?.id).toBe('sim-ember');
     expect(asking).toHaveLength(1);
-    expect(asking[0]?.pool.at(-1)?.description).toContain('Runs on this machine. Costs $0.4 for a million tokens. Small, fast and cheap.');
+    expect(asking[0]?.pool.at(-1)?.description).toMatch(/^Costs \$0.4 for a million tokens. Small, fast and cheap./);
+    expect(asking[0]?.pool[0]?.description).toContain('Runs on this machine. Costs $0 for a million tokens.');
     expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
   });
 
@@ -258,14 +260,23 @@ describe('money', () => {
     expect(asked()).toHaveLength(0);
   });
 
-  it('is none for a server on this machine that has no price and wants no key, so that it uses up nobody\'s tokens', async () => {
+  it('is none for a model on this machine whose price is nothing, so that it uses up nobody\'s tokens', async () => {
     workers = {
       ...workers, budget: { ...workers.budget, dayTokens: 1 },
-      workers: workers.workers.map(({ price: _price, ...worker }) => worker),
+      workers: workers.workers.map((worker) => ({ ...worker, price: { inputPerMillion: 0, outputPerMillion: 0 } })),
     };
     expect((await suggest({ worker: 'sim-ember' })).text).not.toBe('');
     expect(journal.budget.spent(`suggestions:${localDay(NOW)}`).tokens).toBeGreaterThan(0);
     expect(journal.budget.spent(`day:${localDay(NOW)}`).tokens).toBe(0);
+  });
+
+  it('may be asked by whoever a server on this machine hands the call on to: without a price it is held by the day\'s tokens', async () => {
+    workers = {
+      ...workers, budget: { ...workers.budget, dayTokens: 1 },
+      workers: workers.workers.map(({ price: _price, ...worker }) => worker),
+    };
+    await expect(suggest({ worker: 'sim-ember' })).rejects.toThrow('raise "dayTokens"');
+    expect(asked()).toHaveLength(0);
   });
 
   it('that a killed backend had set aside counts as spent when the next one begins', async () => {
