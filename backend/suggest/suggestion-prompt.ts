@@ -86,12 +86,14 @@ function markFor(text: string): string {
 }
 
 const OPENING_FENCE = /^\s*```[^\n`]*\n/;
+/** The beginning of one, for all that is known yet; a single backtick with text after it is code. */
+const MAYBE_FENCE = /^\s*(?:`{1,2}|```[^\n]*)$/;
 /** A model that repeats less of the line than this may well mean it. */
 const SHORTEST_REPETITION = 3;
 
 /** What a model wrote, as far as it has come, without the fence it was told to leave out and the beginning of the line again. */
 export function plainCode(text: string, { before }: Pick<Place, 'before'>): string {
-  if (/^\s*`{1,3}[^\n]*$/.test(text)) return '';
+  if (MAYBE_FENCE.test(text)) return '';
   const inside = OPENING_FENCE.test(text) ? (text.replace(OPENING_FENCE, '').split(/\n?```/)[0] ?? '') : text;
   const line = before.slice(before.lastIndexOf('\n') + 1);
   const start = line.trimStart();
