@@ -142,7 +142,8 @@ export class SuggestionFlow<G extends Gap> {
 
   /** The document reads like this now: what is under way and would not do for it any more is cancelled, before anybody asks. */
   changed(gap: Gap): void {
-    if (this.#request && !this.#request.fits(gap)) this.cancel();
+    // What changes elsewhere says nothing about it.
+    if (this.#request?.gap.document === gap.document && !this.#request.fits(gap)) this.cancel();
   }
 
   /** Gives up what is under way. */

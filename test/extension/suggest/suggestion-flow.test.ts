@@ -157,6 +157,12 @@ describe('a request under way', () => {
     expect(await first).toBeUndefined();
   });
 
+  it('is not cancelled by a change in another document', async () => {
+    const { flow, asked } = await begin();
+    flow.changed({ ...gapAt('something else|'), document: 'file:///b.ts' });
+    expect(asked[0]?.signal.aborted).toBe(false);
+  });
+
   it('is cancelled a moment after nobody waits for it any more', async () => {
     const { asked, waits, key, first } = await begin();
     key.abort();
