@@ -7,6 +7,7 @@ import type { RunCommands } from '../run-commands.ts';
 import type { SolveCommand } from '../solve-command.ts';
 import { relativePath } from '../workspace-paths.ts';
 import type { AnswerGhost } from './answer-ghost.ts';
+import { questionAt } from './question-at.ts';
 import { textAtCursor } from './text-at-cursor.ts';
 
 export interface SolveHereOptions {
@@ -45,7 +46,9 @@ export class SolveHere {
     if (question === undefined) return undefined;
     const ended = this.#endOfRuns();
     try {
-      const runId = await this.#options.solve.solve(questionAt(question, asked), given?.confirmContext, { inPanel: false });
+      const { path, position } = asked;
+      const whole = questionAt(question, { path, line: position.line + 1, column: position.character + 1 });
+      const runId = await this.#options.solve.solve(whole, given?.confirmContext, { inPanel: false });
       if (runId !== undefined) await this.#show(await ended.of(runId), asked);
       return runId;
     } finally {
@@ -113,15 +116,4 @@ async function askQuestion(): Promise<string | undefined> {
     placeHolder: vscode.l10n.t('Sort the orders by date, newest first'),
     ignoreFocusOut: true,
   });
-}
-
-/** For models, therefore in one language. */
-function questionAt(question: string, { document, position, path }: Asked): string {
-  const line = document.lineAt(position.line).text;
-  const around = `${line.slice(0, position.character)}<cursor>${line.slice(position.character)}`.trim();
-  return [
-    question.trim(),
-    `The cursor is in line ${position.line + 1} of ${path}, here: ${around}`,
-    'Insert the code that is asked for at the cursor and change nothing else.',
-  ].join('\n\n');
 }
