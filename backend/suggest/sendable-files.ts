@@ -16,6 +16,7 @@ interface Opened {
 const BELIEVED_MS = 15_000;
 const LISTING_TIMEOUT_MS = 10_000;
 const MAX_OPENED = 8;
+const UNCHECKED = 'could not be checked against the ignore files';
 
 /** Which files of a workspace may be sent at all, by the rules for the context of questions; it is not listed at every key. */
 export class SendableFiles {
@@ -45,6 +46,9 @@ export class SendableFiles {
     const workspace = await this.#open(folder, believedMs);
     if (!workspace) return 'no such folder';
     const answer = await workspace.read(path);
+    const { path: relative } = 'file' in answer ? answer.file : answer.refusal;
+    // A question sends such a file, because somebody looks at what is sent before; nobody looks at a suggestion's.
+    if (workspace.listProblem !== undefined && !workspace.has(relative)) return UNCHECKED;
     return 'refusal' in answer ? answer.refusal.reason : undefined;
   }
 

@@ -35,8 +35,10 @@ it('a file that an ignore file names from now on is not sent once the list is a 
   expect(await files.whyNot(folder, 'a.js')).toBeUndefined();
 });
 
-it('without a tool that reads ignore files, nothing is sent of a workspace that has one of ours', async () => {
-  const blind = new SendableFiles({ ripgrepPath: undefined });
-  await write('.conductorignore', 'b.js\n');
-  expect(await blind.whyNot(folder, 'a.js')).toContain('could not be checked');
+it.each([
+  ['.gitignore', undefined], ['.conductorignore', undefined], ['.gitignore', '/there/is/no/ripgrep'],
+])('where nobody can read %s (ripgrep: %s), nothing is sent', async (ignoreFile, ripgrepPath) => {
+  const blind = new SendableFiles({ ripgrepPath });
+  await write(ignoreFile, 'a.js\n');
+  expect(await blind.whyNot(folder, 'a.js')).toBe('could not be checked against the ignore files');
 });
