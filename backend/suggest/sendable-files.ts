@@ -5,16 +5,19 @@ export interface SendableFilesOptions {
   /** Absolute path of ripgrep; undefined where there is none for this platform. */
   readonly ripgrepPath: string | undefined;
   readonly now?: () => number;
+  readonly listingTimeoutMs?: number;
 }
 
 interface Opened {
-  readonly at: number;
+  /** When its list was made, or could not be; never while it is being made. */
+  at: number;
   readonly workspace: Promise<Workspace | undefined>;
 }
 
-/** So long is believed what the ignore files said. */
+/** So long is believed what the ignore files said, and that they could not be read. */
 const BELIEVED_MS = 15_000;
-const LISTING_TIMEOUT_MS = 10_000;
+/** Above what ripgrep itself may take for both of its lists, so that a large workspace has as much of one as it can. */
+const LISTING_TIMEOUT_MS = 30_000;
 const MAX_OPENED = 8;
 const UNCHECKED = 'could not be checked against the ignore files';
 
@@ -22,20 +25,22 @@ const UNCHECKED = 'could not be checked against the ignore files';
 export class SendableFiles {
   readonly #ripgrep: Ripgrep;
   readonly #now: () => number;
+  readonly #listingTimeoutMs: number;
   readonly #opened = new Map<string, Opened>();
   /** When a file was last looked for in a list that was made for it. */
   readonly #lookedFor = new Map<string, number>();
 
-  constructor({ ripgrepPath, now = Date.now }: SendableFilesOptions) {
+  constructor({ ripgrepPath, now = Date.now, listingTimeoutMs = LISTING_TIMEOUT_MS }: SendableFilesOptions) {
     this.#ripgrep = new Ripgrep(ripgrepPath);
     this.#now = now;
+    this.#listingTimeoutMs = listingTimeoutMs;
   }
 
   /** Why the file is never sent, such as `ignored by .gitignore`; undefined where it may be. */
   async whyNot(folder: string, path: string): Promise<string | undefined> {
     const refusal = await this.#refusal(folder, path, BELIEVED_MS);
     const key = JSON.stringify([folder, path]);
-    if (refusal === undefined || this.#now() - (this.#lookedFor.get(key) ?? 0) < BELIEVED_MS) return refusal;
+    if (refusal === undefined || refusal === UNCHECKED || this.#now() - (this.#lookedFor.get(key) ?? 0) < BELIEVED_MS) return refusal;
     // The file may have been made since.
     this.#lookedFor.clear();
     this.#lookedFor.set(key, this.#now());
@@ -43,7 +48,12 @@ export class SendableFiles {
   }
 
   async #refusal(folder: string, path: string, believedMs: number): Promise<string | undefined> {
-    const workspace = await this.#open(folder, believedMs);
+    let workspace: Workspace | undefined;
+    try {
+      workspace = await this.#open(folder, believedMs);
+    } catch {
+      return UNCHECKED;
+    }
     if (!workspace) return 'no such folder';
     const answer = await workspace.read(path);
     const { path: relative } = 'file' in answer ? answer.file : answer.refusal;
@@ -56,9 +66,13 @@ export class SendableFiles {
     const known = this.#opened.get(folder);
     if (known && this.#now() - known.at < believedMs) return known.workspace;
     // Not the request's signal: the next key wants the list, too.
-    const workspace = Workspace.open(folder, this.#ripgrep, AbortSignal.timeout(LISTING_TIMEOUT_MS));
-    this.#opened.set(folder, { at: this.#now(), workspace });
-    workspace.catch(() => this.#opened.delete(folder));
+    const workspace = Workspace.open(folder, this.#ripgrep, AbortSignal.timeout(this.#listingTimeoutMs));
+    const opened: Opened = { at: Infinity, workspace };
+    this.#opened.set(folder, opened);
+    const done = (): void => {
+      opened.at = this.#now();
+    };
+    workspace.then(done, done);
     const [oldest] = this.#opened.keys();
     if (this.#opened.size > MAX_OPENED && oldest !== undefined) this.#opened.delete(oldest);
     return workspace;

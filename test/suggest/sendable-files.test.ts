@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SendableFiles } from '../../backend/suggest/sendable-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 let now: number;
@@ -41,4 +42,22 @@ it.each([
   const blind = new SendableFiles({ ripgrepPath });
   await write(ignoreFile, 'a.js\n');
   expect(await blind.whyNot(folder, 'a.js')).toBe('could not be checked against the ignore files');
+});
+
+it.each([
+  ['fails', 'exit 2', {}], ['takes too long', 'exec sleep 600', { listingTimeoutMs: 1_000 }],
+])('a tool that %s is not started again for every key, but a quarter of a minute later', async (_name, end, limits) => {
+  const tool = await temporaryFolder();
+  const ripgrepPath = path.join(tool, 'rg');
+  await writeFile(ripgrepPath, `#!/bin/sh\necho started >> ${tool}/log\n${end}\n`, { mode: 0o755 });
+  const starts = async () => (await readFile(path.join(tool, 'log'), 'utf8')).split('\n').length - 1;
+  const slow = new SendableFiles({ ripgrepPath, now: () => now, ...limits });
+  const keys = () => Promise.all([slow.whyNot(folder, 'a.js'), slow.whyNot(folder, 'b.js')]);
+  for (const refusals of [await keys(), await keys()]) {
+    expect(refusals).toEqual(['could not be checked against the ignore files', 'could not be checked against the ignore files']);
+  }
+  expect(await starts()).toBe(1);
+  now += 15_000;
+  await keys();
+  expect(await starts()).toBe(2);
 });
