@@ -12,7 +12,8 @@ export type RunFailureKind =
   | 'context'
   | 'test-command'
   | 'workspace'
-  | 'plan-rejected';
+  | 'plan-rejected'
+  | 'no-suggestion';
 
 /** The run cannot go on as it is. The message is one sentence for people: what happened and what to do. */
 export class RunError extends Error {

@@ -45,6 +45,12 @@ function quickly({ reasoningEffort }: WorkerConfig): Pick<WorkerConfig, 'reasoni
   return isQuick ? {} : { reasoningEffort: 'low' };
 }
 
+/** Said, because an empty suggestion would be taken for one: that nothing belongs there. */
+function onlyThought(worker: string): RunError {
+  const message = `Worker "${worker}" thought until its tokens were spent: name another worker in conductor.suggestions.worker.`;
+  return new RunError('no-suggestion', message);
+}
+
 /** What a call is aborted with when the backend ends. */
 class Ending extends Error {}
 
@@ -109,6 +115,7 @@ export class Suggester {
         },
       });
       const { id, simulated } = worker;
+      if (reply.text.trim() === '' && reply.finishReason === 'length') throw onlyThought(id);
       return { ...this.#spent(), text: plainCode(reply.text, request), worker: { id, model: reply.model, simulated } };
     } catch (error) {
       const isWithoutKey = error instanceof WorkerError && (error.kind === 'missing-key' || error.kind === 'authentication');

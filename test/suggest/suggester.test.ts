@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { PolicyRequest } from '../../backend/conductor/policy.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
@@ -18,6 +18,7 @@ import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
 import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
 import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
+import { ScriptedServer } from '../support/scripted-server.ts';
 import { SpyingProxy } from './spying-proxy.ts';
 
 /* Suggestions from the simulator's models on a real socket, paid for from a real journal. */
@@ -91,6 +92,8 @@ function requestOf(fields: Partial<SuggestRequest> = {}): SuggestRequest {
   });
 }
 
+const withWorker = (worker: object): WorkersFile =>
+  ({ ...workers, workers: [...workers.workers, workerConfigSchema.parse(worker)] });
 const still = { signal: new AbortController().signal, onText: () => {} };
 const suggest = (fields: Partial<SuggestRequest> = {}) => suggester.complete(requestOf(fields), still);
 /** Requests of models, without lists of them. */
@@ -122,6 +125,15 @@ describe('a suggestion', () => {
   it('is not asked for twice where the server is out of order: the next key asks again', async () => {
     await simulator.close();
     await expect(suggest({ worker: 'sim-ember' })).rejects.toMatchObject({ kind: 'network' });
+  });
+
+  it('is refused, and not empty, where the worker thought until its tokens were spent', async () => {
+    const server = await ScriptedServer.start(() => ({ cutOff: '' }));
+    onTestFinished(() => server.close());
+    workers = withWorker({ id: 'thinker', provider: 'openai-compatible', model: 'thinker', baseUrl: server.baseUrl });
+    await expect(suggest({ worker: 'thinker' })).rejects.toThrow(
+      'Worker "thinker" thought until its tokens were spent: name another worker in conductor.suggestions.worker.',
+    );
   });
 
   it('is let go at the worker as soon as nobody wants it', async () => {

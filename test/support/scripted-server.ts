@@ -10,8 +10,11 @@ export interface ScriptedRequest {
   readonly abandoned: Promise<void>;
 }
 
-/** What the script says to a request: a text, a status, or a text that is begun and goes on when the promise resolves. */
-export type ScriptedAnswer = string | { status: number } | { begin: string; rest: Promise<string> };
+/**
+ * What the script says to a request: a text, one that ends with the tokens, a status, or one that is begun and goes on when the
+ * promise resolves.
+ */
+export type ScriptedAnswer = string | { cutOff: string } | { status: number } | { begin: string; rest: Promise<string> };
 
 /**
  * A model server on a real socket that speaks OpenAI's Chat Completions, streamed, and answers by a script. For tests of what is built
@@ -46,6 +49,8 @@ export class ScriptedServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, script: (request: ScriptedRequest) => ScriptedAnswer): Promise<void> {
+    // Who looks for its list of models finds none.
+    if (request.method !== 'POST') return void response.writeHead(404).end();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { model: string; messages: { content: string }[] };
@@ -67,12 +72,14 @@ export class ScriptedServer {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const send = (data: object): boolean => response.write(`data: ${JSON.stringify({ id: 'x', model: body.model, ...data })}\n\n`);
     const delta = (content: string): boolean => send({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+    const isCutOff = typeof answer === 'object' && 'cutOff' in answer;
     if (typeof answer === 'string') delta(answer);
+    else if (isCutOff) delta(answer.cutOff);
     else {
       delta(answer.begin);
       delta(await answer.rest);
     }
-    send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    send({ choices: [{ index: 0, delta: {}, finish_reason: isCutOff ? 'length' : 'stop' }] });
     send({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } });
     response.end('data: [DONE]\n\n');
   }
