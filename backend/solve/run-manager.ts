@@ -61,7 +61,7 @@ export interface LocalConductor {
 export interface Demonstration {
   readonly request: RunRequest;
   readonly workers: readonly WorkerConfig[];
-  /** Id of one of them that plans; absent: whoever plans where workers.json names nobody. */
+  /** Id of one of them that plans; absent: whoever plans where nobody is named. */
   readonly conductor?: string | undefined;
 }
 
@@ -106,8 +106,9 @@ export class RunManager implements RunService {
     const file = await loadWorkers();
     if (!demonstration) throw new RunRefusedError('This build of Conductor has no demonstration.');
     if (file.workers.some(({ enabled }) => enabled)) throw new RunRefusedError('There is a worker now, so nothing is simulated any more: ask it a question.');
-    const { request, workers, conductor = file.conductor } = await demonstration();
-    return this.#start(request, () => Promise.resolve({ ...file, workers: [...file.workers, ...workers], conductor }));
+    const { request, workers, conductor } = await demonstration();
+    // Nobody of the person's own takes part, whoever workers.json names: that could cost something.
+    return this.#start(request, () => Promise.resolve({ ...file, workers: [...workers], conductor }));
   }
 
   async #start(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {

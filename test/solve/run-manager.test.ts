@@ -148,7 +148,7 @@ function manager({ now = Date.now } = {}): RunManager {
     loadWorkers: async () => workers,
     priced: (worker) => worker,
     localConductor: NO_LOCAL_CONDUCTOR,
-    demonstration: async () => ({ request: request(), workers: simulated, conductor: 'planner' }),
+    demonstration: async () => ({ request: request(), workers: simulated, conductor: simulated.find(({ enabled }) => !enabled)?.id }),
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });
@@ -670,6 +670,16 @@ describe('a demonstration', () => {
     const runs = manager();
     const run = await when(runs, await runs.demonstrate(), ({ state }) => isOver(state));
     expect(run.pool.map(({ id }) => id)).toEqual(['first', 'second']);
+  });
+
+  it('is not planned by whom the person named for their own questions, because that could cost something', async () => {
+    const [paid] = workers.workers;
+    onlyDemonstrators(paid ? [{ ...paid, id: 'paid', enabled: false }] : []);
+    workers = { ...workers, conductor: 'paid' };
+    simulated = simulated.filter(({ enabled }) => enabled);
+    const runs = manager();
+    const run = await when(runs, await runs.demonstrate(), ({ state }) => isOver(state));
+    expect(run.policy.worker).toMatchObject({ id: 'first', simulated: true });
   });
 
   it('is over with the first worker', async () => {
