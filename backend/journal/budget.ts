@@ -90,6 +90,7 @@ export class Budget {
          ON CONFLICT (scope) DO UPDATE SET usd = usd + excluded.usd, tokens = tokens + excluded.tokens`,
       ),
       forgetScopes: file.prepare('DELETE FROM reservation_scopes WHERE reservation_id = ?'),
+      forget: file.prepare(`DELETE FROM reservations WHERE id = ? AND state IN ('settled', 'released')`),
       openOfRun: file.prepare(
         `SELECT id, usd, tokens, state FROM reservations WHERE run_id = ? AND state IN ('open', 'sent') ORDER BY created_at, id`,
       ),
@@ -123,6 +124,11 @@ export class Budget {
       this.#statements.spend.run(usd ?? 0, tokens, reservationId);
       this.#statements.forgetScopes.run(reservationId);
     });
+  }
+
+  /** Keeps no row of a closed reservation: what it cost is in its scopes' sums. An open one stays. */
+  forget(reservationId: string): void {
+    this.#file.transaction(() => this.#statements.forget.run(reservationId));
   }
 
   /** Gives the amount back: nothing was sent. */

@@ -58,7 +58,12 @@ export class SuggestLedger implements Ledger, AttemptLog {
   }
 
   #settle({ id }: Reservation, { usage, cost }: AttemptSpent): void {
-    this.#options.journal.budget.settle(id, { usd: cost.usd, tokens: totalTokens(usage) });
+    const { journal } = this.#options;
+    journal.transaction(() => {
+      journal.budget.settle(id, { usd: cost.usd, tokens: totalTokens(usage) });
+      // There would be one for every pause in somebody's typing, for ever.
+      journal.budget.forget(id);
+    });
   }
 
   #scopes(): BudgetScope[] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ReservationClosedError } from '../../backend/journal/errors.ts';
 import type { Budget, ReservationRequest } from '../../backend/journal/budget.ts';
 import { accepted, resumed, stepCompleted } from './sample-events.ts';
-import { openJournal } from './temporary.ts';
+import { openJournal, reservationsIn, temporaryFile } from './temporary.ts';
 
 const run = { name: 'run:r', limitUsd: 1, limitTokens: 1_000 };
 const day = { name: 'day:2026-11-05', limitUsd: 10, limitTokens: 100_000 };
@@ -50,6 +50,19 @@ describe('a reservation', () => {
     const { budget } = openJournal();
     granted(budget, { scopes: [{ name: 'training:t' }], usd: 1e6, tokens: 1e9 });
     expect(budget.reserved('training:t')).toEqual({ usd: 1e6, tokens: 1e9 });
+  });
+
+  test('is forgotten once it is settled, and not before; what it cost stays counted', () => {
+    const file = temporaryFile();
+    const { budget } = openJournal(file);
+    const id = granted(budget, { usd: 0.5, tokens: 500 });
+    budget.forget(id);
+    expect(budget.reserved(run.name)).toEqual({ usd: 0.5, tokens: 500 });
+    budget.settle(id, { usd: 0.25, tokens: 100 });
+    budget.forget(id);
+    expect(budget.spent(run.name)).toEqual({ usd: 0.25, tokens: 100 });
+    expect(reservationsIn(file)).toBe(0);
+    expect(() => budget.settle(id, { tokens: 1 })).toThrow(ReservationClosedError);
   });
 
   test('is settled with what was really spent, in each of its scopes', () => {

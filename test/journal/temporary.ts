@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { Journal, type JournalOptions } from '../../backend/journal/journal.ts';
 
@@ -16,4 +17,14 @@ export function openJournal(file = temporaryFile(), options: JournalOptions = {}
   const journal = Journal.open(file, options);
   onTestFinished(() => journal.close());
   return journal;
+}
+
+/** How many rows the table of reservations has. */
+export function reservationsIn(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return Number(database.prepare('SELECT count(*) AS n FROM reservations').get()?.['n']);
+  } finally {
+    database.close();
+  }
 }

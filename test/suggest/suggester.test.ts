@@ -17,6 +17,7 @@ import { Suggester, type SuggesterOptions } from '../../backend/suggest/suggeste
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/prices.ts';
 import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { reservationsIn } from '../journal/temporary.ts';
 import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { SpyingProxy } from './spying-proxy.ts';
@@ -257,6 +258,8 @@ describe('money', () => {
     expect(journal.budget.spent(`suggestions:${localDay(NOW)}`).usd).toBe(spentTodayUsd);
     expect(journal.budget.spent(`day:${localDay(NOW)}`).usd).toBe(spentTodayUsd);
     expect(journal.budget.reserved(`day:${localDay(NOW)}`)).toEqual({ usd: 0, tokens: 0 });
+    // There are many suggestions, and nothing of each one stays.
+    expect(reservationsIn(path.join(home, 'journal.sqlite'))).toBe(0);
   });
 
   it('of a plan counts, too', async () => {
