@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { WORKERS, type SimulatedWorker } from './pool.ts';
 import { ROLES } from './roles.ts';
 import { writeSampleProject } from './sample-project.ts';
@@ -28,18 +29,28 @@ export class Demonstration {
   readonly #seed: number;
   #server: Promise<SimulatorServer> | undefined;
 
-  /** @param folder the sample project is written to; whatever lies there is replaced. */
+  /** @param folder the sample projects are written into; whatever an earlier process left there is removed. */
   constructor(folder: string, { seed = SEED }: { readonly seed?: number } = {}) {
     this.#folder = folder;
     this.#seed = seed;
   }
 
-  /** Writes the project afresh, so that the bug is there again. */
+  /** Each has a project of its own: another demonstration may be under way, and in a new one the bug is there again. */
   async begin(): Promise<Demonstrated> {
-    const server = await (this.#server ??= SimulatorServer.start({ seed: this.#seed, workers: WORKERS.map(practised) }));
+    this.#server ??= this.#start().catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    const server = await this.#server;
+    const workspace = await mkdtemp(path.join(this.#folder, 'project-'));
+    const { question } = await writeSampleProject(workspace, { seed: this.#seed });
+    return { question, workspace, rounds: ROUNDS, workers: server.workers().map(free), conductor: free(server.conductor()) };
+  }
+
+  async #start(): Promise<SimulatorServer> {
     await rm(this.#folder, { recursive: true, force: true });
-    const { question } = await writeSampleProject(this.#folder, { seed: this.#seed });
-    return { question, workspace: this.#folder, rounds: ROUNDS, workers: server.workers().map(free), conductor: free(server.conductor()) };
+    await mkdir(this.#folder, { recursive: true });
+    return SimulatorServer.start({ seed: this.#seed, workers: WORKERS.map(practised) });
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
@@ -22,13 +22,37 @@ it('brings a project with its tests, a question about it, and workers that say t
   }
 });
 
-it('has the same bug again the next time, answered by the same server', async () => {
+it('has the same bug again the next time, answered by the same server, and leaves alone what is under way', async () => {
   const demonstration = await demonstrationHere();
   const first = await demonstration.begin();
   await writeFile(path.join(first.workspace, 'package.json'), 'changed by an answer');
-  const second = await demonstration.begin();
-  expect(second).toEqual(first);
-  expect(await readFile(path.join(second.workspace, 'package.json'), 'utf8')).toContain('node --test');
+  const [second, third] = await Promise.all([demonstration.begin(), demonstration.begin()]);
+  for (const { workspace, ...rest } of [second, third]) {
+    expect({ ...rest, workspace: first.workspace }).toEqual(first);
+    expect(await readFile(path.join(workspace, 'package.json'), 'utf8')).toContain('node --test');
+  }
+  expect(new Set([first, second, third].map(({ workspace }) => workspace)).size).toBe(3);
+  expect(await readFile(path.join(first.workspace, 'package.json'), 'utf8')).toBe('changed by an answer');
+});
+
+it('removes what an earlier process left, once it begins', async () => {
+  const folder = await temporaryFolder();
+  const before = path.join(folder, 'project-before');
+  await mkdir(before);
+  const demonstration = new Demonstration(folder);
+  onTestFinished(() => demonstration.close());
+  await demonstration.begin();
+  await expect(readFile(before)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+it('that could not begin can the next time', async () => {
+  const parent = path.join(await temporaryFolder(), 'home');
+  await writeFile(parent, 'no folder');
+  const demonstration = new Demonstration(path.join(parent, 'demonstration'));
+  onTestFinished(() => demonstration.close());
+  await expect(demonstration.begin()).rejects.toThrow();
+  await rm(parent);
+  expect((await demonstration.begin()).question).not.toBe('');
 });
 
 it('that never began has nothing to end', async () => {
