@@ -31,11 +31,11 @@ export const suggestResultSchema = z.object({
   withheld: z.string().optional(),
   /** Who wrote it. */
   worker: z.object({ id: z.string(), model: z.string(), simulated: z.boolean() }).optional(),
-  /** What all suggestions of this day have cost. */
+  /** What all suggestions of this day have cost; one that is still being written is not in it. */
   spentTodayUsd: z.number().nonnegative(),
 });
 export type SuggestResult = z.infer<typeof suggestResultSchema>;
 
-/** All of a suggestion's text so far. */
-export const suggestTextSchema = z.object({ requestId: z.string(), text: z.string() });
+/** A suggestion as far as it has come: a client that has enough of it needs no more to say who wrote it and what the day has cost. */
+export const suggestTextSchema = suggestResultSchema.extend({ requestId: z.string() });
 export type SuggestText = z.infer<typeof suggestTextSchema>;

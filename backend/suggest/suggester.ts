@@ -24,8 +24,8 @@ export interface SuggesterOptions extends Omit<RoutesOptions, 'hasKey' | 'now'> 
 
 export interface SuggestOptions {
   readonly signal: AbortSignal;
-  /** Told all of the text so far. */
-  readonly onText: (text: string) => void;
+  /** Told the suggestion as far as it has come. */
+  readonly onText: (soFar: SuggestResult) => void;
 }
 
 /** Everything that a client can ask about suggestions. */
@@ -101,6 +101,8 @@ export class Suggester {
 
     const workers = await this.#options.loadWorkers();
     const worker = await this.#workerFor(request, workers, signal);
+    const { id, model, simulated } = worker;
+    const spentBefore = this.#spent();
     let text = '';
     try {
       const { reply } = await this.#call(worker, { request, workers, signal }, {
@@ -111,10 +113,9 @@ export class Suggester {
       }, {
         onText: (piece) => {
           text += piece;
-          onText(plainCode(text, request));
+          onText({ ...spentBefore, text: plainCode(text, request), worker: { id, model, simulated } });
         },
       });
-      const { id, simulated } = worker;
       if (reply.text.trim() === '' && reply.finishReason === 'length') throw onlyThought(id);
       return { ...this.#spent(), text: plainCode(reply.text, request), worker: { id, model: reply.model, simulated } };
     } catch (error) {

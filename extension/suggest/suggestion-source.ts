@@ -24,12 +24,12 @@ export interface SuggestionSourceOptions {
 /** Suggestions from the backend. What is complete is taken at once: the request ends, and with it what the worker still writes. */
 export class SuggestionSource {
   readonly #options: SuggestionSourceOptions;
-  readonly #listening = new Map<string, (text: string) => void>();
+  readonly #listening = new Map<string, (soFar: SuggestResult) => void>();
   #count = 0;
 
   constructor(options: SuggestionSourceOptions) {
     this.#options = options;
-    options.connection.on('suggest/text', ({ requestId, text }) => this.#listening.get(requestId)?.(text));
+    options.connection.on('suggest/text', ({ requestId, ...soFar }) => this.#listening.get(requestId)?.(soFar));
   }
 
   /** @throws what the backend refuses, with a sentence for people; the signal's reason */
@@ -38,11 +38,11 @@ export class SuggestionSource {
     this.#count += 1;
     const requestId = String(this.#count);
     const enough = new AbortController();
-    let complete: string | undefined;
-    this.#listening.set(requestId, (text) => {
-      onText(text);
-      if (complete !== undefined || !isComplete(text, place)) return;
-      complete = text;
+    let complete: SuggestResult | undefined;
+    this.#listening.set(requestId, (soFar) => {
+      onText(soFar.text);
+      if (complete || !isComplete(soFar.text, place)) return;
+      complete = soFar;
       enough.abort(new Error('The suggestion is complete.'));
     });
     try {
@@ -52,8 +52,9 @@ export class SuggestionSource {
       onResult(result);
       return result.text;
     } catch (error) {
-      if (complete !== undefined && !signal.aborted) return complete;
-      throw error;
+      if (!complete || signal.aborted) throw error;
+      onResult(complete);
+      return complete.text;
     } finally {
       this.#listening.delete(requestId);
     }

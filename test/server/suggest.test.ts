@@ -22,8 +22,8 @@ it('a suggestion streams to the client that asked, and to no other', async () =>
   const asked: SuggestRequest[] = [];
   const client = await open(async (request, { onText }) => {
     asked.push(request);
-    onText('on');
-    onText('one();');
+    onText({ text: 'on', spentTodayUsd: 0.4 });
+    onText({ text: 'one();', spentTodayUsd: 0.4 });
     return { text: 'one();', spentTodayUsd: 0.5 };
   });
   const other = await serving!.open();
@@ -32,7 +32,9 @@ it('a suggestion streams to the client that asked, and to no other', async () =>
   other.on('suggest/text', () => texts.push('told to another client'));
   expect(await client.request('suggest/complete', REQUEST)).toEqual({ text: 'one();', spentTodayUsd: 0.5 });
   await other.request('backend/health', {});
-  expect(texts).toEqual([{ requestId: 'r1', text: 'on' }, { requestId: 'r1', text: 'one();' }]);
+  expect(texts).toEqual([
+    { requestId: 'r1', text: 'on', spentTodayUsd: 0.4 }, { requestId: 'r1', text: 'one();', spentTodayUsd: 0.4 },
+  ]);
   expect(asked).toEqual([{ ...REQUEST, trusted: true, maxUsdPerDay: 1 }]);
 });
 

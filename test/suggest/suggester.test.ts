@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { PolicyRequest } from '../../backend/conductor/policy.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
-import { suggestRequestSchema, type SuggestRequest } from '../../backend/protocol/suggestions.ts';
+import { suggestRequestSchema, type SuggestRequest, type SuggestResult } from '../../backend/protocol/suggestions.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import type { Clients } from '../../backend/solve/clients.ts';
@@ -103,12 +103,12 @@ const planned = () => asked().filter(({ body }) => body.includes('sim-conductor'
 
 describe('a suggestion', () => {
   it('is what a worker writes, as it streams and in the end', async () => {
-    const texts: string[] = [];
-    const { text, worker } = await suggester.complete(requestOf({ worker: 'sim-ember' }), { ...still, onText: (part) => texts.push(part) });
+    const parts: SuggestResult[] = [];
+    const { text, worker } = await suggester.complete(requestOf({ worker: 'sim-ember' }), { ...still, onText: (part) => parts.push(part) });
     expect(text).toBe('\n  return first;\n}');
     expect(worker).toEqual({ id: 'sim-ember', model: 'sim-ember', simulated: true });
-    expect(texts.at(-1)).toBe(text);
-    expect(texts.every((part) => text.startsWith(part))).toBe(true);
+    expect(parts.at(-1)).toEqual({ text, worker, spentTodayUsd: 0 });
+    expect(parts.every((part) => text.startsWith(part.text))).toBe(true);
     expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
   });
 

@@ -11,7 +11,7 @@ export function suggestHandlers(
 ): RequestHandlers<ClientRequests, SuggestMethods> {
   return {
     'suggest/complete': (request, { signal }) => suggestions.complete(request, {
-      signal, onText: (text) => notifyText({ requestId: request.requestId, text }),
+      signal, onText: (soFar) => notifyText({ ...soFar, requestId: request.requestId }),
     }),
   };
 }

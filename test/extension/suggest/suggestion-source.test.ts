@@ -18,7 +18,7 @@ describe('a suggestion from the backend', () => {
     expect(results).toEqual([{ text: 'one();', spentTodayUsd: 0.1 }]);
   });
 
-  it('is taken as soon as it is complete, before the worker is done', async () => {
+  it('is taken as soon as it is complete, before the worker is done, and tells who wrote it all the same', async () => {
     const backend = new FakeBackend();
     const texts: string[] = [];
     const asked = Promise.withResolvers<string>();
@@ -32,14 +32,19 @@ describe('a suggestion from the backend', () => {
       connection.request(method, params),
       new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error))),
     ]);
-    const source = new SuggestionSource({ connection: { request, on: connection.on.bind(connection) }, onResult: () => {} });
+    const results: unknown[] = [];
+    const source = new SuggestionSource({
+      connection: { request, on: connection.on.bind(connection) }, onResult: (result) => results.push(result),
+    });
     const suggested = source.ask(placeAt('const a = |'), (text) => texts.push(text), still);
     const requestId = await asked.promise;
-    backend.emit('suggest/text', { requestId: 'another', text: 'not mine\n' });
-    backend.emit('suggest/text', { requestId, text: 'one();' });
-    backend.emit('suggest/text', { requestId, text: 'one();\nconst b = ' });
+    const told = { worker: { id: 'ada', model: 'a', simulated: false }, spentTodayUsd: 0.1 };
+    backend.emit('suggest/text', { requestId: 'another', text: 'not mine\n', ...told });
+    backend.emit('suggest/text', { requestId, text: 'one();', ...told });
+    backend.emit('suggest/text', { requestId, text: 'one();\nconst b = ', ...told });
     expect(await suggested).toBe('one();\nconst b = ');
     expect(texts).toEqual(['one();', 'one();\nconst b = ']);
+    expect(results).toEqual([{ text: 'one();\nconst b = ', ...told }]);
   });
 
   it('fails with the sentence of the backend', async () => {
