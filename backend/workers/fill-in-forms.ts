@@ -22,24 +22,38 @@ export interface FillInCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+interface Left {
+  readonly forms: readonly FillInForm[];
+  /** When the server is asked again what it is. */
+  readonly until: number;
+}
+
+/** So long a server is left alone that did not say what it is. */
+const UNKNOWN_MS = 60_000;
+
 /** Remembers, for as long as the process lives, which form each server's models turned out to understand. */
 export class FillInForms {
-  readonly #left = new Map<string, readonly FillInForm[]>();
+  readonly #left = new Map<string, Left>();
+  readonly #now: () => number;
+
+  constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
+    this.#now = now;
+  }
 
   /** The forms worth trying, the best first; the last is always `chat`. */
   async of(worker: WorkerConfig, key: string | undefined, signal: AbortSignal): Promise<readonly FillInForm[]> {
     const known = this.#left.get(keyOf(worker));
-    if (known) return known;
+    if (known && this.#now() < known.until) return known.forms;
     const kind = await serverKindOf(worker, key, signal);
     const forms = formsOf(kind ?? 'unknown', worker.model);
-    if (kind !== undefined) this.#left.set(keyOf(worker), forms);
+    this.#left.set(keyOf(worker), { forms, until: kind === undefined ? this.#now() + UNKNOWN_MS : Infinity });
     return forms;
   }
 
   /** The server understood this form, and none of those that were tried before it. */
   understood(worker: WorkerConfig, form: FillInForm): void {
     const left = this.#left.get(keyOf(worker));
-    if (left) this.#left.set(keyOf(worker), left.slice(left.indexOf(form)));
+    if (left) this.#left.set(keyOf(worker), { ...left, forms: left.forms.slice(left.forms.indexOf(form)) });
   }
 }
 

@@ -21,7 +21,7 @@ const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), owned_b
 
 /**
  * Tells the program behind a worker's address: by its name where it is a provider's, otherwise by the list of its models, which
- * costs nothing. @returns undefined where the server did not answer, and may do so another time
+ * costs nothing. @returns undefined where the server did not say, and may do so another time
  */
 export async function serverKindOf(
   worker: WorkerConfig, key: string | undefined, signal: AbortSignal,
@@ -37,35 +37,39 @@ export async function serverKindOf(
 
 type Models = z.infer<typeof modelsSchema>['data'];
 
-/** Undefined where there was no answer; empty where there was one that is no list. */
+/** Undefined where there was no answer, or a refusal: the server may be starting; empty where there was an answer that is no list. */
 async function modelsAt(base: URL, key: string | undefined, signal: AbortSignal): Promise<Models | undefined> {
-  let text: string;
+  let text: string | undefined;
   try {
     const response = await fetch(`${base.href.replace(/\/+$/, '')}/models`, {
       headers: { accept: 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    if (!response.ok) return [];
+    if (!response.ok) {
+      await response.body?.cancel();
+      return undefined;
+    }
     text = await boundedText(response);
   } catch {
     signal.throwIfAborted();
     return undefined;
   }
   try {
-    return modelsSchema.parse(JSON.parse(text)).data;
+    return text === undefined ? [] : modelsSchema.parse(JSON.parse(text)).data;
   } catch {
     return [];
   }
 }
 
-async function boundedText({ body }: Response): Promise<string> {
+/** Undefined where it is longer than a list of models. */
+async function boundedText({ body }: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new Error('The list of models is too long.');
+    if (bytes > MAX_BYTES) return undefined;
     text += decoder.decode(chunk, { stream: true });
   }
   return text;

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { FillInForms, type FillInForm } from '../../backend/workers/fill-in-forms.ts';
+import { workerOf } from './harness.ts';
+
+/** Asks a real server what it is, at a clock of the test's own. */
+async function formsAt(listener: RequestListener) {
+  const seen = { asked: 0, now: 0 };
+  const server = createServer((request, response) => {
+    seen.asked += 1;
+    listener(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const worker = workerOf({ provider: 'openai-compatible', baseUrl: `http://127.0.0.1:${port}/v1` });
+  const forms = new FillInForms({ now: () => seen.now });
+  const of = (): Promise<readonly FillInForm[]> => forms.of(worker, undefined, new AbortController().signal);
+  return { seen, of };
+}
+
+const llamaCpp = JSON.stringify({ data: [{ id: 'some-model', owned_by: 'llamacpp' }] });
+
+it('a server that is still starting is asked again what it is a minute later, and no sooner', async () => {
+  let isStarting = true;
+  const letGo = Promise.withResolvers<void>();
+  const { seen, of } = await formsAt((_request, response) => {
+    if (!isStarting) return void response.end(llamaCpp);
+    response.on('close', () => letGo.resolve());
+    // Goes on and on: nobody waits for the end of a refusal.
+    response.writeHead(503).write('Loading model');
+  });
+  expect(await of()).toEqual(['chat']);
+  await letGo.promise;
+  isStarting = false;
+  expect(await of()).toEqual(['chat']);
+  expect(seen.asked).toBe(1);
+  seen.now += 60_000;
+  expect(await of()).toEqual(['infill', 'chat']);
+  seen.now += 60_000;
+  expect(await of()).toEqual(['infill', 'chat']);
+  expect(seen.asked).toBe(2);
+});
+
+it('a server that does not answer is not waited for with every suggestion', async () => {
+  const { seen, of } = await formsAt((request) => request.socket.destroy());
+  await of();
+  await of();
+  expect(seen.asked).toBe(1);
+});
+
+it('a server that says more than a list of models does is none of those that are known', async () => {
+  const { seen, of } = await formsAt((_request, response) => response.end(`${' '.repeat(2_000_000)}${llamaCpp}`));
+  expect(await of()).toEqual(['chat']);
+  seen.now += 60_000;
+  expect(await of()).toEqual(['chat']);
+  expect(seen.asked).toBe(1);
+});
