@@ -19,7 +19,7 @@ export const suggestRequestSchema = z.object({
   trusted: z.boolean().default(true),
   /** Id of the worker to ask, instead of the one that the Conductor chose for the language and the project. */
   worker: z.string().max(64).optional(),
-  /** What all suggestions of a day may cost; the day's own budget counts, too. */
+  /** What all suggestions of a day may cost; the day's own budget counts, too. Without a known price tokens stand for it. */
   maxUsdPerDay: z.number().positive().max(1_000).default(1),
 });
 export type SuggestRequest = z.infer<typeof suggestRequestSchema>;
@@ -33,6 +33,8 @@ export const suggestResultSchema = z.object({
   worker: z.object({ id: z.string(), model: z.string(), simulated: z.boolean() }).optional(),
   /** What all suggestions of this day have cost; one that is still being written is not in it. */
   spentTodayUsd: z.number().nonnegative(),
+  /** Those of them whose price is not known used so many tokens. */
+  unpricedTokensToday: z.number().nonnegative(),
 });
 export type SuggestResult = z.infer<typeof suggestResultSchema>;
 

@@ -1,6 +1,9 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
 import type { Journal } from '../journal/journal.ts';
+import { formatTokens } from '../protocol/figures.ts';
 import type { Failure } from '../protocol/run-events.ts';
+import type { SuggestResult } from '../protocol/suggestions.ts';
+import { UNPRICED_TOKENS_PER_USD } from '../protocol/suggestion-limits.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import type { Budget } from '../protocol/worker-config.ts';
 import { localDay } from '../solve/run-ledger.ts';
@@ -15,7 +18,7 @@ export interface SuggestLedgerOptions {
   readonly journal: Pick<Journal, 'budget' | 'transaction'>;
   /** Of workers.json. */
   readonly limits: Budget;
-  /** What all suggestions of a day may cost. */
+  /** What all suggestions of a day may cost; of those without a known price it limits the tokens. */
   readonly maxUsdPerDay: number;
   /** Nobody sends a bill for it: it is written down and held by nothing. */
   readonly isFree: boolean;
@@ -37,7 +40,7 @@ export class SuggestLedger implements Ledger, AttemptLog {
   reserve({ usd, tokens }: Reserved): Reservation {
     const { journal } = this.#options;
     const answer = journal.transaction(() => {
-      const granted = journal.budget.reserve({ runId: SUGGESTIONS, scopes: this.#scopes(), usd, tokens });
+      const granted = journal.budget.reserve({ runId: SUGGESTIONS, scopes: this.#scopes({ isPriced: usd !== undefined }), usd, tokens });
       // Its request leaves at once; a transaction of its own would be one more wait for the disk at every suggestion.
       if (granted.granted) journal.budget.markSent(granted.reservationId);
       return granted;
@@ -66,29 +69,43 @@ export class SuggestLedger implements Ledger, AttemptLog {
     });
   }
 
-  #scopes(): BudgetScope[] {
+  #scopes({ isPriced }: { isPriced: boolean }): BudgetScope[] {
     const { limits, maxUsdPerDay, isFree, now } = this.#options;
     const name = suggestionsOfDay(now());
     if (isFree) return [{ name }];
     return [
       { name, limitUsd: maxUsdPerDay },
+      ...(isPriced ? [] : [{ name: unpricedOfDay(now()), limitTokens: Math.floor(maxUsdPerDay * UNPRICED_TOKENS_PER_USD) }]),
       { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
     ];
   }
 }
 
-/** What all suggestions of the day have cost. */
-export function spentOnSuggestions(budget: Pick<JournalBudget, 'spent'>, now: number): number {
-  return budget.spent(suggestionsOfDay(now)).usd;
+/** What all suggestions of the day have cost, in dollars and, of those without a known price, in tokens. */
+export function spentOnSuggestions(
+  budget: Pick<JournalBudget, 'spent'>, now: number,
+): Pick<SuggestResult, 'spentTodayUsd' | 'unpricedTokensToday'> {
+  return {
+    spentTodayUsd: budget.spent(suggestionsOfDay(now)).usd,
+    unpricedTokensToday: budget.spent(unpricedOfDay(now)).tokens,
+  };
 }
 
 function suggestionsOfDay(at: number): string {
   return `suggestions:${localDay(at)}`;
 }
 
+function unpricedOfDay(at: number): string {
+  return `suggestions-unpriced:${localDay(at)}`;
+}
+
 function refusal({ scope, unit, limit }: Extract<ReservationAnswer, { granted: false }>): string {
-  const amount = unit === 'usd' ? `$${limit.toFixed(2)}` : `${limit} tokens`;
-  return scope.startsWith(SUGGESTIONS)
+  const amount = unit === 'usd' ? `$${limit.toFixed(2)}` : `${formatTokens(limit)} tokens`;
+  if (!scope.startsWith(SUGGESTIONS)) {
+    return `The budget of the day (${amount}) is spent: raise "day${unit === 'usd' ? 'Usd' : 'Tokens'}" in workers.json.`;
+  }
+  return unit === 'usd'
     ? `Suggestions have cost what they may in a day (${amount}): they go on tomorrow, or with a higher limit in the settings.`
-    : `The budget of the day (${amount}) is spent: raise "day${unit === 'usd' ? 'Usd' : 'Tokens'}" in workers.json.`;
+    : `Suggestions have used what they may in a day without a known price (${amount}): they go on tomorrow, with a "price" of the ` +
+      'worker in workers.json, or with a higher limit in the settings.';
 }

@@ -161,7 +161,7 @@ export class Suggester {
     return { ...this.#spent(), text: '', withheld };
   }
 
-  #spent(): Pick<SuggestResult, 'spentTodayUsd'> {
-    return { spentTodayUsd: spentOnSuggestions(this.#options.journal.budget, this.#now()) };
+  #spent(): ReturnType<typeof spentOnSuggestions> {
+    return spentOnSuggestions(this.#options.journal.budget, this.#now());
   }
 }

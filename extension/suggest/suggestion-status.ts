@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { formatUsd } from '../../backend/protocol/figures.ts';
+import { formatMoney } from '../../backend/protocol/figures.ts';
 import { SECTION } from './suggest-settings.ts';
 import type { SuggestionActivity, SuggestionState } from './suggestion-state.ts';
 
@@ -45,8 +45,8 @@ export class SuggestionStatus {
     if (activity.kind === 'problem') return [activity.message];
     if (!last) return [];
     if (last.withheld !== undefined) return [last.withheld];
-    const { worker, spentTodayUsd } = last;
-    const money = vscode.l10n.t('{0} today.', formatUsd(spentTodayUsd));
+    const { worker, spentTodayUsd: usd, unpricedTokensToday: unpricedTokens } = last;
+    const money = vscode.l10n.t('{0} today.', formatMoney({ usd, unpricedTokens }));
     if (!worker) return [money];
     const who = worker.simulated ? vscode.l10n.t('By {0}, a simulation.', worker.id) : vscode.l10n.t('By {0}.', worker.id);
     return [who, money];

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { formatUsd } from '../../backend/protocol/figures.ts';
+import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
+import { UNPRICED_TOKENS_PER_USD } from '../../backend/protocol/suggestion-limits.ts';
+import type { WorkerStatus } from '../../backend/protocol/methods.ts';
 import { messageOf, type BackendConnection } from '../backend-connection.ts';
 import { AdaptivePause } from './adaptive-pause.ts';
 import { Backoff } from './backoff.ts';
@@ -152,17 +154,24 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     const { connection, memory } = this.#options;
     if (memory.get<boolean>(EXPLAINED_KEY)) return true;
     const { workers } = await connection.request('pool/get', {});
-    const ready = workers.filter((status) => status.ready && status.worker.enabled).map((status) => status.worker.id);
+    const ready = workers.filter((status) => status.ready && status.worker.enabled);
+    const namesOf = (some: readonly WorkerStatus[]): string => some.map(({ worker }) => worker.id).join(', ');
+    const unpriced = ready.filter(({ priced }) => !priced);
+    const { maxUsdPerDay } = readSuggestSettings();
     if (ready.length === 0) throw new Error(vscode.l10n.t('No worker is ready to suggest: run "Conductor: Add Worker" first.'));
     const accept = vscode.l10n.t('Switch On');
     const detail = [
-      vscode.l10n.t('While you type, the code around your cursor is sent to one of your workers: {0}.', ready.join(', ')),
+      vscode.l10n.t('While you type, the code around your cursor is sent to one of your workers: {0}.', namesOf(ready)),
       vscode.l10n.t('The Conductor chooses it once for each language and project; a setting can name it instead.'),
       vscode.l10n.t('Ignored files and lines that look like secrets are never sent.'),
       vscode.l10n.t(
         'Each suggestion costs what the worker costs. All of a day stop at {0}, which is a setting, too.',
-        formatUsd(readSuggestSettings().maxUsdPerDay),
+        formatUsd(maxUsdPerDay),
       ),
+      ...(unpriced.length === 0 ? [] : [vscode.l10n.t(
+        'Unpriced: {0}. Unless they are free, their suggestions of a day stop at {1} tokens.',
+        namesOf(unpriced), formatTokens(maxUsdPerDay * UNPRICED_TOKENS_PER_USD),
+      )]),
     ].join('\n\n');
     const title = vscode.l10n.t('Suggestions while you type');
     const chosen = await vscode.window.showInformationMessage(title, { modal: true, detail }, accept);

@@ -22,18 +22,18 @@ it('a suggestion streams to the client that asked, and to no other', async () =>
   const asked: SuggestRequest[] = [];
   const client = await open(async (request, { onText }) => {
     asked.push(request);
-    onText({ text: 'on', spentTodayUsd: 0.4 });
-    onText({ text: 'one();', spentTodayUsd: 0.4 });
-    return { text: 'one();', spentTodayUsd: 0.5 };
+    onText({ text: 'on', spentTodayUsd: 0.4, unpricedTokensToday: 0 });
+    onText({ text: 'one();', spentTodayUsd: 0.4, unpricedTokensToday: 0 });
+    return { text: 'one();', spentTodayUsd: 0.5, unpricedTokensToday: 0 };
   });
   const other = await serving!.open();
   const texts: unknown[] = [];
   client.on('suggest/text', (text) => texts.push(text));
   other.on('suggest/text', () => texts.push('told to another client'));
-  expect(await client.request('suggest/complete', REQUEST)).toEqual({ text: 'one();', spentTodayUsd: 0.5 });
+  expect(await client.request('suggest/complete', REQUEST)).toEqual({ text: 'one();', spentTodayUsd: 0.5, unpricedTokensToday: 0 });
   await other.request('backend/health', {});
   expect(texts).toEqual([
-    { requestId: 'r1', text: 'on', spentTodayUsd: 0.4 }, { requestId: 'r1', text: 'one();', spentTodayUsd: 0.4 },
+    { requestId: 'r1', text: 'on', spentTodayUsd: 0.4, unpricedTokensToday: 0 }, { requestId: 'r1', text: 'one();', spentTodayUsd: 0.4, unpricedTokensToday: 0 },
   ]);
   expect(asked).toEqual([{ ...REQUEST, trusted: true, maxUsdPerDay: 1 }]);
 });

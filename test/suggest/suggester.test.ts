@@ -107,7 +107,7 @@ describe('a suggestion', () => {
     const { text, worker } = await suggester.complete(requestOf({ worker: 'sim-ember' }), { ...still, onText: (part) => parts.push(part) });
     expect(text).toBe('\n  return first;\n}');
     expect(worker).toEqual({ id: 'sim-ember', model: 'sim-ember', simulated: true });
-    expect(parts.at(-1)).toEqual({ text, worker, spentTodayUsd: 0 });
+    expect(parts.at(-1)).toEqual({ text, worker, spentTodayUsd: 0, unpricedTokensToday: 0 });
     expect(parts.every((part) => text.startsWith(part.text))).toBe(true);
     expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
   });
@@ -292,6 +292,30 @@ describe('money', () => {
     };
     await expect(suggest({ worker: 'sim-ember' })).rejects.toThrow('raise "dayTokens"');
     expect(asked()).toHaveLength(0);
+  });
+
+  describe('of a worker whose price is not known', () => {
+    let server: ScriptedServer;
+    beforeEach(async () => {
+      server = await ScriptedServer.start(() => 'one();');
+      workers = withWorker({ id: 'dear', provider: 'openai-compatible', model: 'dear', baseUrl: server.baseUrl, key: 'DEAR_KEY' });
+      await suggester.close();
+      suggester = makeSuggester({ clients: { ...clients, secret: async () => 'key' } });
+    });
+    afterEach(() => server.close());
+
+    it('is counted in tokens, apart from what has a price', async () => {
+      const { spentTodayUsd, unpricedTokensToday } = await suggest({ worker: 'sim-ember' });
+      expect(unpricedTokensToday).toBe(0);
+      expect(await suggest({ worker: 'dear' })).toMatchObject({ text: 'one();', spentTodayUsd, unpricedTokensToday: 120 });
+    });
+
+    it('is limited by tokens that stand for the dollars, before anything is sent', async () => {
+      await expect(suggest({ worker: 'dear', maxUsdPerDay: 0.000_5 })).rejects.toThrow(
+        'Suggestions have used what they may in a day without a known price (200 tokens)',
+      );
+      expect(server.requests).toHaveLength(0);
+    });
   });
 
   it('that a killed backend had set aside counts as spent when the next one begins', async () => {

@@ -10,12 +10,12 @@ const still = new AbortController().signal;
 
 describe('a suggestion from the backend', () => {
   it('is asked for with the place and the settings, and tells who wrote it', async () => {
-    const backend = new FakeBackend().answer('suggest/complete', () => ({ text: 'one();', spentTodayUsd: 0.1 }));
+    const backend = new FakeBackend().answer('suggest/complete', () => ({ text: 'one();', spentTodayUsd: 0.1, unpricedTokensToday: 0 }));
     const results: unknown[] = [];
     const source = new SuggestionSource({ connection: connectionOver([backend]).connection, onResult: (result) => results.push(result) });
     expect(await source.ask({ ...placeAt('const a = |'), worker: 'ada' }, () => {}, still)).toBe('one();');
     expect(backend.callsOf('suggest/complete')).toMatchObject([{ before: 'const a = ', after: '', language: 'typescript', worker: 'ada' }]);
-    expect(results).toEqual([{ text: 'one();', spentTodayUsd: 0.1 }]);
+    expect(results).toEqual([{ text: 'one();', spentTodayUsd: 0.1, unpricedTokensToday: 0 }]);
   });
 
   it('is taken as soon as it is complete, before the worker is done, and tells who wrote it all the same', async () => {
@@ -38,7 +38,7 @@ describe('a suggestion from the backend', () => {
     });
     const suggested = source.ask(placeAt('const a = |'), (text) => texts.push(text), still);
     const requestId = await asked.promise;
-    const told = { worker: { id: 'ada', model: 'a', simulated: false }, spentTodayUsd: 0.1 };
+    const told = { worker: { id: 'ada', model: 'a', simulated: false }, spentTodayUsd: 0.1, unpricedTokensToday: 0 };
     backend.emit('suggest/text', { requestId: 'another', text: 'not mine\n', ...told });
     backend.emit('suggest/text', { requestId, text: 'one();', ...told });
     backend.emit('suggest/text', { requestId, text: 'one();\nconst b = ', ...told });
