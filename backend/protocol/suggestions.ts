@@ -38,6 +38,6 @@ export const suggestResultSchema = z.object({
 });
 export type SuggestResult = z.infer<typeof suggestResultSchema>;
 
-/** A suggestion as far as it has come: a client that has enough of it needs no more to say who wrote it and what the day has cost. */
+/** A suggestion as far as it has come: who has enough of it knows from it, too, who wrote it and what the day has cost. */
 export const suggestTextSchema = suggestResultSchema.extend({ requestId: z.string() });
 export type SuggestText = z.infer<typeof suggestTextSchema>;

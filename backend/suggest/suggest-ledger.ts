@@ -40,7 +40,8 @@ export class SuggestLedger implements Ledger, AttemptLog {
   reserve({ usd, tokens }: Reserved): Reservation {
     const { journal } = this.#options;
     const answer = journal.transaction(() => {
-      const granted = journal.budget.reserve({ runId: SUGGESTIONS, scopes: this.#scopes({ isPriced: usd !== undefined }), usd, tokens });
+      const scopes = this.#scopes({ isPriced: usd !== undefined });
+      const granted = journal.budget.reserve({ runId: SUGGESTIONS, scopes, usd, tokens });
       // Its request leaves at once; a transaction of its own would be one more wait for the disk at every suggestion.
       if (granted.granted) journal.budget.markSent(granted.reservationId);
       return granted;

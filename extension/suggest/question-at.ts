@@ -6,8 +6,8 @@ export interface CursorPlace {
 }
 
 /**
- * The question with where its answer belongs, for models and therefore in one language. It quotes nothing of the file: a question is
- * sent as it is, and only the context leaves out ignored files and lines that look like a secret.
+ * The question with where its answer belongs, for models and therefore in one language. It quotes nothing of the file: a question
+ * is sent as it is, and only the context leaves out ignored files and lines that look like a secret.
  */
 export function questionAt(question: string, { path, line, column }: CursorPlace): string {
   return [

@@ -156,9 +156,9 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     const { workers } = await connection.request('pool/get', {});
     const ready = workers.filter((status) => status.ready && status.worker.enabled);
     const namesOf = (some: readonly WorkerStatus[]): string => some.map(({ worker }) => worker.id).join(', ');
+    if (ready.length === 0) throw new Error(vscode.l10n.t('No worker is ready to suggest: run "Conductor: Add Worker" first.'));
     const unpriced = ready.filter(({ priced }) => !priced);
     const { maxUsdPerDay } = readSuggestSettings();
-    if (ready.length === 0) throw new Error(vscode.l10n.t('No worker is ready to suggest: run "Conductor: Add Worker" first.'));
     const accept = vscode.l10n.t('Switch On');
     const detail = [
       vscode.l10n.t('While you type, the code around your cursor is sent to one of your workers: {0}.', namesOf(ready)),
@@ -169,7 +169,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
         formatUsd(maxUsdPerDay),
       ),
       ...(unpriced.length === 0 ? [] : [vscode.l10n.t(
-        'Unpriced: {0}. Unless they are free, their suggestions of a day stop at {1} tokens.',
+        'Unpriced: {0}. Their suggestions of a day stop at {1} tokens.',
         namesOf(unpriced), formatTokens(maxUsdPerDay * UNPRICED_TOKENS_PER_USD),
       )]),
     ].join('\n\n');

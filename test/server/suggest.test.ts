@@ -20,10 +20,11 @@ async function open(complete: SuggestionService['complete']) {
 
 it('a suggestion streams to the client that asked, and to no other', async () => {
   const asked: SuggestRequest[] = [];
+  const spentBefore = { spentTodayUsd: 0.4, unpricedTokensToday: 0 };
   const client = await open(async (request, { onText }) => {
     asked.push(request);
-    onText({ text: 'on', spentTodayUsd: 0.4, unpricedTokensToday: 0 });
-    onText({ text: 'one();', spentTodayUsd: 0.4, unpricedTokensToday: 0 });
+    onText({ text: 'on', ...spentBefore });
+    onText({ text: 'one();', ...spentBefore });
     return { text: 'one();', spentTodayUsd: 0.5, unpricedTokensToday: 0 };
   });
   const other = await serving!.open();
@@ -33,7 +34,7 @@ it('a suggestion streams to the client that asked, and to no other', async () =>
   expect(await client.request('suggest/complete', REQUEST)).toEqual({ text: 'one();', spentTodayUsd: 0.5, unpricedTokensToday: 0 });
   await other.request('backend/health', {});
   expect(texts).toEqual([
-    { requestId: 'r1', text: 'on', spentTodayUsd: 0.4, unpricedTokensToday: 0 }, { requestId: 'r1', text: 'one();', spentTodayUsd: 0.4, unpricedTokensToday: 0 },
+    { requestId: 'r1', text: 'on', ...spentBefore }, { requestId: 'r1', text: 'one();', ...spentBefore },
   ]);
   expect(asked).toEqual([{ ...REQUEST, trusted: true, maxUsdPerDay: 1 }]);
 });
