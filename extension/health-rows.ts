@@ -120,12 +120,18 @@ function workerRow({ worker, ready, reason, priced }: WorkerStatus, { details, t
   if (server?.state === 'silent') return { ...row, state: 'broken', text: server.reason ?? l10n.t('Its server does not answer.'), mends: [tryNow] };
   const facts = [
     worker.simulated ? l10n.t('It is simulated.') : undefined,
-    server?.state === 'answers' ? l10n.t('Its server answers and has {0}.', worker.model) : l10n.t('{0} was not asked: a call may cost something.', worker.model),
+    reachOf(server?.state, worker.model, l10n),
     worker.key === undefined ? undefined : l10n.t('Its key {0} is there.', worker.key),
     worker.provider === 'vscode' ? l10n.t('VS Code tells no usage, so tokens and cost are estimates.') : undefined,
     priced ? undefined : l10n.t('Its price is not known, so it is held by the limits on tokens alone.'),
   ];
   return { ...row, state: 'works', text: facts.filter((fact) => fact !== undefined).join(' '), mends: [tryNow] };
+}
+
+function reachOf(state: HealthDetails['servers'][number]['state'] | undefined, model: string, l10n: Words): string {
+  if (state === 'answers') return l10n.t('Its server answers and has {0}.', model);
+  if (state === 'unlisted') return l10n.t('Its server answers, and does not say whether it has {0}.', model);
+  return l10n.t('{0} was not asked: a call may cost something.', model);
 }
 
 function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): HealthRow {

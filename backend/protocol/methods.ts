@@ -55,9 +55,12 @@ export const healthDetailsSchema = healthSchema.extend({
     freeBytes: z.number().nonnegative().optional(),
     journalBytes: z.number().nonnegative(),
   }),
-  /** Whether the enabled workers' servers answer; `unasked` where only a call would tell, which may cost something. */
+  /**
+   * Whether the enabled workers' servers answer and have the model: `unlisted` where one does not say which it has, `unasked` where
+   * only a call would tell, which may cost something.
+   */
   servers: z.array(z.object({
-    worker: z.string(), state: z.enum(['answers', 'silent', 'unasked']), reason: z.string().optional(),
+    worker: z.string(), state: z.enum(['answers', 'unlisted', 'silent', 'unasked']), reason: z.string().optional(),
   })),
   /** Why workers.json cannot be read; one sentence. */
   workersFileProblem: z.string().optional(),

@@ -83,11 +83,13 @@ async function lookAt({ kind, port }: ServerPlace, signal: AbortSignal): Promise
 }
 
 /**
- * The names of the models that a server with OpenAI's API lists; undefined where it lists none to whoever has no key.
+ * The names of the models that a server with OpenAI's API lists; `unlisted` where it refuses to in the words of such a server, for
+ * want of a key or while it loads a model; undefined where what answers is none.
  * @throws where nobody answers in time
  */
-export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<string[] | undefined> {
+export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<string[] | 'unlisted' | undefined> {
   const { body } = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, signal);
+  if (refusalSchema.safeParse(body).success) return 'unlisted';
   return openAiSchema.safeParse(body).data?.data.map(({ id }) => id);
 }
 

@@ -72,6 +72,15 @@ describe('what the health page says', () => {
     expect(rowsOf({ details: silent, tried }).get('worker-w')?.mends).toMatchObject([{ id: 'tryWorker', subject: 'w' }]);
   });
 
+  it.each([
+    ['answers', 'Its server answers and has gpt.'],
+    ['unlisted', 'Its server answers, and does not say whether it has gpt.'],
+    ['unasked', 'gpt was not asked: a call may cost something.'],
+  ] as const)('is no more than what the server said (%s)', (state, text) => {
+    const row = rowsOf({ details: { ...details, servers: [{ worker: 'w', state }] } }).get('worker-w');
+    expect(row).toMatchObject({ state: 'works', text });
+  });
+
   it('is what is estimated, and what has no price', () => {
     const text = rowsOf({ pool: poolOf({ ...ready({ provider: 'vscode', model: 'copilot/gpt' }), priced: false }) }).get('worker-w')?.text;
     expect(text).toContain('estimates');

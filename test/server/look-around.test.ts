@@ -54,6 +54,22 @@ it('asks the servers of this machine for their models, without a key, and nobody
   expect(new Set(asked)).toEqual(new Set(['GET /v1/models no key']));
 });
 
+it.each([
+  [401, { error: 'Unauthorized' }, { state: 'unlisted' }],
+  [503, { error: { code: 503, message: 'Loading model' } }, { state: 'unlisted' }],
+  [404, 'no JSON', { state: 'silent', reason: expect.stringContaining('lists no models') }],
+  [200, { status: 'ok' }, { state: 'silent', reason: expect.stringContaining('lists no models') }],
+])('does not say that a server has a model which does not say so (%i %j)', async (status, body, expected) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { servers } = await around([compatible('w', 'm', `http://127.0.0.1:${port}/v1`)]);
+  expect(servers).toEqual([{ worker: 'w', ...expected }]);
+});
+
 it('says what to do where nothing answers', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
