@@ -181,8 +181,8 @@ export class HealthPage {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
     if (!vscode.workspace.isTrusted) return [];
     return Promise.all(folders.map(async ({ uri, name }) => {
-      const { found } = await this.#options.connection.request('tests/find', { workspace: uri.fsPath });
-      return { name, chosen: readTestSettings(uri).testCommand, found };
+      const tests = await this.#options.connection.request('tests/find', { workspace: uri.fsPath }).catch(() => undefined);
+      return { name, chosen: readTestSettings(uri).testCommand, found: tests?.found };
     }));
   }
 }

@@ -33,7 +33,8 @@ export interface FolderTests {
   readonly name: string;
   /** null: the person wants none; undefined: whatever is found first. */
   readonly chosen: string | null | undefined;
-  readonly found: readonly FoundTests[];
+  /** undefined: they could not be looked for. */
+  readonly found: readonly FoundTests[] | undefined;
 }
 
 /** Everything the page is made of. What could not be learned is undefined. */
@@ -165,10 +166,12 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
     return [{ id: 'tests', state: 'note', title, text: l10n.t('No folder is open: an answer is checked with the tests of the folder that is.'), mends: [] }];
   }
   const choose: Mend = { id: 'chooseTestCommand', label: l10n.t('Choose Test Command') };
-  return folders.map(({ name, chosen, found: [first] }, index) => {
+  return folders.map(({ name, chosen, found }, index) => {
     const row = { id: `tests-${index}`, title: folders.length === 1 ? title : l10n.t('Tests of {0}', name), mends: [choose] };
     if (chosen === null) return { ...row, state: 'note', text: l10n.t('You chose that no tests are run: answers stay unchecked.') };
     if (chosen !== undefined) return { ...row, state: 'works', text: l10n.t('Answers are checked with the command you chose: {0}', chosen) };
+    if (!found) return { ...row, state: 'broken', text: l10n.t('Its tests could not be looked for.') };
+    const [first] = found;
     if (first) return { ...row, state: 'works', text: l10n.t('Answers are checked with what was found: {0} ({1})', first.command, readingOf(first.runner)) };
     return { ...row, state: 'missing', text: l10n.t('No test command was found, so answers stay unchecked.') };
   });

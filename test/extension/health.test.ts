@@ -103,6 +103,7 @@ describe('what the health page says', () => {
     ['no folder', { folders: [] }, 'tests', { state: 'note' }, []],
     ['no tests that are found', { folders: [{ name: 'p', chosen: undefined, found: [] }] }, 'tests-0', { state: 'missing' }, ['chooseTestCommand']],
     ['tests that nobody wants', { folders: [{ name: 'p', chosen: null, found: [vitestFound] }] }, 'tests-0', { state: 'note' }, ['chooseTestCommand']],
+    ['a folder that could not be looked into', { folders: [{ name: 'p', chosen: undefined, found: undefined }] }, 'tests-0', { state: 'broken', text: 'Its tests could not be looked for.' }, ['chooseTestCommand']],
     ['a command of their own', { folders: [{ name: 'p', chosen: 'make test', found: [] }] }, 'tests-0', { state: 'works', text: 'Answers are checked with the command you chose: make test' }, ['chooseTestCommand']],
     ['no sandbox', { details: { ...details, sandbox: { available: false, reason: 'bubblewrap is missing.', remedy: 'sudo apt-get install bubblewrap' } } }, 'sandbox', { state: 'missing' }, ['copyRemedy']],
     ['no sandbox to be had', { details: { ...details, sandbox: { available: false } } }, 'sandbox', { state: 'missing' }, []],
