@@ -20,9 +20,11 @@ export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Pr
   if (protocol !== 'http:') return { state: 'unasked' };
   try {
     const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
-    // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.
     if (names === 'unlisted') return { state: 'unlisted' };
-    if (!names) return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server with OpenAI's API does: look at the worker's baseUrl.` };
+    if (!names) {
+      return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server of models does: look at the worker's baseUrl.` };
+    }
+    // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.
     if (names.includes(model) || names.includes(`${model}:latest`)) return { state: 'answers' };
     return { state: 'silent', reason: `The server at ${origin} answers, and has no model "${model}": load it there, or take another.` };
   } catch {
