@@ -50,10 +50,13 @@ export class FillInForms {
     return forms;
   }
 
-  /** The server understood this form, and none of those that were tried before it. */
-  understood(worker: WorkerConfig, form: FillInForm): void {
+  /**
+   * The server understood this form, and none of those that were tried before it.
+   * @param tried as `of` gave them: what was learned since of the server itself is not lost
+   */
+  understood(worker: WorkerConfig, tried: readonly FillInForm[], form: FillInForm): void {
     const left = this.#left.get(keyOf(worker));
-    if (left) this.#left.set(keyOf(worker), { ...left, forms: left.forms.slice(left.forms.indexOf(form)) });
+    if (left?.forms === tried) this.#left.set(keyOf(worker), { ...left, forms: left.forms.slice(left.forms.indexOf(form)) });
   }
 }
 

@@ -42,7 +42,7 @@ export class FillInAdapter implements ModelAdapter {
       const reply = form === 'chat' ? await chat.stream(request, options) : await this.#fill(form, { ...request, fillIn }, options);
       if (!reply) continue;
       // A refusal is believed once another form has worked: until then it may be the model that is missing.
-      forms.understood(worker, form);
+      forms.understood(worker, known, form);
       return reply;
     }
     // `chat` is the last of them, and does not come back without a reply.

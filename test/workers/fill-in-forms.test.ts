@@ -21,7 +21,7 @@ async function formsAt(listener: RequestListener) {
   const worker = workerOf({ provider: 'openai-compatible', baseUrl: `http://127.0.0.1:${port}/v1` });
   const forms = new FillInForms({ now: () => seen.now });
   const of = (): Promise<readonly FillInForm[]> => forms.of(worker, undefined, new AbortController().signal);
-  return { seen, of };
+  return { seen, of, forms, worker };
 }
 
 const llamaCpp = JSON.stringify({ data: [{ id: 'some-model', owned_by: 'llamacpp' }] });
@@ -45,6 +45,17 @@ it('a server that is still starting is asked again what it is a minute later, an
   seen.now += 60_000;
   expect(await of()).toEqual(['infill', 'chat']);
   expect(seen.asked).toBe(2);
+});
+
+it('what a call found out that began before the server was known does not count against it', async () => {
+  let isStarting = true;
+  const { seen, of, forms, worker } = await formsAt((_request, response) => void response.writeHead(isStarting ? 503 : 200).end(llamaCpp));
+  const tried = await of();
+  isStarting = false;
+  seen.now += 60_000;
+  await of();
+  forms.understood(worker, tried, 'chat');
+  expect(await of()).toEqual(['infill', 'chat']);
 });
 
 it('a server that does not answer is not waited for with every suggestion', async () => {
