@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, request as ask, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import { LocalServer } from '../support/local-server.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -18,28 +17,25 @@ export class SpyingProxy {
   /** Settled when the client of a held request has gone. */
   readonly gone = Promise.withResolvers<void>();
   readonly #target: string;
-  readonly #server: Server;
+  readonly #server: LocalServer;
 
-  private constructor(target: string) {
+  private constructor(target: string, server: LocalServer) {
     this.#target = target;
-    this.#server = createServer((request, response) => void this.#pass(request, response));
+    this.#server = server;
   }
 
   static async start(target: string): Promise<SpyingProxy> {
-    const proxy = new SpyingProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
-    return proxy;
+    const server = await LocalServer.start((request, response) => void started.#pass(request, response));
+    const started = new SpyingProxy(target, server);
+    return started;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,24 +1,18 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { FillInForms, type FillInForm } from '../../backend/workers/fill-in-forms.ts';
+import { LocalServer } from '../support/local-server.ts';
 import { workerOf } from './harness.ts';
 
 /** Asks a real server what it is, at a clock of the test's own. */
 async function formsAt(listener: RequestListener) {
   const seen = { asked: 0, now: 0 };
-  const server = createServer((request, response) => {
+  const server = await LocalServer.start((request, response) => {
     seen.asked += 1;
     listener(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  const worker = workerOf({ provider: 'openai-compatible', baseUrl: `http://127.0.0.1:${port}/v1` });
+  const worker = workerOf({ provider: 'openai-compatible', baseUrl: `${server.url}/v1` });
+  onTestFinished(() => server.stop());
   const forms = new FillInForms({ now: () => seen.now });
   const of = (): Promise<readonly FillInForm[]> => forms.of(worker, undefined, new AbortController().signal);
   return { seen, of, forms, worker };

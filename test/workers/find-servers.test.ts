@@ -1,27 +1,20 @@
 import { execFile } from 'node:child_process';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { foundServersSchema, type ServerKind } from '../../backend/protocol/found-servers.ts';
 import { findServers, placesOf, USUAL_PLACES } from '../../backend/workers/find-servers.ts';
+import { LocalServer } from '../support/local-server.ts';
 
-const servers: Server[] = [];
+const servers: LocalServer[] = [];
 afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  }
+  for (const server of servers.splice(0)) await server.stop();
 });
 
 async function listen(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
+  const server = await LocalServer.start(listener);
   servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return server.port;
 }
 
 /** Answers these paths with JSON, every other one with 404. */

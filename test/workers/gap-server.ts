@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from '../support/local-server.ts';
 
 /** Which program a server passes for. */
 export type Program = 'ollama' | 'llama.cpp' | 'vllm' | 'lm-studio' | 'mistral' | 'other';
@@ -28,28 +27,25 @@ export class GapServer {
   /** Settled when a client has gone away in the middle of an answer. */
   readonly gone = Promise.withResolvers<void>();
   readonly #program: Program;
-  readonly #server: Server;
+  readonly #server: LocalServer;
 
-  private constructor(program: Program) {
+  private constructor(program: Program, server: LocalServer) {
     this.#program = program;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = server;
   }
 
   static async start(program: Program): Promise<GapServer> {
-    const server = new GapServer(program);
-    server.#server.listen(0, '127.0.0.1');
-    await once(server.#server, 'listening');
-    return server;
+    const server = await LocalServer.start((request, response) => void started.#serve(request, response));
+    const started = new GapServer(program, server);
+    return started;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url;
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return this.#server.stop();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
