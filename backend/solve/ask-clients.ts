@@ -1,4 +1,5 @@
 import type { Clients } from './clients.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface ClientQuestion<T> {
   readonly clients: Pick<Clients, 'changed'>;
@@ -16,13 +17,9 @@ export async function askClients<T>({ clients, signal, ask, onNobody }: ClientQu
     const round = new AbortController();
     // Begun before the question, so that a client which connects meanwhile is not missed; it also ends a question that hangs.
     const changed = clients.changed(AbortSignal.any([signal, round.signal]));
-    const aborted = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: round.signal });
-    });
     changed.catch(() => {});
-    aborted.catch(() => {});
     try {
-      const answer = await Promise.race([ask(), aborted]);
+      const answer = await unlessAborted(ask(), signal);
       if (answer !== undefined) return answer;
       await Promise.race([changed, onNobody()]);
     } finally {

@@ -8,9 +8,10 @@ import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import { MeteredPolicy } from '../solve/metered-policy.ts';
 import type { LocalConductor } from '../solve/run-manager.ts';
 import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
+import { unlessAborted } from '../solve/unless-aborted.ts';
 import { fillsGaps } from '../workers/fill-in-templates.ts';
 import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
-import { isFree } from './on-this-machine.ts';
+import { isFree } from './is-free.ts';
 import type { RoutesFile } from './routes-file.ts';
 
 /** A paid call of the Conductor's model. */
@@ -161,13 +162,4 @@ function quickest(pool: readonly WorkerConfig[]): WorkerConfig {
     (fillsGaps(worker.model) ? 0 : 2) + (isFree(worker) && worker.provider !== 'local' ? 0 : 1);
   const price = (worker: WorkerConfig): number => worker.price?.outputPerMillion ?? Number.MAX_VALUE;
   return pool.toSorted((a, b) => rank(a) - rank(b) || price(a) - price(b))[0] as WorkerConfig;
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const ending = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: ending.signal });
-  });
-  return Promise.race([promise, aborted]).finally(() => ending.abort());
 }
