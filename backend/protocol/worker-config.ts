@@ -26,10 +26,13 @@ export type Price = z.infer<typeof priceSchema>;
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
+/** Whether an address is one of this machine. */
+export const isLoopback = (url: string): boolean => loopbackHosts.has(new URL(url).hostname);
+
 /** A key may travel in the clear only to this machine. */
 const baseUrlSchema = z
   .url({ protocol: /^https?$/, error: 'baseUrl must be an http or https address' })
-  .refine((url) => url.startsWith('https:') || loopbackHosts.has(new URL(url).hostname), {
+  .refine((url) => url.startsWith('https:') || isLoopback(url), {
     error: 'baseUrl must use https, except on this machine (127.0.0.1, localhost)',
   });
 

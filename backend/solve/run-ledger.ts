@@ -1,5 +1,6 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Budget } from '../protocol/worker-config.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Ledger, Reservation, Reserved } from '../workers/ledger.ts';
 
@@ -31,10 +32,15 @@ export class RunLedger implements Ledger {
     const { run: { runId, budget: limits }, now, training } = this.#options;
     return [
       { name: `run:${runId}`, limitUsd: limits.runUsd, limitTokens: limits.runTokens },
-      { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
+      dayScope(limits, now()),
       ...(training ? [training] : []),
     ];
   }
+}
+
+/** What everything may cost in the day of a time, in milliseconds since 1970. */
+export function dayScope({ dayUsd, dayTokens }: Pick<Budget, 'dayUsd' | 'dayTokens'>, at: number): BudgetScope {
+  return { name: `day:${localDay(at)}`, limitUsd: dayUsd, limitTokens: dayTokens };
 }
 
 /** The calendar day where the user is, because that is when they expect a new day's budget. */

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { readJsonFile } from '../workers/read-json-file.ts';
+import { replaceFile } from '../workers/replace-file.ts';
 
 /** Who was chosen for a language in a project, by whom, among which workers. */
 export const routeSchema = z.object({
@@ -46,12 +45,9 @@ export class RoutesFile {
   }
 
   async #write(routes: readonly Route[]): Promise<void> {
-    const temporary = `${this.#path}.${randomUUID()}.tmp`;
     try {
-      await writeFile(temporary, `${JSON.stringify({ version: 1, routes }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-      await rename(temporary, this.#path);
+      await replaceFile(this.#path, `${JSON.stringify({ version: 1, routes }, null, 2)}\n`);
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
       this.#log(`Who suggests in which language was not kept: ${String(error)}`);
     }
   }

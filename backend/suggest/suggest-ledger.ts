@@ -6,7 +6,7 @@ import type { SuggestResult } from '../protocol/suggestions.ts';
 import { UNPRICED_TOKENS_PER_USD } from '../protocol/suggestion-limits.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import type { Budget } from '../protocol/worker-config.ts';
-import { localDay } from '../solve/run-ledger.ts';
+import { dayScope, localDay } from '../solve/run-ledger.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../workers/ledger.ts';
 import type { ModelReply } from '../workers/model.ts';
@@ -77,7 +77,7 @@ export class SuggestLedger implements Ledger, AttemptLog {
     return [
       { name, limitUsd: maxUsdPerDay },
       ...(isPriced ? [] : [{ name: unpricedOfDay(now()), limitTokens: Math.floor(maxUsdPerDay * UNPRICED_TOKENS_PER_USD) }]),
-      { name: `day:${localDay(now())}`, limitUsd: limits.dayUsd, limitTokens: limits.dayTokens },
+      dayScope(limits, now()),
     ];
   }
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workersFileSchema, type WorkersFile } from '../protocol/worker-config.ts';
 import { ConfigFileError, describeIssue, readJsonFile } from './read-json-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** The pool, the Conductor and the budget; empty where there is no file yet. @throws ConfigFileError */
 export async function loadWorkersFile(path: string): Promise<WorkersFile> {
@@ -16,19 +16,10 @@ export async function loadWorkersFile(path: string): Promise<WorkersFile> {
 export async function saveWorkersFile(path: string, file: WorkersFile): Promise<void> {
   const parsed = workersFileSchema.safeParse(file);
   if (!parsed.success) throw new ConfigFileError(path, `Not saved: ${describeIssue(parsed.error)}.`, parsed.error);
-  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(parsed.data, null, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
+    await replaceFile(path, `${JSON.stringify(parsed.data, null, 2)}\n`);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     throw new ConfigFileError(path, `${path} could not be written (${code}): check the folder and its permissions.`, error);
   }

@@ -1,6 +1,4 @@
-import type { WorkerConfig } from '../protocol/worker-config.ts';
-
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+import { isLoopback, type WorkerConfig } from '../protocol/worker-config.ts';
 
 /**
  * Whether the worker's model answers on this machine, and nobody sends a bill. Of a server here only its price tells: one that hands
@@ -8,6 +6,6 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
  */
 export function isFree({ provider, baseUrl, price }: Pick<WorkerConfig, 'provider' | 'baseUrl' | 'price'>): boolean {
   if (provider === 'local') return true;
-  const isHere = baseUrl !== undefined && LOOPBACK.has(new URL(baseUrl).hostname);
+  const isHere = baseUrl !== undefined && isLoopback(baseUrl);
   return isHere && price?.inputPerMillion === 0 && price.outputPerMillion === 0;
 }
