@@ -1,3 +1,4 @@
+import { escapeHtml } from './escape-html.ts';
 import type { HealthRow } from './health-rows.ts';
 
 /** The words of the page that belong to no row, in the window's language. */
@@ -60,9 +61,6 @@ export function rowsHtml(rows: readonly HealthRow[], { states }: Pick<HealthWord
 /** Beside the word that says the same. */
 const SIGNS: Readonly<Record<HealthRow['state'], string>> = { works: '✓', missing: '○', broken: '✕', note: 'i' };
 
-function escapeHtml(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-}
 
 const SCRIPT = `
 const host = acquireVsCodeApi();

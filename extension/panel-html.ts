@@ -1,3 +1,5 @@
+import { escapeHtml } from './escape-html.ts';
+
 export interface PanelPage {
   /** Source expression of the webview's own resources. */
   readonly cspSource: string;
@@ -25,25 +27,21 @@ export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, langu
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const styles = styleUris.map((uri) => `<link rel="stylesheet" nonce="${nonce}" href="${escapeAttribute(uri)}">`).join('\n  ');
+  const styles = styleUris.map((uri) => `<link rel="stylesheet" nonce="${nonce}" href="${escapeHtml(uri)}">`).join('\n  ');
   return `<!DOCTYPE html>
-<html lang="${escapeAttribute(language)}">
+<html lang="${escapeHtml(language)}">
 <head>
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
   <meta property="csp-nonce" content="${nonce}">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${escapeAttribute(title)}</title>
+  <title>${escapeHtml(title)}</title>
   ${styles}
 </head>
 <body>
   <div id="root"></div>
-  <script nonce="${nonce}" src="${escapeAttribute(scriptUri)}"></script>
+  <script nonce="${nonce}" src="${escapeHtml(scriptUri)}"></script>
 </body>
 </html>
 `;
-}
-
-function escapeAttribute(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }
