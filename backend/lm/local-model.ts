@@ -81,8 +81,7 @@ export class LocalModel implements TrainableModel {
       const scores: number[][] = [];
       for (const rows of microBatches({ sequences, promptLengths }, scoredTokens(this.#load))) {
         signal?.throwIfAborted();
-        const pick = <T>(list: readonly T[]): T[] => rows.map((row) => list[row] as T);
-        const found = await this.#loaded.session.score({ sequences: pick(sequences), promptLengths: pick(promptLengths), temperature, adapter: read });
+        const found = await this.#loaded.session.score({ sequences: pick(sequences, rows), promptLengths: pick(promptLengths, rows), temperature, adapter: read });
         rows.forEach((row, index) => (scores[row] = found[index]!));
       }
       return scores;
@@ -113,8 +112,7 @@ export class LocalModel implements TrainableModel {
       try {
         for (const rows of microBatches(request, trainedTokens(this.#load))) {
           signal?.throwIfAborted();
-          const pick = <T>(list: readonly T[]): T[] => rows.map((row) => list[row] as T);
-          const part = { ...request, sequences: pick(sequences), promptLengths: pick(promptLengths), tokens: pick(tokens) };
+          const part = { ...request, sequences: pick(sequences, rows), promptLengths: pick(promptLengths, rows), tokens: pick(tokens, rows) };
           const told = await training.forwardBackward(part);
           loss += told.loss;
           rows.forEach((row, index) => {
@@ -252,3 +250,5 @@ async function versionKey(folder: string): Promise<string> {
   }));
   return [await realpath(folder).catch(() => folder), ...files].join('\n');
 }
+
+const pick = <T>(list: readonly T[], rows: readonly number[]): T[] => rows.map((row) => list[row] as T);

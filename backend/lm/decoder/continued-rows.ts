@@ -18,9 +18,10 @@ export interface ContinuedRows {
 }
 
 /** Sequences as inputs of the graph: one prompt where all of them have the same, else one each; undefined where nothing comes after a prompt. */
-export function continuedRows({ sequences, promptLengths }: PromptedSequences, use: Use): ContinuedRows | undefined {
+export function continuedRows(request: PromptedSequences, use: Use): ContinuedRows | undefined {
+  const { sequences, promptLengths } = request;
   const rows = sequences.map((sequence, row) => ({ prompt: sequence.slice(0, promptLengths[row]), completion: sequence.slice(promptLengths[row]) }));
-  const isShared = rows.every(({ prompt }) => haveSameTokens(prompt, rows[0]!.prompt));
+  const isShared = haveOnePrompt(request);
   const prompts = (isShared ? rows.slice(0, 1) : rows).map(({ prompt }) => prompt);
   const completions = rows.map(({ completion }) => completion);
   const promptLength = longest(prompts);
@@ -71,9 +72,11 @@ const longest = (rows: readonly (readonly number[])[]): number => Math.max(0, ..
 const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];
 
 /** Whether there are several sequences, all with one prompt. */
-export const sharesPrompt = ({ sequences, promptLengths }: PromptedSequences): boolean => {
-  const prompts = sequences.map((sequence, row) => sequence.slice(0, promptLengths[row]));
-  return prompts.length > 1 && prompts.every((prompt) => haveSameTokens(prompt, prompts[0]!));
-};
+export const sharesPrompt = (request: PromptedSequences): boolean => request.sequences.length > 1 && haveOnePrompt(request);
+
+function haveOnePrompt({ sequences, promptLengths }: PromptedSequences): boolean {
+  const [first = [], ...others] = sequences.map((sequence, row) => sequence.slice(0, promptLengths[row]));
+  return others.every((prompt) => haveSameTokens(prompt, first));
+}
 
 const haveSameTokens = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((token, place) => token === b[place]);
