@@ -57,11 +57,10 @@ export const BEST_ALONE = 'best worker alone, in hindsight';
 /** Its result under a name of its own. */
 export function bestAlone(results: readonly ContestantResult[], workers: readonly string[]): ContestantResult {
   const rightOf = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ verified }) => Number(verified)));
-  const names = new Set(workers.map(aloneName));
-  const singles = results.filter(({ name }) => names.has(name));
+  const singles = results.flatMap((result) => workers.filter((worker) => aloneName(worker) === result.name).map((worker) => ({ worker, result })));
   if (singles.length === 0) throw new RangeError('None of the results is of a worker alone.');
-  const best = singles.reduce((a, b) => (rightOf(b) > rightOf(a) ? b : a));
-  return { name: `${BEST_ALONE} (${best.name.replace(/ alone$/, '')})`, outcomes: best.outcomes };
+  const { worker, result } = singles.reduce((a, b) => (rightOf(b.result) > rightOf(a.result) ? b : a));
+  return { name: `${BEST_ALONE} (${worker})`, outcomes: result.outcomes };
 }
 
 export function percent(share: number): string {

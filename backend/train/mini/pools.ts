@@ -1,7 +1,6 @@
+import type { DigestRole as Role } from '../../conductor/worker-digest.ts';
 import type { Dice } from './dice.ts';
 import { LANGUAGES, type Topic, TOPICS } from './topics.ts';
-
-type Role = 'plan' | 'write' | 'check';
 
 /** What a description praises: steps of a role, a topic, or steps of a role where they are about a topic. */
 type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly role?: Role; readonly topic: Topic };
