@@ -154,6 +154,8 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await configure({ project: true });
     await beginAgain();
     await window.statusItem(/^Conductor training: preparing to train/).waitFor();
+    // The panel may hear of it after the status bar, and shows the tasks of the training before until then.
+    await expect.poll(() => panel.status.innerText()).toBe('Preparing');
     const tasks = panel.frame.getByRole('region', { name: 'Tasks of the training' });
     await tasks.getByRole('button', { name: /^Tasks/ }).click();
     await tasks.getByText(/^src\/\S+/).first().waitFor({ timeout: 120_000 });
