@@ -10,6 +10,8 @@ export interface PanelPage {
   readonly title: string;
   /** BCP 47 tag of the window's language. */
   readonly language: string;
+  /** The texts of that language by the English ones; undefined in English. */
+  readonly texts: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface PanelPage {
  * picture, run a script or send something away. The toolkit's components use adopted style sheets, which the policy does not
  * concern, and one style element to see what the browser can do, for which they look up the nonce by the name `csp-nonce`.
  */
-export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language }: PanelPage): string {
+export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language, texts = {} }: PanelPage): string {
   const policy = [
     "default-src 'none'",
     `img-src ${cspSource}`,
@@ -39,7 +41,7 @@ export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, langu
   ${styles}
 </head>
 <body>
-  <div id="root"></div>
+  <div id="root" data-texts="${escapeHtml(JSON.stringify(texts))}"></div>
   <script nonce="${nonce}" src="${escapeHtml(scriptUri)}"></script>
 </body>
 </html>

@@ -72,6 +72,7 @@ export class PanelView implements vscode.WebviewViewProvider {
       styleUris: [webview.asWebviewUri(vscode.Uri.joinPath(dist, 'webview.css')).toString()],
       title: 'Conductor',
       language: vscode.env.language,
+      texts: vscode.l10n.bundle,
     });
   }
 

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { render } from 'preact';
 import type { StateMessage } from '../backend/protocol/panel-messages.ts';
 import { ClockOffsetContext } from './clock.tsx';
@@ -15,6 +16,7 @@ registerControls();
 const host = new Host(acquireVsCodeApi());
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element with the id "root".');
+l10n.config({ contents: root.dataset['texts'] ?? '{}' });
 
 let shown: StateMessage | undefined;
 let clockOffsetMs = 0;

@@ -7,7 +7,8 @@ const html = panelHtml({
   scriptUri: 'https://webview.test/dist/webview.js',
   styleUris: ['https://webview.test/dist/webview.css?a="b"&c'],
   title: 'Conductor',
-  language: 'en',
+  language: 'de',
+  texts: { 'Show all {0} lines': 'Alle {0} Zeilen zeigen', 'A': '</script><b a="\'">' },
 });
 
 describe('panelHtml', () => {
@@ -27,6 +28,10 @@ describe('panelHtml', () => {
   it('loads pictures and fonts from the extension alone', () => {
     expect(policy).toContain('img-src https://webview.test;');
     expect(policy).toContain('font-src https://webview.test;');
+  });
+
+  it('holds the texts of the language as data, not as code', () => {
+    expect(html).toContain('{&quot;Show all {0} lines&quot;:&quot;Alle {0} Zeilen zeigen&quot;,&quot;A&quot;:&quot;&lt;/script&gt;&lt;b a=\\&quot;\'\\&quot;&gt;&quot;}');
   });
 
   it('keeps addresses within their attributes', () => {

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { head, visibleText } from './visible-text.ts';
@@ -20,7 +21,7 @@ export function Capped({ text }: { readonly text: string }): JSX.Element {
 export function ShowAll({ characters, onClick }: { readonly characters: number; readonly onClick: () => void }): JSX.Element {
   return (
     <button type="button" class="show-all" onClick={onClick}>
-      Show all {characters.toLocaleString('en')} characters
+      {l10n.t('Show all {0} characters', characters.toLocaleString('en'))}
     </button>
   );
 }

@@ -30,11 +30,13 @@ interface FakeVsCode {
 }
 
 export async function openPanel(browser: Browser, {
-  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false,
+  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false, texts,
 }: {
   /** Folder of the built page. */
   dist: string;
   theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
+  /** Of another language, by the English ones. */
+  texts?: Readonly<Record<string, string>>;
 }): Promise<PanelPage> {
   const page = await browser.newPage({
     viewport: { width, height },
@@ -71,7 +73,7 @@ export async function openPanel(browser: Browser, {
     if (file === '/') {
       const html = panelHtml({
         cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/webview.js`, styleUris: [`${ORIGIN}/webview.css`],
-        title: 'Conductor', language: 'en',
+        title: 'Conductor', language: texts ? 'de' : 'en', texts,
       });
       return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`) });
     }
