@@ -4,8 +4,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PROMPT_PROFILES } from './conductor/prompt-profile.ts';
+import { ablationsFor } from './eval/gym/ablations.ts';
 import { compare, type ContestantResult } from './eval/gym/compare.ts';
-import { conductorContestant } from './eval/gym/conductor-contestant.ts';
+import { changedPlans, conductorContestant } from './eval/gym/conductor-contestant.ts';
+import type { Contestant } from './eval/gym/contestants.ts';
 import { GymArena } from './eval/gym/gym-arena.ts';
 import { gymContestants } from './eval/gym/gym-contestants.ts';
 import { percent } from './eval/gym/gym-report.ts';
@@ -28,6 +30,7 @@ import { gymRule } from './simulator/gym/gym-worker.ts';
 import type { SimulatedWorker } from './simulator/pool.ts';
 import { mean } from './train/statistics.ts';
 import { TrainingStore } from './train/training-store.ts';
+import type { Plan } from './workflow/plan.ts';
 
 /*
  * Composition root of a training on the gym: conductor-mini learns, from simulated workers behind their wire formats, what plans solve
@@ -120,12 +123,16 @@ async function run(signal: AbortSignal): Promise<void> {
     unseen: { workers: unseenWorkers, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
   const { grades, caller, prices } = arena;
-  // They need no model, and their answers are known: without wire and sandbox most of the time goes into the oracle's search.
-  const tryPeers = async (workers: readonly SimulatedWorker[], pool: readonly WorkerConfig[]): Promise<TriedContestant[]> => {
-    const { contestants } = await gymContestants({ workers, pool, tasks: heldOut, signal });
+  // Answers to these tasks are known: without wire and sandbox most of the time goes into the oracle's search.
+  const tryPeers = async (
+    workers: readonly SimulatedWorker[], pool: readonly WorkerConfig[], variants: (best: number) => readonly Contestant[],
+  ): Promise<TriedContestant[]> => {
+    const { contestants, best } = await gymContestants({ workers, pool, tasks: heldOut, signal });
     const run = runPlanInProcess({ seed, workers, rule: gymRule(new GymBook(heldOut)) });
     const judged = heldOut.map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
-    const results = await compare({ contestants, tasks: judged, pool, seeds: [seed], runFor: () => run, concurrency: 8, signal });
+    const results = await compare({
+      contestants: [...contestants, ...variants(best)], tasks: judged, pool, seeds: [seed], runFor: () => run, concurrency: 8, signal,
+    });
     return results.map((result) => triedContestant(result));
   };
   // In a process of its own: plans are sampled while those of other tasks run.
@@ -143,21 +150,25 @@ async function run(signal: AbortSignal): Promise<void> {
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const tryConductor = async (name: string, on: 'fixed' | 'unseen'): Promise<TriedContestant> => {
+    const conductor = { model, profile, maxTokens: GYM_PLAN_TOKENS, signal };
+    const tryConductor = async (name: string, on: 'fixed' | 'unseen'): Promise<WrittenPlans> => {
       const pool = arena.pool(on);
-      let plans = 0;
-      const contestant = conductorContestant({
-        name, model, profile, pool, maxTokens: GYM_PLAN_TOKENS, signal, onText: (isPlan) => void (plans += Number(isPlan)),
-      });
+      const plans = new Map<string, Plan>();
+      const contestant = conductorContestant({ ...conductor, name, pool, onPlan: ({ id }, plan) => void (plan && plans.set(id, plan)) });
       const judged = heldOut.map((task) => grades.judged(task));
       const [result] = await compare({
         contestants: [contestant], tasks: judged, pool, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
       });
-      const tried = triedContestant(result as ContestantResult, plans / heldOut.length);
+      const tried = triedContestant(result as ContestantResult, plans.size / heldOut.length);
       say(`${name}, ${on} pool: ${told(tried)}`);
-      return tried;
+      return { tried, plans };
     };
     const tryConductorOnBoth = async (name: string) => ({ fixed: await tryConductor(name, 'fixed'), unseen: await tryConductor(name, 'unseen') });
+    /** What it reaches where it can write nothing but plans, and its plans with something taken away. */
+    const variantsOf = ({ plans }: WrittenPlans, on: 'fixed' | 'unseen') => (best: number): Contestant[] => [
+      conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: arena.pool(on), constrained: true }),
+      ...ablationsFor(best).map(({ name, change }) => changedPlans(`${CONDUCTOR.after}, ${name}`, plans, change)),
+    ];
     const store = new TrainingStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
     const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
@@ -174,8 +185,8 @@ async function run(signal: AbortSignal): Promise<void> {
     }, options);
     const after = await tryConductorOnBoth(CONDUCTOR.after);
     const peers = {
-      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed')),
-      unseen: await tryPeers(unseenWorkers, arena.pool('unseen')),
+      fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed'), variantsOf(after.fixed, 'fixed')),
+      unseen: await tryPeers(unseenWorkers, arena.pool('unseen'), variantsOf(after.unseen, 'unseen')),
     };
     const trained = path.join(work, 'trained');
     await rm(trained, { recursive: true, force: true });
@@ -184,7 +195,10 @@ async function run(signal: AbortSignal): Promise<void> {
     await mkdir(path.dirname(resultFile), { recursive: true });
     const result: GymResult = {
       simulation: true, seed, options: { ...options }, heldOut: heldOut.map(({ generator }) => generator),
-      pools: { fixed: [before.fixed, after.fixed, ...peers.fixed], unseen: [before.unseen, after.unseen, ...peers.unseen] },
+      pools: {
+        fixed: [before.fixed.tried, after.fixed.tried, ...peers.fixed],
+        unseen: [before.unseen.tried, after.unseen.tried, ...peers.unseen],
+      },
       metrics: [...metrics], plans: [...plans],
     };
     await writeFile(resultFile, `${JSON.stringify(gymResultSchema.parse(result))}\n`);
@@ -195,6 +209,12 @@ async function run(signal: AbortSignal): Promise<void> {
     await reference.close();
     await arena.close();
   }
+}
+
+/** What a Conductor reached, and the plans that it wrote, by id of their task. */
+interface WrittenPlans {
+  readonly tried: TriedContestant;
+  readonly plans: ReadonlyMap<string, Plan>;
 }
 
 function told({ right, costUsd, formatRate = 0 }: TriedContestant): string {

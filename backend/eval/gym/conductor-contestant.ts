@@ -1,10 +1,13 @@
 import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { parsePlan } from '../../conductor/parse-plan.ts';
+import { planGrammar } from '../../conductor/plan-grammar.ts';
 import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { LanguageModel } from '../../lm/language-model.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { draw } from '../../train/draws.ts';
+import type { Plan } from '../../workflow/plan.ts';
 import type { Contestant } from './contestants.ts';
+import type { EvalTask, PlanOutcome } from './run-plan.ts';
 
 export interface ConductorContestantOptions {
   readonly name: string;
@@ -13,12 +16,18 @@ export interface ConductorContestantOptions {
   readonly pool: readonly Pick<WorkerConfig, 'description'>[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
-  /** Told of every text whether it is a plan. */
-  readonly onText?: ((isPlan: boolean) => void) | undefined;
+  /** Lets it write nothing but plans. */
+  readonly constrained?: boolean;
+  /** Told of every text the plan that it is, or that it is none. */
+  readonly onPlan?: ((task: EvalTask, plan: Plan | undefined) => void) | undefined;
 }
 
-/** A Conductor that writes one plan a task, at temperature 1 and without constraint; what is no plan answers nothing. */
-export function conductorContestant({ name, model, profile, pool, maxTokens, signal, onText }: ConductorContestantOptions): Contestant {
+/** Of a task to which no plan was written. */
+const UNANSWERED: PlanOutcome = { verified: false, score: 0, costUsd: 0, answer: '' };
+
+/** A Conductor that writes one plan a task at temperature 1; what is no plan answers nothing. */
+export function conductorContestant(options: ConductorContestantOptions): Contestant {
+  const { name, model, profile, pool, maxTokens, signal, constrained = false, onPlan } = options;
   return {
     name,
     answer: async (task, play, seed) => {
@@ -27,11 +36,23 @@ export function conductorContestant({ name, model, profile, pool, maxTokens, sig
       const [written] = await model.write({
         messages: messages.map(({ role, content }) => ({ role, content })), prefill, samples: 1, maxTokens, temperature: 1,
         seeds: [draw(seed, 'contestant', task.id)], signal,
+        ...(constrained && { grammar: planGrammar({ workers: pool.length, revision: false, prefill }) }),
       });
       const parsed = parsePlan(written?.text ?? '', { workerCount: pool.length, round: 0, truncated: written?.finishReason === 'length' });
       const plan = parsed.kind === 'plan' ? parsed.plan : undefined;
-      onText?.(plan !== undefined);
-      return plan ? await play(plan, 0) : { verified: false, score: 0, costUsd: 0, answer: '' };
+      onPlan?.(task, plan);
+      return plan ? await play(plan, 0) : UNANSWERED;
+    },
+  };
+}
+
+/** Plans that were written before, by id of their task, with something about them changed. */
+export function changedPlans(name: string, plans: ReadonlyMap<string, Plan>, change: (plan: Plan) => Plan): Contestant {
+  return {
+    name,
+    answer: async ({ id }, play) => {
+      const plan = plans.get(id);
+      return plan ? await play(change(plan), 0) : UNANSWERED;
     },
   };
 }
