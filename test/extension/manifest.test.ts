@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
+import { parseRoom, textsIn } from './texts.ts';
 import { RUNNERS } from '../../backend/verify/runners/runners.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -23,10 +24,6 @@ interface Manifest {
 const manifestText = await text('package.json');
 const { contributes, capabilities } = JSON.parse(manifestText) as Manifest;
 const titles = JSON.parse(await text('package.nls.json')) as Record<string, string>;
-/** Whose texts people read; `figures.ts` and its like in the protocol are read by both. */
-const ROOMS = ['extension', 'webview', 'backend/protocol'];
-const files = await Promise.all(ROOMS.map(async (room) => (await readdir(new URL(`${room}/`, root), { recursive: true })).map((file) => `${room}/${file}`)));
-const sources = await Promise.all(files.flat().filter((file) => /\.tsx?$/.test(file)).map(text));
 
 describe('the manifest', () => {
   it('names every text it refers to, and no other', () => {
@@ -79,10 +76,10 @@ describe('the manifest', () => {
 
 describe('the texts', () => {
   it('can all be translated: l10n/bundle.l10n.json holds each one (update it with "vitest run test/extension -u")', async () => {
-    const calls = sources.flatMap((source) => [...source.matchAll(/l10n\.t\(\s*('(?:[^'\\]|\\.)*'|)/g)]);
-    const literals = calls.map(([, literal]) => literal ?? '').map((literal) => literal.slice(1, -1).replace(/\\(.)/g, '$1'));
-    expect(literals).not.toContain('');
-    const bundle = Object.fromEntries([...new Set(literals)].sort().map((literal) => [literal, literal]));
+    const rooms = await Promise.all(['extension', 'webview', 'backend/protocol'].map(parseRoom));
+    const literals = rooms.flat().flatMap(textsIn);
+    expect(literals).not.toContain(undefined);
+    const bundle = Object.fromEntries([...new Set(literals)].filter((literal) => literal !== undefined).sort().map((literal) => [literal, literal]));
     await expect(`${JSON.stringify(bundle, undefined, 2)}\n`).toMatchFileSnapshot('../../l10n/bundle.l10n.json');
   });
 });
