@@ -109,6 +109,9 @@ export const fileEditSchema = z.object({
 });
 export type FileEdit = z.infer<typeof fileEditSchema>;
 
+export const modelMessageSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
+export type ModelMessage = z.infer<typeof modelMessageSchema>;
+
 const snapshot = z.custom<RunSnapshot>((value) => typeof value === 'object' && value !== null && 'runId' in value);
 
 /** Requests of a client to the backend. */
@@ -224,6 +227,11 @@ export const clientRequests = {
   /** The snapshot as of now; from here on the run's events and text come as notifications, without a gap. */
   'run/subscribe': { params: runRef, result: z.object({ run: snapshot }) },
   'run/unsubscribe': { params: runRef, result: nothing },
+  /** What the worker of a step was or is sent; refused while what the step reads is not there. Rounds and steps count from 0. */
+  'run/prompt': {
+    params: runRef.extend({ round: z.number().int().nonnegative(), step: z.number().int().nonnegative() }),
+    result: z.object({ messages: z.array(modelMessageSchema) }),
+  },
   /** The answer's edits against the workspace as it is now. */
   'run/edits': {
     params: runRef,
@@ -277,8 +285,6 @@ export const backendNotifications = {
   'model/status': localModelStatusSchema,
   'model/pullProgress': pullProgressSchema,
 } as const;
-
-export const modelMessageSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
 
 /** Requests of the backend to its clients. */
 export const backendRequests = {

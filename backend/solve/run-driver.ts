@@ -10,12 +10,12 @@ import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
-import { workerMessages } from '../workflow/worker-messages.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { RunError } from './failure.ts';
-import { answerText, bestRound, conclusionOf, feedbackOf, pastRound, worthAnotherRound } from './round.ts';
+import { answerText, bestRound, conclusionOf, pastRound, worthAnotherRound } from './round.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunRecorder } from './run-recorder.ts';
+import { stepPrompt } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
 
 /** A paid call of a model for this run: retries, limits and keys are behind it. */
@@ -233,16 +233,8 @@ export class RunDriver {
   }
 
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
-    const { request, context, pool } = this.#run;
-    const worker = pool[step.worker] as WorkerConfig;
-    const messages = workerMessages({
-      question: request.question,
-      context: context?.text ?? '',
-      editsFiles: request.workspace !== undefined,
-      inputs,
-      previousRound: step.readsPreviousRound && this.#round > 0 ? this.#previousRound() : undefined,
-      subtask: step.subtask,
-    });
+    const worker = this.#run.pool[step.worker] as WorkerConfig;
+    const messages = stepPrompt(this.#run, this.#round, step, inputs);
     const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, ({ attemptId }, reply, spent) => ({
       type: 'step.completed', round: this.#round, step: step.index, attemptId, output: reply.text, finishReason: reply.finishReason,
       ...sampledIn(reply), ...spent,
@@ -256,16 +248,6 @@ export class RunDriver {
       }
       throw error;
     }
-  }
-
-  #previousRound(): { outputs: ReadableOutput[]; feedback: string } | undefined {
-    const previous = this.#run.rounds[this.#round - 1];
-    if (!previous?.plan) return undefined;
-    const outputs = stepsOf(previous.plan).flatMap((step) => {
-      const output = previous.steps[step.index]?.output;
-      return output === undefined ? [] : [{ step, output }];
-    });
-    return { outputs, feedback: feedbackOf(previous) };
   }
 
   /** Has the project's tests judge the round's answer, where it changes files and there is a command that runs them. */

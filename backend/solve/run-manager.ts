@@ -5,7 +5,7 @@ import type { PromptProfile } from '../conductor/prompt-profile.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
-import type { FileEdit, RunSummary } from '../protocol/methods.ts';
+import type { FileEdit, ModelMessage, RunSummary } from '../protocol/methods.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -26,6 +26,7 @@ import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { ContextPreview, RunListener, RunService } from './run-service.ts';
+import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
 
 export interface RunManagerOptions {
@@ -183,6 +184,12 @@ export class RunManager implements RunService {
 
   list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[] {
     return this.#options.journal.list({ ...filter, kind: 'solve' });
+  }
+
+  prompt(runId: string, round: number, step: number): ModelMessage[] {
+    const messages = promptOf(this.snapshot(runId), round, step);
+    if (!messages) throw new RunRefusedError('The step has not been sent anything yet: what it reads is not there.');
+    return messages.map(({ role, content }) => ({ role, content }));
   }
 
   async edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {

@@ -218,6 +218,19 @@ describe('a run', () => {
     expect(server.of('first')[1]?.text).not.toContain('<previous_round>');
   });
 
+  it('tells afterwards what each worker was sent, to the letter', async () => {
+    const tests = [{ id: 'a.test.js > is two', before: 'failed', after: 'failed' }] as const;
+    verdicts = [{ tests, reason: '1 of 1 fails.' }, { verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
+    const runs = manager();
+    const { runId } = await over(runs, await runs.start(request()));
+    for (const [step, name] of ['first', 'second'].entries()) {
+      const told = [0, 1].map((round) => runs.prompt(runId, round, step).map(({ content }) => content).join('\n'));
+      expect(told).toEqual(server.of(name).map(({ text }) => text));
+    }
+    expect(() => runs.prompt(runId, 0, 2)).toThrow('has not been sent anything');
+    expect(() => runs.prompt(runId, 7, 0)).toThrow('has not been sent anything');
+  });
+
   it('ends honestly when the last round is red', async () => {
     const tests = [{ id: 'a.test.js > is two', before: 'failed', after: 'failed' }] as const;
     verdicts = [{ tests, reason: 'red' }, { tests, reason: 'still red' }];

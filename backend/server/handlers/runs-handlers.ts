@@ -25,6 +25,7 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       feed.unsubscribe(runId);
       return {};
     },
+    'run/prompt': ({ runId, round, step }) => ({ messages: runs.prompt(runId, round, step) }),
     'run/edits': ({ runId }) => runs.edits(runId),
   };
 }

@@ -88,6 +88,10 @@ export class MemoryRuns implements RunService {
     return [];
   }
 
+  prompt(): [] {
+    return [];
+  }
+
   edits(): Promise<{ edits: []; refused: [] }> {
     return Promise.resolve({ edits: [], refused: [] });
   }

@@ -1,0 +1,45 @@
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { Message } from '../workers/model.ts';
+import type { ReadableOutput } from '../workflow/execute-plan.ts';
+import { stepsOf, type Step } from '../workflow/plan.ts';
+import { workerMessages } from '../workflow/worker-messages.ts';
+import { feedbackOf } from './round.ts';
+
+/**
+ * What a step's worker is sent, from the run alone: the driver sends it, and whoever asks later is shown the same.
+ * @param inputs the outputs that the step reads
+ */
+export function stepPrompt(run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[]): Message[] {
+  const { request, context } = run;
+  return workerMessages({
+    question: request.question,
+    context: context?.text ?? '',
+    editsFiles: request.workspace !== undefined,
+    inputs,
+    previousRound: step.readsPreviousRound && round > 0 ? outcomeOf(run, round - 1) : undefined,
+    subtask: step.subtask,
+  });
+}
+
+/** The prompt of a step of the run, or undefined where there is no such step, or not all that it reads is there yet. */
+export function promptOf(run: RunSnapshot, round: number, index: number): Message[] | undefined {
+  const { plan, steps = [] } = run.rounds[round] ?? {};
+  const planned = plan ? stepsOf(plan) : [];
+  const step = planned[index];
+  if (!step) return undefined;
+  const inputs = step.reads.flatMap((read): ReadableOutput[] => {
+    const [of, output] = [planned[read], steps[read]?.output];
+    return of && output !== undefined ? [{ step: of, output }] : [];
+  });
+  return inputs.length === step.reads.length ? stepPrompt(run, round, step, inputs) : undefined;
+}
+
+function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]; feedback: string } | undefined {
+  const round = run.rounds[index];
+  if (!round?.plan) return undefined;
+  const outputs = stepsOf(round.plan).flatMap((step) => {
+    const output = round.steps[step.index]?.output;
+    return output === undefined ? [] : [{ step, output }];
+  });
+  return { outputs, feedback: feedbackOf(round) };
+}
