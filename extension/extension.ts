@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { BackendClient } from '../backend/protocol/client/backend-client.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
@@ -59,6 +60,8 @@ export interface TestParts {
 
 /** Composition root: wires the parts together and starts nothing. The backend is started by the first thing that needs it. */
 export function activate(context: vscode.ExtensionContext): ConductorApi {
+  // For the words of the protocol's figures, which is the page's library, too.
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
   const log = vscode.window.createOutputChannel('Conductor', { log: true });
   const keys = new KeyStore(context.secrets);
 

@@ -1,8 +1,10 @@
+import * as l10n from '@vscode/l10n';
 import type { Spent } from './run-snapshot.ts';
 import { totalTokens } from './token-counts.ts';
 
 /*
- * Figures as people read them. A live figure has no decimals, so that it does not flicker; a final one has.
+ * Figures as people read them. A live figure has no decimals, so that it does not flicker; a final one has. Their words are of the language
+ * that extension and page hand to `l10n`; those of the command line and of the backend are English.
  */
 
 const SECOND = 1_000;
@@ -45,14 +47,14 @@ function pad(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** When something happened, as seen at `now`; both in milliseconds since 1970. */
-export function formatWhen(at: number, now: number): string {
+/** When something happened, as seen at `now`; both in milliseconds since 1970. `language` is a BCP 47 tag. */
+export function formatWhen(at: number, now: number, language = 'en-GB'): string {
   const ago = now - at;
-  if (ago < MINUTE) return 'just now';
-  if (ago < HOUR) return `${Math.floor(ago / MINUTE)} min ago`;
-  if (ago < DAY) return `${Math.floor(ago / HOUR)} h ago`;
+  if (ago < MINUTE) return l10n.t('just now');
+  if (ago < HOUR) return l10n.t('{0} min ago', Math.floor(ago / MINUTE));
+  if (ago < DAY) return l10n.t('{0} h ago', Math.floor(ago / HOUR));
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
-  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }) }).format(at);
+  return new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', ...(!sameYear && { year: 'numeric' }) }).format(at);
 }
 
 export interface Money {
@@ -67,9 +69,10 @@ export interface Money {
  */
 export function formatMoney({ usd, unpricedTokens, estimated = false }: Money, ofUsd?: number): string {
   const about = estimated ? '~' : '';
-  const unpriced = unpricedTokens > 0 ? `${about}${formatTokens(unpricedTokens)} tokens unpriced` : undefined;
+  const unpriced = unpricedTokens > 0 ? l10n.t('{0} tokens unpriced', `${about}${formatTokens(unpricedTokens)}`) : undefined;
   if (usd === 0 && unpriced) return unpriced;
-  const dollars = `${usd > 0 ? about : ''}${formatUsd(usd)}${ofUsd === undefined ? '' : ` of ${formatBudget(ofUsd)}`}`;
+  const spent = `${usd > 0 ? about : ''}${formatUsd(usd)}`;
+  const dollars = ofUsd === undefined ? spent : l10n.t('{0} of {1}', spent, formatBudget(ofUsd));
   return unpriced ? `${dollars} + ${unpriced}` : dollars;
 }
 
@@ -82,8 +85,8 @@ export function formatStepSpent(spent: Spent): string[] {
   const tokens = totalTokens(spent.usage);
   if (tokens === 0 && spent.usd === 0) return [];
   const about = spent.estimated ? '~' : '';
-  const count = `${about}${formatTokens(tokens)} tok`;
-  if (spent.unpricedTokens >= tokens) return [count, 'unpriced'];
+  const count = l10n.t('{0} tok', `${about}${formatTokens(tokens)}`);
+  if (spent.unpricedTokens >= tokens) return [count, l10n.t('unpriced')];
   return [count, formatMoney(spent)];
 }
 

@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+
 // Apart from the schemas of test-command.ts, which the panel must not carry.
 
 /** The runners that this version reads, in the order in which a project is offered to them. */
@@ -10,5 +12,5 @@ export const CUSTOM_RUNNER = 'custom';
 
 /** How the results of a command are read, in a word or two for people. */
 export function readingOf(runner: string): string {
-  return runner === CUSTOM_RUNNER ? 'JUnit files' : runner;
+  return runner === CUSTOM_RUNNER ? l10n.t('JUnit files') : runner;
 }
