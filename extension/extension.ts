@@ -14,11 +14,15 @@ import { FineTuneCommand } from './fine-tune-command.ts';
 import { HealthPage } from './health-page.ts';
 import { KeyStore } from './keys.ts';
 import { localModelsOf } from './local-models-of.ts';
+import { LookedAt } from './looking-at.ts';
 import { ModelNotices } from './model-notices.ts';
 import { ModelSettings } from './model-settings.ts';
 import { ModelStates } from './model-states.ts';
 import { openWorkspaceFile } from './open-file.ts';
 import { actOn, type PageMessageOptions } from './page-messages.ts';
+import { replyTo } from './page-questions.ts';
+import { PanelEditor } from './panel-editor.ts';
+import type { PanelPageOptions } from './panel-page.ts';
 import { PanelStateSource } from './panel-state.ts';
 import { PanelView } from './panel-view.ts';
 import { plainMessage } from './plain-message.ts';
@@ -137,27 +141,34 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection, documents, contextKeys, memory: context.workspaceState, onOutcome: (outcome) => panel.showApplied(outcome),
   });
 
-  const panelView: PanelView = new PanelView({
+  const pageOptions: PanelPageOptions = {
     extensionUri: context.extensionUri,
     source: panel,
-    onMessage: (message) => {
-      actOn(message, pageMessageOptions).catch((error: unknown) => {
+    onCommand: (command) => {
+      actOn(command, pageMessageOptions).catch((error: unknown) => {
         log.error(messageOf(error));
         panel.refuse(messageOf(error));
       });
     },
+    onQuestion: (question) => replyTo(question, { connection, list }),
     onProblem: (problem) => log.warn(problem),
-  });
-  const showPanel = (): Promise<void> => panelView.show();
+  };
+  const panelView = new PanelView(pageOptions);
+  const panelEditor = new PanelEditor(pageOptions);
+  /** Where it is seen already, it stays there. */
+  const showPanel = async (): Promise<void> => {
+    if (!panelEditor.isVisible) await panelView.show();
+  };
+  const lookedAt = new LookedAt();
   const confirmation = new ContextConfirmation({ connection, documents });
   const chooseTestCommand = new ChooseTestCommand(connection);
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
-  const solve = new SolveCommand({ connection, runs, panel, confirmation, showPanel, chooseTests });
+  const solve = new SolveCommand({ connection, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
   const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
   const trainingCommands = new TrainingCommands({
-    connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible,
+    connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible || panelEditor.isVisible,
   });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
   const addWorker = async (): Promise<unknown> => {
@@ -263,7 +274,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
-    'conductor.showPanel': showPanel,
+    'conductor.showPanel': () => panelView.show(),
+    'conductor.openPanelInEditor': () => panelEditor.show(),
     'conductor.showHealth': () => healthPage.show(),
     'conductor.showLogs': () => log.show(),
     'conductor.stopBackend': () => connection.stopBackend(),
@@ -286,6 +298,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     suggestions.watch(),
     ghost,
     panelView.register(),
+    panelEditor.register(),
+    lookedAt.watch(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
       if (uri.fsPath === panel.pool?.file) panel.refreshPool().catch(report);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { focusOf, type Focus, type Lines } from './focus.ts';
+import { isPanelTabActive } from './panel-editor.ts';
 import { relativePath } from './workspace-paths.ts';
 
 /** The workspace folder a question is about: the active editor's, the only one, or the one the person picks. */
@@ -8,13 +9,32 @@ export type FolderChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'dismissed' };
 
+/** The text editor that the person looks at; with the panel's tab in front, the one that they looked at before. */
+export class LookedAt {
+  #last = vscode.window.activeTextEditor;
+
+  get editor(): vscode.TextEditor | undefined {
+    const { activeTextEditor } = vscode.window;
+    if (activeTextEditor || !isPanelTabActive()) return activeTextEditor;
+    return this.#last?.document.isClosed ? undefined : this.#last;
+  }
+
+  watch(): vscode.Disposable {
+    return vscode.window.onDidChangeActiveTextEditor((editor) => {
+      if (editor) this.#last = editor;
+    });
+  }
+}
+
 /** @param placeHolder what is asked where there are several */
-export async function chooseFolder(placeHolder = vscode.l10n.t('Which folder is the question about?')): Promise<FolderChoice> {
+export async function chooseFolder(
+  placeHolder = vscode.l10n.t('Which folder is the question about?'), editor = vscode.window.activeTextEditor,
+): Promise<FolderChoice> {
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
   const [first, ...others] = folders;
   if (!first) return { kind: 'none' };
   if (others.length === 0) return { kind: 'folder', folder: first };
-  const active = vscode.window.activeTextEditor?.document.uri;
+  const active = editor?.document.uri;
   const activeFolder = active && vscode.workspace.getWorkspaceFolder(active);
   if (activeFolder && folders.includes(activeFolder)) return { kind: 'folder', folder: activeFolder };
   const picked = await vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
@@ -22,10 +42,9 @@ export async function chooseFolder(placeHolder = vscode.l10n.t('Which folder is 
 }
 
 /** What the person looks at in the folder at this moment. */
-export function lookingAt(folder: vscode.WorkspaceFolder): Focus {
+export function lookingAt(folder: vscode.WorkspaceFolder, editor = vscode.window.activeTextEditor): Focus {
   const pathOf = (uri: vscode.Uri): string | undefined =>
     uri.scheme === 'file' ? relativePath(folder.uri.fsPath, uri.fsPath) : undefined;
-  const editor = vscode.window.activeTextEditor;
   const editorPath = editor && pathOf(editor.document.uri);
   return focusOf({
     ...(editor && editorPath !== undefined && {

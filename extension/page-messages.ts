@@ -1,4 +1,4 @@
-import type { PageMessage } from '../backend/protocol/panel-messages.ts';
+import type { PageCommand } from '../backend/protocol/panel-messages.ts';
 import type { AnswerReview } from './answer-review.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
@@ -22,7 +22,7 @@ export interface PageMessageOptions {
 }
 
 /** Does what the page asks for. @throws an error with a sentence, for the page to show. */
-export async function actOn(message: PageMessage, options: PageMessageOptions): Promise<void> {
+export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
   const { connection, panel, solve, runCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
@@ -44,25 +44,8 @@ export async function actOn(message: PageMessage, options: PageMessageOptions): 
       return runCommands.cancel(message.runId);
     case 'resume':
       return runCommands.resume(message.runId);
-    case 'open':
-      await runCommands.open(message.runId);
-      return;
-    case 'fineTune':
-      return runCommand('conductor.fineTune');
-    case 'training':
-      return trainingCommands.act(message.action, message.trainingId);
-    case 'trainingTasks':
-      return trainingDetails.showTasks(message.trainingId, message.count);
-    case 'rollout':
-      return trainingDetails.showRollout(message.trainingId, message.runId);
-    case 'apply':
-      return review.show(await runCommands.runOf(message.runId));
-    case 'copy':
-      return runCommands.copyAnswer(message.text);
-    case 'insert':
-      return runCommands.insertAnswer(message.text);
-    case 'openFile':
-      return openFile(message.path, message.line);
+    case 'openInEditor':
+      return runCommand('conductor.openPanelInEditor');
     case 'addWorker':
       return runCommand('conductor.addWorker');
     case 'demonstrate':

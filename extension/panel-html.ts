@@ -1,5 +1,8 @@
 import { escapeHtml } from './escape-html.ts';
 
+/** Where the page stands: the side bar, or a tab among the editors. */
+export type Place = 'side' | 'editor';
+
 export interface PanelPage {
   /** Source expression of the webview's own resources. */
   readonly cspSource: string;
@@ -12,6 +15,7 @@ export interface PanelPage {
   readonly language: string;
   /** The texts of that language by the English ones; undefined in English. */
   readonly texts: Readonly<Record<string, string>> | undefined;
+  readonly place?: Place;
 }
 
 /**
@@ -19,7 +23,7 @@ export interface PanelPage {
  * picture, run a script or send something away. The toolkit's components use adopted style sheets, which the policy does not
  * concern, and one style element to see what the browser can do, for which they look up the nonce by the name `csp-nonce`.
  */
-export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language, texts = {} }: PanelPage): string {
+export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language, texts = {}, place = 'side' }: PanelPage): string {
   const policy = [
     "default-src 'none'",
     `img-src ${cspSource}`,
@@ -31,7 +35,7 @@ export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, langu
   ].join('; ');
   const styles = styleUris.map((uri) => `<link rel="stylesheet" nonce="${nonce}" href="${escapeHtml(uri)}">`).join('\n  ');
   return `<!DOCTYPE html>
-<html lang="${escapeHtml(language)}">
+<html lang="${escapeHtml(language)}" data-place="${place}">
 <head>
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">

@@ -3,6 +3,8 @@ import type { BackendConnection } from './backend-connection.ts';
 import { Signal } from './signal.ts';
 
 const MAX_RUNS = 50;
+/** Of those that are looked for: as many as the backend gives. */
+const MAX_FOUND = 500;
 
 /** The past runs of the window's folders, newest first; without a folder, those of every project. */
 export class RunList {
@@ -25,12 +27,21 @@ export class RunList {
 
   /** Reads the list again. */
   async refresh(): Promise<readonly RunSummary[]> {
-    const folders = this.#folders();
-    const lists = await Promise.all((folders.length === 0 ? [undefined] : folders).map((workspace) =>
-      this.#connection.request('run/list', { limit: MAX_RUNS, ...(workspace !== undefined && { workspace }) })));
-    this.#runs = lists.flatMap(({ runs }) => runs).sort(newestFirst).slice(0, MAX_RUNS);
+    this.#runs = await this.#read({ limit: MAX_RUNS });
     this.changed.emit();
     return this.#runs;
+  }
+
+  /** Past runs whose question holds the text, whatever its case; however long ago, unlike those of the list. */
+  find(search: string): Promise<readonly RunSummary[]> {
+    return this.#read({ limit: MAX_FOUND, ...(search !== '' && { search }) });
+  }
+
+  async #read(what: { readonly limit: number; readonly search?: string }): Promise<readonly RunSummary[]> {
+    const folders = this.#folders();
+    const lists = await Promise.all((folders.length === 0 ? [undefined] : folders).map((workspace) =>
+      this.#connection.request('run/list', { ...what, ...(workspace !== undefined && { workspace }) })));
+    return lists.flatMap(({ runs }) => runs).sort(newestFirst).slice(0, what.limit);
   }
 
   #put(run: RunSummary): void {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { RunRequestInput } from '../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
-import { chooseFolder, lookingAt } from './looking-at.ts';
+import { chooseFolder, lookingAt, type LookedAt } from './looking-at.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
@@ -13,6 +13,7 @@ export interface SolveOptions {
   readonly runs: RunStore;
   readonly panel: PanelStateSource;
   readonly confirmation: ContextConfirmation;
+  readonly lookedAt: Pick<LookedAt, 'editor'>;
   readonly showPanel: () => Promise<void>;
   readonly chooseTests: () => Promise<boolean>;
 }
@@ -117,7 +118,8 @@ export class SolveCommand {
   }
 
   async #request(question: string): Promise<Prepared | undefined> {
-    const choice = await chooseFolder();
+    const { editor } = this.#options.lookedAt;
+    const choice = await chooseFolder(undefined, editor);
     if (choice.kind === 'dismissed') return undefined;
     const folder = choice.kind === 'folder' ? choice.folder : undefined;
     const { rounds, confirmContext } = readSettings(folder?.uri);
@@ -125,7 +127,7 @@ export class SolveCommand {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
-      ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder) }),
+      ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
       ...readTestSettings(folder?.uri),
     };
     const { checkRequest } = await import('./solve-input.ts');

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
-import type { ClientRequests, Result, RunSummary } from './methods.ts';
+import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
- * messages, and the last one has to be enough. From the page come commands; the extension checks each against the schema here before
- * it acts, since the page shows text that models wrote. `path`s are shown to the extension as the page got them: whoever opens one
+ * messages, and the last one has to be enough. What is too much for each state (a prompt, runs of long ago) the page asks for when
+ * somebody wants it, and is replied. From the page come commands and questions; the extension checks each against the schema here
+ * before it acts, since the page shows text that models wrote. `path`s are shown to the extension as the page got them: whoever opens one
  * still has to check that it lies in the workspace.
  */
 
@@ -95,7 +96,18 @@ export interface StateMessage {
   readonly state: PanelState;
 }
 
+/** From the extension to the page that asked: the value, or why there is none, in one sentence. */
+export interface ReplyMessage {
+  readonly type: 'reply';
+  readonly ask: number;
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
 const runId = z.string().min(1).max(64);
+/** By which the page knows the reply. */
+const ask = z.number().int().min(1);
+const position = z.number().int().min(0).max(1_000);
 const trainingId = z.string().min(1).max(64);
 const question = z.string().max(32_000);
 
@@ -139,8 +151,23 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('unloadModel'), model: modelNameSchema }),
   /** Which command runs the tests; the question whose context is on show, if any, is looked at again. */
   z.strictObject({ type: z.literal('chooseTests') }),
+  /** The panel in an editor's tab, where there is more room. */
+  z.strictObject({ type: z.literal('openInEditor') }),
+  /** What the worker of a step was sent. */
+  z.strictObject({ type: z.literal('stepPrompt'), ask, runId, round: position, step: position }),
+  /** Past runs whose question holds the text, newest first, also those that the state does not list; without a text, all. */
+  z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
   z.strictObject({ type: z.literal('manageTrust') }),
   z.strictObject({ type: z.literal('showLogs') }),
   z.strictObject({ type: z.literal('retryBackend') }),
 ]);
 export type PageMessage = z.infer<typeof pageMessageSchema>;
+/** What is replied to: each with the number by which the page knows the reply. */
+export type PageQuestion = Extract<PageMessage, { readonly ask: number }>;
+export type PageCommand = Exclude<PageMessage, PageQuestion>;
+
+/** What is replied, by the question's type. */
+export interface PageReplies {
+  readonly stepPrompt: readonly ModelMessage[];
+  readonly findRuns: readonly RunSummary[];
+}

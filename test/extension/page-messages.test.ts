@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageMessageSchema, type PageMessage, type QuestionDraft } from '../../backend/protocol/panel-messages.ts';
+import { pageMessageSchema, type PageCommand, type QuestionDraft } from '../../backend/protocol/panel-messages.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { actOn, type PageMessageOptions } from '../../extension/page-messages.ts';
 
@@ -46,13 +46,13 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
     openFile: record('openFile'),
     runCommand: record('command'),
   };
-  return { asked, act: (message: PageMessage) => actOn(message, options) };
+  return { asked, act: (message: PageCommand) => actOn(message, options) };
 }
 
 const preview = { pieces: [], leftOut: [], tokens: 0, text: '', testCommand: null };
 
 describe('a message of the page', () => {
-  it.each<[PageMessage, unknown[]]>([
+  it.each<[PageCommand, unknown[]]>([
     [{ type: 'previewContext', question: 'Why?' }, ['preview', 'Why?']],
     [{ type: 'newQuestion', question: 'Why?' }, ['ask', 'Why?']],
     [{ type: 'newQuestion' }, ['ask', undefined]],
@@ -68,6 +68,7 @@ describe('a message of the page', () => {
     [{ type: 'rollout', trainingId: 't1', runId: 't1.0.0.0' }, ['showRollout', 't1', 't1.0.0.0']],
     [{ type: 'training', action: 'raiseBudget', trainingId: 't1' }, ['training', 'raiseBudget', 't1']],
     [{ type: 'training', action: 'goBack', trainingId: 't1' }, ['training', 'goBack', 't1']],
+    [{ type: 'openInEditor' }, ['command', 'conductor.openPanelInEditor']],
     [{ type: 'addWorker' }, ['command', 'conductor.addWorker']],
     [{ type: 'demonstrate' }, ['command', 'conductor.showDemonstration']],
     [{ type: 'chooseModel' }, ['command', 'conductor.chooseConductorModel']],
