@@ -44,6 +44,25 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return runCommands.cancel(message.runId);
     case 'resume':
       return runCommands.resume(message.runId);
+    case 'open':
+      await runCommands.open(message.runId);
+      return;
+    case 'fineTune':
+      return runCommand('conductor.fineTune');
+    case 'training':
+      return trainingCommands.act(message.action, message.trainingId);
+    case 'trainingTasks':
+      return trainingDetails.showTasks(message.trainingId, message.count);
+    case 'rollout':
+      return trainingDetails.showRollout(message.trainingId, message.runId);
+    case 'apply':
+      return review.show(await runCommands.runOf(message.runId));
+    case 'copy':
+      return runCommands.copyAnswer(message.text);
+    case 'insert':
+      return runCommands.insertAnswer(message.text);
+    case 'openFile':
+      return openFile(message.path, message.line);
     case 'openInEditor':
       return runCommand('conductor.openPanelInEditor');
     case 'addWorker':
