@@ -11,7 +11,7 @@ export interface PageMessageOptions {
   readonly connection: Pick<BackendConnection, 'client' | 'request'>;
   readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
-  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
+  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'retryStep' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
   readonly trainingCommands: Pick<TrainingCommands, 'act'>;
   readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
   readonly review: Pick<AnswerReview, 'show'>;
@@ -44,6 +44,8 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return runCommands.cancel(message.runId);
     case 'resume':
       return runCommands.resume(message.runId);
+    case 'retryStep':
+      return runCommands.retryStep(message.runId, message.round, message.step);
     case 'open':
       await runCommands.open(message.runId);
       return;

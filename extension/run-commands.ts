@@ -36,6 +36,12 @@ export class RunCommands {
     if (runs.run?.runId !== id) await this.open(id);
   }
 
+  /** Asks one step again, in a new run that keeps the rest; it opens. Rounds and steps count from 0. */
+  async retryStep(runId: string, round: number, step: number): Promise<void> {
+    const retried = await this.#options.connection.request('run/retry', { runId, round, step });
+    await this.open(retried.runId);
+  }
+
   async open(runId: string): Promise<RunSnapshot> {
     const { runs, panel, showPanel } = this.#options;
     const [run] = await Promise.all([runs.open(runId), showPanel()]);

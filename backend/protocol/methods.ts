@@ -21,6 +21,8 @@ import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfig
 
 const runId = z.string().min(1).max(64);
 const runRef = z.object({ runId });
+/** A round of a run, or a step of a round, from 0. */
+const place = z.number().int().min(0).max(100);
 const trainingRef = z.object({ trainingId: z.string().min(1).max(64) });
 const nothing = z.object({});
 
@@ -213,6 +215,21 @@ export const clientRequests = {
   'run/cancel': { params: runRef, result: nothing },
   /** `budget`: limits instead of those that the run was started with. */
   'run/resume': { params: runRef.extend({ budget: budgetOverrideSchema.optional() }), result: nothing },
+  /**
+   * Asks one step of a run that is over again, with what came of it: the steps that read it, the tests, later rounds. It is a new run; the
+   * rest of the old one is kept in it and not paid for again. `budget`: limits of the new run instead of those of the old one.
+   */
+  'run/retry': { params: runRef.extend({ round: place, step: place, budget: budgetOverrideSchema.optional() }), result: runRef },
+  /** Asks a run's question again in a new run, with the same context. Who is not named is chosen as for a question of its own. */
+  'run/again': {
+    params: runRef.extend({
+      workers: runRequestSchema.shape.workers,
+      conductor: runRequestSchema.shape.conductor,
+      trusted: runRequestSchema.shape.trusted,
+      budget: budgetOverrideSchema.optional(),
+    }),
+    result: runRef,
+  },
   'run/get': { params: runRef, result: z.object({ run: snapshot }) },
   'run/list': {
     params: z.object({

@@ -110,6 +110,7 @@ const ask = z.number().int().min(1);
 const position = z.number().int().min(0).max(1_000);
 const trainingId = z.string().min(1).max(64);
 const question = z.string().max(32_000);
+const place = z.number().int().min(0).max(100);
 
 /** What a person can do about a training. */
 export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'raiseBudget', 'cancel', 'adopt', 'goBack']);
@@ -126,6 +127,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('cancel'), runId }),
   /** Goes on with a run that stopped, failed or was cancelled. */
   z.strictObject({ type: z.literal('resume'), runId }),
+  /** Asks one step of a run that is over again, in a new run; `round` and `step` count from 0. */
+  z.strictObject({ type: z.literal('retryStep'), runId, round: place, step: place }),
   z.strictObject({ type: z.literal('open'), runId }),
   /** Begins a training of the Conductor, once its cost is agreed to. */
   z.strictObject({ type: z.literal('fineTune') }),

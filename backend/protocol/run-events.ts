@@ -68,6 +68,8 @@ const step = z.number().int().nonnegative();
 const durationMs = z.number().nonnegative();
 const attemptId = z.string();
 const spent = { usage: usageSchema, cost: costSchema, durationMs };
+/** The run that made and paid for it, where this one only keeps it. */
+const keptFrom = z.string().optional();
 
 /** How a model of this machine came to a text: with the same seed, device and prompt it writes the same one. */
 export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(['cuda', 'cpu']) });
@@ -85,7 +87,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('run.accepted'),
     kind: runKindSchema,
+    /** Of a rollout its training; of a run that asks an earlier one's question again, that one. */
     parentId: z.string().optional(),
+    /** The step of the earlier run that is asked again, where it is one; both count from 0. */
+    retried: z.object({ round, step }).optional(),
     taskId: z.string().optional(),
     seed: z.number().int().optional(),
     request: runRequestSchema,
@@ -140,6 +145,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     text: z.string(),
     plan: planSchema,
     steps: z.array(stepSchema),
+    keptFrom,
     ...sampled,
     ...spent,
   }),
@@ -155,7 +161,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     ...spent,
   }),
   /** Three explicit empty lists: the Conductor keeps the previous round's answer. */
-  z.object({ type: z.literal('plan.kept'), round, attemptId, text: z.string(), ...sampled, ...spent }),
+  z.object({ type: z.literal('plan.kept'), round, attemptId, text: z.string(), keptFrom, ...sampled, ...spent }),
   z.object({
     type: z.literal('step.completed'),
     round,
@@ -163,6 +169,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     attemptId,
     output: z.string(),
     finishReason: z.enum(['stop', 'length', 'content-filter']),
+    keptFrom,
     ...sampled,
     ...spent,
   }),

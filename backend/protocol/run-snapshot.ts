@@ -51,6 +51,8 @@ export interface StepView {
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
   readonly spent: Spent;
   readonly durationMs?: number;
+  /** The run that made and paid for the output, where this one only keeps it. */
+  readonly keptFrom?: string;
   readonly failure?: Failure;
   readonly skippedBecause?: string;
 }
@@ -67,6 +69,8 @@ export interface RoundView {
   readonly planText?: string;
   readonly plan?: Plan;
   readonly planDurationMs?: number;
+  /** The run whose plan it is, where this one only keeps it. */
+  readonly planKeptFrom?: string;
   /** How a model of this machine came to the plan. */
   readonly sampled?: Sampled;
   readonly rejections: readonly RejectionView[];
@@ -94,7 +98,10 @@ export interface RunSnapshot {
   /** The last event that is folded in. */
   readonly seq: number;
   readonly kind: RunKind;
+  /** Of a run that asks an earlier one's question again, that one; of a rollout, its training. */
   readonly parentId?: string;
+  /** The step of the earlier run that is asked again, where it is one. */
+  readonly retried?: { readonly round: number; readonly step: number };
   readonly taskId?: string;
   readonly seed?: number;
   readonly request: RunRequest;
@@ -143,10 +150,11 @@ export function snapshotOf(events: readonly StoredEvent[]): RunSnapshot {
 }
 
 function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'>): RunSnapshot {
-  const { kind, parentId, taskId, seed, request, pool, policy, budget } = event;
+  const { kind, parentId, retried, taskId, seed, request, pool, policy, budget } = event;
   return {
     runId, seq, kind, request, pool, policy, budget,
     ...(parentId !== undefined && { parentId }),
+    ...(retried && { retried }),
     ...(taskId !== undefined && { taskId }),
     ...(seed !== undefined && { seed }),
     state: 'running',
@@ -187,6 +195,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         planText: event.text,
         plan: event.plan,
         planDurationMs: event.durationMs,
+        ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
         ...(event.sampled && { sampled: event.sampled }),
         steps: event.steps.map((step, index) => ({ index, ...step, state: 'pending', spent: NOTHING_SPENT })),
       }));
@@ -200,6 +209,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
         ...endPlanAttempt(round),
         planText: event.text,
         planDurationMs: event.durationMs,
+        ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
         ...(event.sampled && { sampled: event.sampled }),
         kept: true,
       }));
@@ -211,6 +221,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           output: event.output,
           finishReason: event.finishReason,
           durationMs: event.durationMs,
+          ...(event.keptFrom !== undefined && { keptFrom: event.keptFrom }),
           spent: spend(step.spent, event),
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
         })));

@@ -6,7 +6,7 @@ import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { FileEdit, ModelMessage, RunSummary } from '../protocol/methods.ts';
-import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
+import type { Failure, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
@@ -18,6 +18,7 @@ import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { failureOf, RunError } from './failure.ts';
+import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import { lostAttempts } from './lost-attempts.ts';
 import { MeteredPolicy } from './metered-policy.ts';
 import { contextRequestOf, RunDriver, shownFiles, type PlanningCall, type RunCall } from './run-driver.ts';
@@ -25,7 +26,7 @@ import { RunKeys, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
-import type { ContextPreview, RunListener, RunService } from './run-service.ts';
+import type { AgainRequest, ContextPreview, RunListener, RunService } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
 import { judgingCommand } from './test-command.ts';
 
@@ -64,6 +65,18 @@ export interface Demonstration {
   readonly workers: readonly WorkerConfig[];
   /** Id of one of them that plans; absent: whoever plans where nobody is named. */
   readonly conductor?: string | undefined;
+}
+
+/** Who takes part, with the keys that were there, or why nobody can. */
+interface Casting {
+  readonly cast: Cast;
+  readonly keys?: ReadonlyMap<string, string>;
+  readonly refusal?: unknown;
+}
+
+/** The run that another one comes from. */
+interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried'> {
+  readonly kept?: readonly RunEvent[];
 }
 
 /** A run that is being worked on in this process. */
@@ -113,17 +126,49 @@ export class RunManager implements RunService {
   }
 
   async #start(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<string> {
-    const { cast, keys, refusal } = await this.#cast(request, loadWorkers);
+    return this.#begin(request, await this.#cast(request, loadWorkers));
+  }
+
+  async retry(runId: string, place: StepPlace, raised: RunRequest['budget'] = {}): Promise<string> {
+    const { budget } = await this.#options.loadWorkers();
+    const run = this.#ended(runId);
+    if (!run.rounds[place.round]?.steps[place.step]) {
+      throw new RunRefusedError(`Run "${runId}" has no step ${place.step + 1} in round ${place.round + 1}.`);
+    }
+    const { pool, policy } = run;
+    const request = { ...run.request, budget: { ...run.request.budget, ...raised } };
+    const cast: Cast = { pool, policy, budget: { ...budget, ...request.budget } };
+    return this.#begin(request, { cast }, { parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place) });
+  }
+
+  async again(runId: string, { workers, conductor, trusted, budget }: AgainRequest): Promise<string> {
+    const { request: asked } = this.#ended(runId);
+    const request = { ...asked, workers, conductor, trusted, budget: { ...asked.budget, ...budget } };
+    const cast = await this.#cast(request, this.#options.loadWorkers);
+    return this.#begin(request, cast, { parentId: runId, kept: keptContext(this.events(runId, 0)) });
+  }
+
+  /** @throws RunRefusedError for a run that goes on, or was not asked by a person */
+  #ended(runId: string): RunSnapshot {
+    const run = this.snapshot(runId);
+    if (run.kind !== 'solve') throw new RunRefusedError(`Run "${runId}" belongs to a training and cannot be asked again.`);
+    if (!isOver(run.state)) throw new RunRefusedError(`Run "${runId}" is under way: wait for its end, or cancel it.`);
+    return run;
+  }
+
+  /** @param origin the run that it comes from, with what it keeps of that one */
+  #begin(request: RunRequest, { cast, keys, refusal }: Casting, { kept = [], ...from }: Origin = {}): string {
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
-    // A refused run begins and ends in one transaction: killed between the two, it would be one that nobody can resume.
+    // One transaction: killed after the first event, a refused run would be one that nobody can resume, and another would pay for what it
+    // has to keep.
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
-        type: 'run.accepted', kind: 'solve', request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
+        type: 'run.accepted', kind: 'solve', ...from, request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,
       });
-      if (refusal) return [accepted, ...journal.append(runId, [{ type: 'run.failed', failure: this.#failureOf(refusal) }])];
-      journal.leases.acquire(runId, holder, LEASE_TTL_MS);
-      return [accepted];
+      const rest: RunEvent[] = refusal ? [{ type: 'run.failed', failure: this.#failureOf(refusal) }] : [...kept];
+      if (!refusal) journal.leases.acquire(runId, holder, LEASE_TTL_MS);
+      return [accepted, ...journal.append(runId, rest)];
     });
     for (const event of stored) this.#tell(event);
     if (!refusal) this.#drive(this.#recorder(snapshotOf(stored)), { patient: false, known: keys });
@@ -235,7 +280,7 @@ export class RunManager implements RunService {
 
   async #cast(
     request: RunRequest, loadWorkers: () => Promise<WorkersFile>,
-  ): Promise<{ cast: Cast; keys?: ReadonlyMap<string, string>; refusal?: unknown }> {
+  ): Promise<Casting> {
     const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
     const file = await loadWorkers().catch((error: unknown) => error as Error);
     if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };

@@ -3,6 +3,7 @@ import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
+import type { StepPlace } from './kept-events.ts';
 
 export interface RunListener {
   onEvent(event: StoredEvent): void;
@@ -21,6 +22,9 @@ export interface ContextPreview {
   readonly testRunner?: string | undefined;
 }
 
+/** What is otherwise than in the run before; who is not named is chosen as for any question. */
+export type AgainRequest = Pick<RunRequest, 'workers' | 'conductor' | 'trusted' | 'budget'>;
+
 /** Everything a client can do with runs. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
 export interface RunService {
   /** Resolves with the run's id as soon as `run.accepted` is committed. */
@@ -30,6 +34,13 @@ export interface RunService {
   cancel(runId: string): void;
   /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. One under way just goes on. */
   resume(runId: string, budget?: RunRequest['budget']): Promise<void>;
+  /**
+   * Begins a run that takes over what an earlier one has, but for one step and what came of it; see `keptOnRetry`.
+   * @returns the new run's id
+   */
+  retry(runId: string, place: StepPlace, budget?: RunRequest['budget']): Promise<string>;
+  /** Begins a run with an earlier one's question and context and other workers. @returns the new run's id */
+  again(runId: string, cast: AgainRequest): Promise<string>;
   /** With the text that is streaming at the moment. */
   snapshot(runId: string): RunSnapshot;
   events(runId: string, afterSeq: number): StoredEvent[];

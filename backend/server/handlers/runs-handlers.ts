@@ -17,6 +17,8 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       await runs.resume(runId, budget);
       return {};
     },
+    'run/retry': async ({ runId, round, step, budget }) => ({ runId: await runs.retry(runId, { round, step }, budget) }),
+    'run/again': async ({ runId, ...asked }) => ({ runId: await runs.again(runId, asked) }),
     'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
     'run/list': ({ workspace, search, limit }) => ({ runs: runs.list({ workspace, search, limit }) }),
     'run/events': ({ runId, afterSeq }) => ({ events: runs.events(runId, afterSeq) }),

@@ -88,6 +88,14 @@ export class MemoryRuns implements RunService {
     return [];
   }
 
+  retry(): Promise<string> {
+    return Promise.reject(new Error('not needed here'));
+  }
+
+  again(): Promise<string> {
+    return Promise.reject(new Error('not needed here'));
+  }
+
   prompt(): [] {
     return [];
   }
