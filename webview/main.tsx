@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import { render } from 'preact';
-import type { StateMessage } from '../backend/protocol/panel-messages.ts';
+import type { ReplyMessage, StateMessage } from '../backend/protocol/panel-messages.ts';
 import { ClockOffsetContext } from './clock.tsx';
-import { Host, HostContext, type WebviewApi } from './host.ts';
+import { Host, HostContext, type Place, type WebviewApi } from './host.ts';
 import { Panel } from './panel.tsx';
 import { share } from './share.ts';
 import { registerControls } from './toolkit.ts';
@@ -13,7 +13,7 @@ declare const acquireVsCodeApi: () => WebviewApi;
 const CLOCK_TOLERANCE_MS = 2_000;
 
 registerControls();
-const host = new Host(acquireVsCodeApi());
+const host = new Host(acquireVsCodeApi(), (document.documentElement.dataset['place'] ?? 'side') as Place);
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element with the id "root".');
 l10n.config({ contents: root.dataset['texts'] ?? '{}' });
@@ -21,7 +21,8 @@ l10n.config({ contents: root.dataset['texts'] ?? '{}' });
 let shown: StateMessage | undefined;
 let clockOffsetMs = 0;
 
-window.addEventListener('message', ({ data }: MessageEvent<StateMessage>) => {
+window.addEventListener('message', ({ data }: MessageEvent<StateMessage | ReplyMessage>) => {
+  if (data.type === 'reply') host.replied(data);
   if (data.type !== 'state') return;
   const isFirst = shown === undefined;
   const offset = Date.now() - data.sentAt;

@@ -12,7 +12,7 @@ import { useHost } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
-import { RoundView } from './round-view.tsx';
+import { RoundsView } from './rounds-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
 
 /** A run from its question to its answer. */
@@ -40,18 +40,7 @@ export function RunView({ run, models, applied }: {
       <StatusLine run={run} />
       <ModelLines models={models} />
       <RunNotice run={run} />
-      {run.rounds.map((round, index) => {
-        const next = run.rounds[index + 1];
-        return (
-          <RoundView
-            key={round.index} round={round} pool={run.pool} id={`${run.runId}/round-${round.index}`}
-            runGoesOn={goesOn && !next}
-            revised={next !== undefined && run.answerRound !== round.index}
-            startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
-            endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
-          />
-        );
-      })}
+      <RoundsView run={run} />
       <AnswerView run={run} applied={applied} />
     </>
   );
