@@ -1,6 +1,6 @@
+import * as l10n from '@vscode/l10n';
 import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
 import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
-import { plural } from '../backend/protocol/figures.ts';
 
 /**
  * What a screen reader is told when a run went from `before` to `after`: changes of state, not the text that streams. Empty when
@@ -17,38 +17,42 @@ export function announcementOf(before: RunSnapshot | undefined, after: RunSnapsh
 }
 
 function roundNews(run: RunSnapshot, before: RoundView | undefined, after: RoundView): string[] {
-  const name = `Round ${after.index + 1}`;
+  const name = l10n.t('Round {0}', after.index + 1);
   const said: string[] = [];
-  if (!before && after.planAttempt) said.push(`${name}: planning.`);
+  if (!before && after.planAttempt) said.push(l10n.t('{0}: planning.', name));
   const rejection = after.rejections[before?.rejections.length ?? 0];
-  if (rejection) said.push(`${name}: the plan was rejected. ${rejection.message}`);
-  if (!before?.plan && after.plan) said.push(`${name}: plan with ${plural(after.steps.length, 'step')}.`);
-  if (!before?.kept && after.kept) said.push(`${name}: the Conductor kept the answer.`);
+  if (rejection) said.push(l10n.t('{0}: the plan was rejected. {1}', name, rejection.message));
+  if (!before?.plan && after.plan) {
+    const count = after.steps.length;
+    said.push(count === 1 ? l10n.t('{0}: plan with 1 step.', name) : l10n.t('{0}: plan with {1} steps.', name, count));
+  }
+  if (!before?.kept && after.kept) said.push(l10n.t('{0}: the Conductor kept the answer.', name));
   for (const step of after.steps) said.push(...stepNews(run, before?.steps[step.index], step));
-  if (!before?.verifying && after.verifying) said.push('Checking with the tests.');
+  if (!before?.verifying && after.verifying) said.push(l10n.t('Checking with the tests.'));
   if (!before?.verdict && after.verdict) {
     const passes = passesOf(after.verdict);
-    said.push(`${verdictStage(after.verdict).text}${passes ? `, ${passes} tests pass` : ''}.`);
+    const { text } = verdictStage(after.verdict);
+    said.push(passes ? l10n.t('{0}, {1} tests pass.', text, passes) : `${text}.`);
   }
   return said;
 }
 
 function stepNews(run: RunSnapshot, before: StepView | undefined, after: StepView): string[] {
-  const name = `Step ${after.index + 1}, ${workerName(run, after.worker)}`;
+  const name = l10n.t('Step {0}, {1}', after.index + 1, workerName(run, after.worker));
   const failure = after.attempt?.failure;
   if (failure && after.state === 'running' && before?.attempt?.failure !== failure) {
-    return [`${name}: tries again. ${failure.message}`];
+    return [l10n.t('{0}: tries again. {1}', name, failure.message)];
   }
   if (before?.state === after.state) return [];
   switch (after.state) {
     case 'running':
-      return [`${name}: running.`];
+      return [l10n.t('{0}: running.', name)];
     case 'completed':
-      return [`${name}: done.`];
+      return [l10n.t('{0}: done.', name)];
     case 'failed':
-      return [`${name}: failed. ${after.failure?.message ?? ''}`.trim()];
+      return [l10n.t('{0}: failed. {1}', name, after.failure?.message ?? '').trim()];
     case 'skipped':
-      return [`${name}: skipped.`];
+      return [l10n.t('{0}: skipped.', name)];
     case 'pending':
       return [];
   }

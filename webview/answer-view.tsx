@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -34,27 +35,27 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
   return (
     <section class="answer" aria-labelledby="answer-title">
       <div class="row section-title">
-        <h2 id="answer-title">Answer</h2>
-        {run.rounds.length > 1 && <span class="quiet">of round {answer.round.index + 1}</span>}
-        <ToolButton icon="refresh" label="Run again…" text="Run again…" onClick={runAgain} />
+        <h2 id="answer-title">{l10n.t('Answer')}</h2>
+        {run.rounds.length > 1 && <span class="quiet">{l10n.t('of round {0}', answer.round.index + 1)}</span>}
+        <ToolButton icon="refresh" label={l10n.t('Run again…')} text={l10n.t('Run again…')} onClick={runAgain} />
       </div>
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
       {refused.map(({ path, reason }) => (
-        <Notice key={path} icon="circle-slash" tone="caution" title={`Not part of the change: ${visibleText(path)}`}>
+        <Notice key={path} icon="circle-slash" tone="caution" title={l10n.t('Not part of the change: {0}', visibleText(path))}>
           {reason}
         </Notice>
       ))}
       {edits.length === 0 && <Markdown text={text} />}
       <div class="actions">
         {edits.length > 0 && (
-          <Button appearance="primary" onClick={() => host.post({ type: 'apply', runId: run.runId })}>Review and apply</Button>
+          <Button appearance="primary" onClick={() => host.post({ type: 'apply', runId: run.runId })}>{l10n.t('Review and apply')}</Button>
         )}
         {onlyCode !== undefined && (
-          <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label="Insert the code at the cursor">
-            Insert
+          <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label={l10n.t('Insert the code at the cursor')}>
+            {l10n.t('Insert')}
           </Button>
         )}
-        <Button onClick={() => host.post({ type: 'copy', text })} label="Copy the whole answer">Copy</Button>
+        <Button onClick={() => host.post({ type: 'copy', text })} label={l10n.t('Copy the whole answer')}>{l10n.t('Copy')}</Button>
       </div>
       {applied?.runId === run.runId && (
         <Notice
@@ -65,7 +66,7 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
         </Notice>
       )}
       {edits.length > 0 && (
-        <Disclosure id={`${run.runId}/answer-text`} title="The answer in words">
+        <Disclosure id={`${run.runId}/answer-text`} title={l10n.t('The answer in words')}>
           <Markdown text={text} />
         </Disclosure>
       )}

@@ -1,9 +1,11 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextPreview, PanelState, PoolSummary } from '../backend/protocol/panel-messages.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
+import { fillSentence } from './fill-sentence.ts';
 import { useHost } from './host.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
@@ -42,17 +44,17 @@ function Ask({ state: { draft, trusted, backend, pool } }: { readonly state: Pan
   };
   const isCurrent = draft?.question.trim() === question.trim();
   return (
-    <section class="ask" aria-label="Ask">
+    <section class="ask" aria-label={l10n.t('Ask')}>
       <TextArea
-        label="Ask a coding question" value={question} rows={5} onInput={setQuestion} onKeyDown={onKeyDown}
-        placeholder="Why does merge() lose the outer interval? Name files with #file."
+        label={l10n.t('Ask a coding question')} value={question} rows={5} onInput={setQuestion} onKeyDown={onKeyDown}
+        placeholder={l10n.t('Why does merge() lose the outer interval? Name files with #file.')}
       />
       <div class="actions">
-        <Button appearance="primary" disabled={!ready || empty} onClick={solve}>Solve</Button>
+        <Button appearance="primary" disabled={!ready || empty} onClick={solve}>{l10n.t('Solve')}</Button>
         <Button disabled={empty || backend.state !== 'connected'} onClick={() => host.post({ type: 'previewContext', question })}>
-          Show context
+          {l10n.t('Show context')}
         </Button>
-        <span class="quiet keys"><kbd>Ctrl</kbd>/<kbd>⌘</kbd> <kbd>Enter</kbd></span>
+        <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
       {isCurrent && draft?.problem && <Notice icon="warning" tone="caution">{draft.problem}</Notice>}
       {isCurrent && draft?.preview && <Preview preview={draft.preview} />}
@@ -78,21 +80,28 @@ function useDraft(fromOutside: string | undefined): [string, (question: string) 
 
 function Preview({ preview }: { readonly preview: ContextPreview }): JSX.Element {
   const host = useHost();
-  const reading = preview.testRunner === undefined ? '' : ` (${readingOf(preview.testRunner)})`;
+  const { testCommand, testRunner } = preview;
   return (
     <div class="preview">
-      <p class="label">Would be sent with the question</p>
+      <p class="label">{l10n.t('Would be sent with the question')}</p>
       <ContextView context={preview} id="preview" />
       <p class="quiet">
-        {preview.testCommand === null
-          ? 'No test command was found or named: the answer stays unchecked.'
-          : <>The answer is checked with <code>{visibleText(preview.testCommand)}</code>{reading}.</>}{' '}
+        {testCommand === null
+          ? l10n.t('No test command was found or named: the answer stays unchecked.')
+          : <CheckedWith command={testCommand} runner={testRunner} />}{' '}
         <button type="button" class="link" onClick={() => host.post({ type: 'chooseTests' })}>
-          {preview.testCommand === null ? 'Choose one' : 'Choose another'}
+          {testCommand === null ? l10n.t('Choose one') : l10n.t('Choose another')}
         </button>
       </p>
     </div>
   );
+}
+
+function CheckedWith({ command, runner }: { readonly command: string; readonly runner: string | undefined }): JSX.Element {
+  const code = <code>{visibleText(command)}</code>;
+  return runner === undefined
+    ? <>{fillSentence(l10n.t('The answer is checked with {0}.'), code)}</>
+    : <>{fillSentence(l10n.t('The answer is checked with {0} ({1}).'), code, readingOf(runner))}</>;
 }
 
 function NoWorkers({ draft }: { readonly draft: string | undefined }): JSX.Element {
@@ -100,15 +109,17 @@ function NoWorkers({ draft }: { readonly draft: string | undefined }): JSX.Eleme
   // Kept for when somebody can answer it.
   useDraft(draft);
   return (
-    <section class="first-run" aria-label="First steps">
-      <h2>Add your first worker</h2>
-      <p>A worker is a model that answers parts of your questions. Take one from a provider, or have one on this machine.</p>
-      <Button appearance="primary" icon="add" onClick={() => host.post({ type: 'addWorker' })}>Add a worker</Button>
-      <Button icon="cloud-download" onClick={() => host.post({ type: 'chooseModel' })}>Download a model and use it here</Button>
-      <Button icon="beaker" onClick={() => host.post({ type: 'demonstrate' })}>See a demonstration first</Button>
-      <p class="quiet">A model on this machine needs no key, and no network once it is downloaded. It plans and answers.</p>
+    <section class="first-run" aria-label={l10n.t('First steps')}>
+      <h2>{l10n.t('Add your first worker')}</h2>
+      <p>{l10n.t('A worker is a model that answers parts of your questions. Take one from a provider, or have one on this machine.')}</p>
+      <Button appearance="primary" icon="add" onClick={() => host.post({ type: 'addWorker' })}>{l10n.t('Add a worker')}</Button>
+      <Button icon="cloud-download" onClick={() => host.post({ type: 'chooseModel' })}>
+        {l10n.t('Download a model and use it here')}
+      </Button>
+      <Button icon="beaker" onClick={() => host.post({ type: 'demonstrate' })}>{l10n.t('See a demonstration first')}</Button>
+      <p class="quiet">{l10n.t('A model on this machine needs no key, and no network once it is downloaded. It plans and answers.')}</p>
       <p class="quiet">
-        The demonstration mends a bug of a sample project. Its workers are simulated and say so; the first worker of yours ends it.
+        {l10n.t('The demonstration mends a bug of a sample project. Its workers are simulated and say so; the first worker of yours ends it.')}
       </p>
     </section>
   );
@@ -118,10 +129,10 @@ function Restricted(): JSX.Element {
   const host = useHost();
   return (
     <Notice
-      icon="shield" tone="caution" title="Restricted Mode"
-      actions={<Button onClick={() => host.post({ type: 'manageTrust' })}>Manage trust</Button>}
+      icon="shield" tone="caution" title={l10n.t('Restricted Mode')}
+      actions={<Button onClick={() => host.post({ type: 'manageTrust' })}>{l10n.t('Manage trust')}</Button>}
     >
-      Questions send files and run tests of this workspace. Trust it first; past runs can be read without.
+      {l10n.t('Questions send files and run tests of this workspace. Trust it first; past runs can be read without.')}
     </Notice>
   );
 }
@@ -134,25 +145,25 @@ function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
   return (
     <div class="pool">
       <p class="quiet">
-        Workers: {list(workers.map((worker) => worker.id))}.{' '}
-        <button type="button" class="link" onClick={() => host.post({ type: 'addWorker' })}>Add a worker</button>
+        {l10n.t('Workers: {0}.', list(workers.map((worker) => worker.id)))}{' '}
+        <button type="button" class="link" onClick={() => host.post({ type: 'addWorker' })}>{l10n.t('Add a worker')}</button>
       </p>
       {pool.conductor === undefined && (
         <Notice
           icon="warning" tone="caution"
           actions={
             <>
-              <Button onClick={() => host.post({ type: 'addWorker' })}>Add a worker</Button>
-              <Button onClick={() => host.post({ type: 'chooseModel' })}>Use a model on this machine</Button>
+              <Button onClick={() => host.post({ type: 'addWorker' })}>{l10n.t('Add a worker')}</Button>
+              <Button onClick={() => host.post({ type: 'chooseModel' })}>{l10n.t('Use a model on this machine')}</Button>
             </>
           }
         >
-          No model plays the Conductor yet: add one, or name one of the workers.
+          {l10n.t('No model plays the Conductor yet: add one, or name one of the workers.')}
         </Notice>
       )}
       {notReady.map((worker) => (
         <p key={worker.id} class="quiet">
-          <Icon name="warning" tone="caution" label="Not ready: " /> {worker.id}: {worker.reason}
+          <Icon name="warning" tone="caution" label={l10n.t('Not ready:')} /> {worker.id}: {worker.reason}
         </p>
       ))}
     </div>

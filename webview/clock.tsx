@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { formatElapsed } from '../backend/protocol/figures.ts';
@@ -25,5 +26,5 @@ export function Elapsed({ since }: { readonly since: number }): JSX.Element {
 /** Whole seconds until `at`. */
 export function Countdown({ at }: { readonly at: number }): JSX.Element {
   const seconds = Math.ceil((at - useNow(true)) / 1_000);
-  return <>{seconds > 0 ? `in ${seconds} s` : 'now'}</>;
+  return <>{seconds > 0 ? l10n.t('in {0} s', seconds) : l10n.t('now')}</>;
 }

@@ -1,8 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import type { ContextPiece } from '../backend/protocol/run-events.ts';
 import { Disclosure } from './disclosure.tsx';
-import { formatTokens, plural } from '../backend/protocol/figures.ts';
+import { formatTokens } from '../backend/protocol/figures.ts';
 import { useHost } from './host.ts';
 import { Capped } from './markdown/capped.tsx';
 import { visibleText } from './markdown/visible-text.ts';
@@ -22,16 +23,16 @@ export const ContextView = memo(function ContextView({ context, id }: {
   readonly id: string;
 }): JSX.Element {
   const { pieces, leftOut, tokens, text } = context;
-  if (pieces.length === 0 && leftOut.length === 0) return <p class="quiet">Sent without any file of the workspace.</p>;
+  if (pieces.length === 0 && leftOut.length === 0) return <p class="quiet">{l10n.t('Sent without any file of the workspace.')}</p>;
   return (
     <div class="context">
-      <ul class="chips" aria-label="Files sent with the question">
+      <ul class="chips" aria-label={l10n.t('Files sent with the question')}>
         {pieces.slice(0, MAX_CHIPS).map((piece) => <li key={keyOf(piece)}><Chip piece={piece} /></li>)}
       </ul>
       <Disclosure
         id={`${id}/context`}
-        title={`Sent: ${plural(pieces.length, 'piece')}${leftOut.length > 0 ? `, ${leftOut.length} left out` : ''}`}
-        aside={`${formatTokens(tokens)} tokens`}
+        title={sentTitle(pieces.length, leftOut.length)}
+        aside={l10n.t('{0} tokens', formatTokens(tokens))}
       >
         <ul class="pieces">
           {pieces.map((piece) => (
@@ -44,7 +45,7 @@ export const ContextView = memo(function ContextView({ context, id }: {
         </ul>
         {leftOut.length > 0 && (
           <>
-            <p class="label">Left out</p>
+            <p class="label">{l10n.t('Left out')}</p>
             <ul class="pieces">
               {leftOut.map(({ path, reason }) => (
                 <li key={`${path} ${reason}`}>
@@ -55,8 +56,8 @@ export const ContextView = memo(function ContextView({ context, id }: {
           </>
         )}
         {text !== '' && (
-          <Disclosure id={`${id}/context-text`} title="The exact text sent">
-            <pre tabIndex={0} role="group" aria-label="The exact text sent" dir="ltr"><Capped text={text} /></pre>
+          <Disclosure id={`${id}/context-text`} title={l10n.t('The exact text sent')}>
+            <pre tabIndex={0} role="group" aria-label={l10n.t('The exact text sent')} dir="ltr"><Capped text={text} /></pre>
           </Disclosure>
         )}
       </Disclosure>
@@ -64,12 +65,17 @@ export const ContextView = memo(function ContextView({ context, id }: {
   );
 });
 
+function sentTitle(pieces: number, leftOut: number): string {
+  if (leftOut === 0) return pieces === 1 ? l10n.t('Sent: 1 piece') : l10n.t('Sent: {0} pieces', pieces);
+  return pieces === 1 ? l10n.t('Sent: 1 piece, {0} left out', leftOut) : l10n.t('Sent: {0} pieces, {1} left out', pieces, leftOut);
+}
+
 function Chip({ piece }: { readonly piece: ContextPiece }): JSX.Element {
   const host = useHost();
   const { path, startLine, reason } = piece;
   return (
     <button
-      type="button" class="chip" title={`Open ${path}:${startLine}`}
+      type="button" class="chip" title={l10n.t('Open {0}', `${path}:${startLine}`)}
       onClick={() => host.post({ type: 'openFile', path, line: startLine })}
     >
       <bdi class="chip-name">{visibleText(path.split('/').at(-1) ?? path)}</bdi><span class="chip-reason">{reason}</span>

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { LoadedModelView, LocalModelStatus } from '../backend/protocol/local-models.ts';
 import type { PanelModel } from '../backend/protocol/panel-messages.ts';
@@ -10,7 +11,7 @@ import { Notice } from './notice.tsx';
 export function ModelLines({ models }: { readonly models: readonly PanelModel[] }): JSX.Element | null {
   if (models.length === 0) return null;
   return (
-    <section class="models" aria-label="Models on this machine">
+    <section class="models" aria-label={l10n.t('Models on this machine')}>
       {models.map((model) => <ModelLine key={model.model} model={model} />)}
     </section>
   );
@@ -22,7 +23,7 @@ function ModelLine({ model }: { readonly model: PanelModel }): JSX.Element {
     <div class="model">
       <p class="model-line">
         <Icon name={state === 'loading' ? 'loading' : 'chip'} tone={state === 'loading' ? 'busy' : 'quiet'} />
-        <span><strong>{name}</strong> <span class="quiet">{partOf(model)} {factsOf(model)}</span></span>
+        <span><strong>{name}</strong> <span class="quiet">{partOf(model)} · {factsOf(model)}</span></span>
       </p>
       {state === 'loading' && <Loading model={model} />}
       {state === 'ready' && loaded?.reasons.map((reason) => <p key={reason} class="model-reason quiet">{reason}</p>)}
@@ -35,8 +36,8 @@ function Problem({ children }: { readonly children: string }): JSX.Element {
   const host = useHost();
   return (
     <Notice
-      icon="warning" tone="caution" title="It could not be loaded"
-      actions={<Button onClick={() => host.post({ type: 'chooseModel' })}>Choose another model</Button>}
+      icon="warning" tone="caution" title={l10n.t('It could not be loaded')}
+      actions={<Button onClick={() => host.post({ type: 'chooseModel' })}>{l10n.t('Choose another model')}</Button>}
     >
       {children}
     </Notice>
@@ -44,21 +45,23 @@ function Problem({ children }: { readonly children: string }): JSX.Element {
 }
 
 function partOf({ plans, answers }: PanelModel): string {
-  if (plans) return answers ? 'plans and answers' : 'plans';
-  return 'answers';
+  if (plans) return answers ? l10n.t('plans and answers') : l10n.t('plans');
+  return l10n.t('answers');
 }
 
 function factsOf({ state, loaded }: PanelModel): string {
   switch (state) {
-    case 'loading': return 'on this machine, once it is loaded';
-    case 'ready': return loaded ? placeOf(loaded) : 'on this machine';
-    case 'unloaded': return 'on this machine, loaded with the next question';
+    case 'loading': return l10n.t('on this machine, once it is loaded');
+    case 'ready': return loaded ? placeOf(loaded) : l10n.t('on this machine');
+    case 'unloaded': return l10n.t('on this machine, loaded with the next question');
   }
 }
 
 function placeOf({ device, weightBytes, precision }: LoadedModelView): string {
-  const held = precision === 'full' ? 'full precision' : `${precision} weights`;
-  return `on the ${deviceName(device)} of this machine, ${formatBytes(weightBytes)} in ${held}`;
+  const [name, size] = [deviceName(device), formatBytes(weightBytes)];
+  return precision === 'full'
+    ? l10n.t('on the {0} of this machine, {1} in full precision', name, size)
+    : l10n.t('on the {0} of this machine, {1} in {2} weights', name, size, precision);
 }
 
 export function deviceName(device: LoadedModelView['device']): string {
@@ -68,20 +71,25 @@ export function deviceName(device: LoadedModelView['device']): string {
 function Loading({ model }: { readonly model: PanelModel }): JSX.Element {
   const host = useHost();
   const { fraction } = model;
+  const phase = phaseText(model.phase ?? 'choosing-device');
   const percent = fraction === undefined ? undefined : Math.floor(fraction * 100);
   return (
     <div class="model-loading">
-      {percent !== undefined && <progress aria-label={`Loading ${model.name}`} value={percent} max={100} />}
-      <span class="quiet">{PHASES[model.phase ?? 'choosing-device']}{percent !== undefined && `, ${percent} %`}</span>
-      <button type="button" class="link" onClick={() => host.post({ type: 'unloadModel', model: model.model })}>Stop loading</button>
+      {percent !== undefined && <progress aria-label={l10n.t('Loading {0}', model.name)} value={percent} max={100} />}
+      <span class="quiet">{percent === undefined ? phase : l10n.t('{0}, {1} %', phase, percent)}</span>
+      <button type="button" class="link" onClick={() => host.post({ type: 'unloadModel', model: model.model })}>
+        {l10n.t('Stop loading')}
+      </button>
     </div>
   );
 }
 
-const PHASES: Readonly<Record<NonNullable<LocalModelStatus['phase']>, string>> = {
-  'choosing-device': 'Looking for a GPU',
-  'fetching-libraries': 'Downloading the CUDA libraries',
-  'reading': 'Checking its weights',
-  'quantizing': 'Making its weights smaller, once',
-  'loading': 'Reading its weights into memory',
-};
+function phaseText(phase: NonNullable<LocalModelStatus['phase']>): string {
+  switch (phase) {
+    case 'choosing-device': return l10n.t('Looking for a GPU');
+    case 'fetching-libraries': return l10n.t('Downloading the CUDA libraries');
+    case 'reading': return l10n.t('Checking its weights');
+    case 'quantizing': return l10n.t('Making its weights smaller, once');
+    case 'loading': return l10n.t('Reading its weights into memory');
+  }
+}

@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n';
+
 /** One line of a unified diff as it is shown. */
 export interface DiffLine {
   readonly kind: 'added' | 'removed' | 'same' | 'hunk';
@@ -18,7 +20,7 @@ export function parseDiff(diff: string): ParsedDiff {
     const hunk = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
     if (hunk) {
       inHunk = true;
-      lines.push({ kind: 'hunk', text: `line ${hunk[1]}` });
+      lines.push({ kind: 'hunk', text: l10n.t('line {0}', hunk[1] ?? '') });
     } else if (inHunk && line.startsWith('+')) {
       lines.push({ kind: 'added', text: line.slice(1) });
     } else if (inHunk && line.startsWith('-')) {

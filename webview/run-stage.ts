@@ -1,9 +1,10 @@
+import * as l10n from '@vscode/l10n';
 import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { IconName, Tone } from './controls.tsx';
-import { plural } from '../backend/protocol/figures.ts';
+import { language } from './language.ts';
 
 /*
  * Where a run, a step or a verdict stands, in words. Every view and the announcements for screen readers read these.
@@ -20,13 +21,13 @@ const busy = (text: string): Stage => ({ text, icon: 'loading', tone: 'busy' });
 export function stageOf(run: RunSnapshot): Stage {
   switch (run.state) {
     case 'waiting':
-      return { text: 'Waiting', icon: 'watch', tone: 'caution' };
+      return { text: l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
-      return { text: 'Stopped by the budget', icon: 'debug-pause', tone: 'caution' };
+      return { text: l10n.t('Stopped by the budget'), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
-      return { text: 'Failed', icon: 'error', tone: 'bad' };
+      return { text: l10n.t('Failed'), icon: 'error', tone: 'bad' };
     case 'cancelled':
-      return { text: 'Cancelled', icon: 'circle-slash', tone: 'quiet' };
+      return { text: l10n.t('Cancelled'), icon: 'circle-slash', tone: 'quiet' };
     case 'completed':
       return outcomeOf(run);
     case 'running':
@@ -38,18 +39,19 @@ export function stageOf(run: RunSnapshot): Stage {
 function outcomeOf(run: RunSnapshot): Stage {
   const verdict = answerOf(run)?.round.verdict;
   if (verdict) return verdictStage(verdict);
-  if (run.outcome === 'not-verified') return { text: 'Not verified', icon: 'error', tone: 'bad' };
-  return { text: 'Unchecked', icon: 'info', tone: 'caution' };
+  if (run.outcome === 'not-verified') return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
+  return { text: l10n.t('Unchecked'), icon: 'info', tone: 'caution' };
 }
 
 function activityOf(run: RunSnapshot): string {
   const round = run.rounds.at(-1);
-  if (!round) return run.context ? 'Planning' : 'Gathering context';
-  if (round.verifying) return 'Checking with the tests';
-  if (round.steps.length === 0) return round.kept ? 'Finishing' : 'Planning';
+  if (!round) return run.context ? l10n.t('Planning') : l10n.t('Gathering context');
+  if (round.verifying) return l10n.t('Checking with the tests');
+  if (round.steps.length === 0) return round.kept ? l10n.t('Finishing') : l10n.t('Planning');
   const running = round.steps.filter((step) => step.state === 'running').map((step) => step.index + 1);
-  if (running.length > 0) return `Running ${running.length > 1 ? 'steps' : 'step'} ${list(running)} of ${round.steps.length}`;
-  return round.steps.some((step) => step.state === 'pending') ? 'Starting the next step' : 'Finishing';
+  if (running.length === 1) return l10n.t('Running step {0} of {1}', list(running), round.steps.length);
+  if (running.length > 1) return l10n.t('Running steps {0} of {1}', list(running), round.steps.length);
+  return round.steps.some((step) => step.state === 'pending') ? l10n.t('Starting the next step') : l10n.t('Finishing');
 }
 
 /** How a finished or running step stands. `runGoesOn` tells a step that will run from one that will not. */
@@ -61,51 +63,59 @@ export function phaseOf(step: StepView, runGoesOn: boolean): StepPhase {
   return step.state;
 }
 
-export const PHASE_STAGE: Readonly<Record<StepPhase, Stage>> = {
-  'pending': { text: 'waiting', icon: 'circle-outline', tone: 'quiet' },
-  'not-run': { text: 'not run', icon: 'circle-outline', tone: 'quiet' },
-  'running': { text: 'running', icon: 'loading', tone: 'busy' },
-  'retrying': { text: 'waiting to try again', icon: 'watch', tone: 'caution' },
-  'completed': { text: 'done', icon: 'check', tone: 'good' },
-  'failed': { text: 'failed', icon: 'error', tone: 'bad' },
-  'skipped': { text: 'skipped', icon: 'circle-slash', tone: 'quiet' },
-};
+export function phaseStage(phase: StepPhase): Stage {
+  switch (phase) {
+    case 'pending':
+      return { text: l10n.t('waiting'), icon: 'circle-outline', tone: 'quiet' };
+    case 'not-run':
+      return { text: l10n.t('not run'), icon: 'circle-outline', tone: 'quiet' };
+    case 'running':
+      return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
+    case 'retrying':
+      return { text: l10n.t('waiting to try again'), icon: 'watch', tone: 'caution' };
+    case 'completed':
+      return { text: l10n.t('done'), icon: 'check', tone: 'good' };
+    case 'failed':
+      return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
+    case 'skipped':
+      return { text: l10n.t('skipped'), icon: 'circle-slash', tone: 'quiet' };
+  }
+}
 
 export function verdictStage(verdict: Verdict): Stage {
-  if (isVerified(verdict)) return { text: 'Verified', icon: 'pass-filled', tone: 'good' };
+  if (isVerified(verdict)) return { text: l10n.t('Verified'), icon: 'pass-filled', tone: 'good' };
   switch (verdict.outcome) {
     case 'failed':
-      return { text: 'Not verified', icon: 'error', tone: 'bad' };
+      return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
     case 'refused':
-      return { text: 'Not accepted for checking', icon: 'circle-slash', tone: 'caution' };
+      return { text: l10n.t('Not accepted for checking'), icon: 'circle-slash', tone: 'caution' };
     case 'infrastructure':
-      return { text: 'Could not be checked', icon: 'warning', tone: 'caution' };
+      return { text: l10n.t('Could not be checked'), icon: 'warning', tone: 'caution' };
     case 'verified':
       // The verdict contradicts itself; the weaker word counts.
-      return { text: 'Not verified', icon: 'error', tone: 'bad' };
+      return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
   }
 }
 
 /** `14 of 14`, or nothing where no test ran. */
 export function passesOf(verdict: Verdict): string | undefined {
   const { passed, total } = passCount(verdict.tests);
-  return total === 0 ? undefined : `${passed} of ${total}`;
+  return total === 0 ? undefined : l10n.t('{0} of {1}', passed, total);
 }
 
 export function workerName(run: Pick<RunSnapshot, 'pool'>, ordinal: number): string {
-  return run.pool[ordinal]?.id ?? `worker ${ordinal}`;
+  return run.pool[ordinal]?.id ?? l10n.t('worker {0}', ordinal);
 }
 
 export function roundSummary(round: RoundView): string {
-  if (round.kept) return 'kept the answer before';
+  if (round.kept) return l10n.t('kept the answer before');
   const verdict = round.verdict;
-  if (!verdict) return plural(round.steps.length, 'step');
+  if (!verdict) return round.steps.length === 1 ? l10n.t('1 step') : l10n.t('{0} steps', round.steps.length);
   const passes = passesOf(verdict);
-  return passes ? `${verdictStage(verdict).text}, ${passes}` : verdictStage(verdict).text;
+  return passes ? l10n.t('{0}, {1}', verdictStage(verdict).text, passes) : verdictStage(verdict).text;
 }
 
 /** `1`, `1 and 2`, `1, 2 and 3`. */
 export function list(items: readonly (string | number)[]): string {
-  if (items.length < 2) return items.join('');
-  return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+  return new Intl.ListFormat(language()).format(items.map(String));
 }

@@ -1,7 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { plural } from '../backend/protocol/figures.ts';
 import { Disclosure } from './disclosure.tsx';
+import { formatCount } from './language.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { placeOf } from './test-table.tsx';
 import type { TestGroup } from './verdict-rows.ts';
@@ -22,7 +23,8 @@ export function TestList({ groups, title, id }: {
         : groups.map((group) => (
           <Disclosure
             key={group.place[0] ?? ''} id={`${id}/${group.place[0] ?? ''}`}
-            title={<bdi>{placeOf(group) || 'Without a file'}</bdi>} aside={plural(group.rows.length, 'test')}
+            title={<bdi>{placeOf(group) || l10n.t('Without a file')}</bdi>}
+            aside={group.rows.length === 1 ? l10n.t('1 test') : l10n.t('{0} tests', group.rows.length)}
           >
             <Names group={group} />
           </Disclosure>
@@ -40,7 +42,7 @@ function Names({ group: { rows } }: { readonly group: TestGroup }): JSX.Element 
         {shown.map(({ test, name, suites }) => <li key={test.id}><bdi>{visibleText([...suites, name].join(' › '))}</bdi></li>)}
       </ul>
       {shown.length < rows.length && (
-        <button type="button" class="show-all" onClick={() => setAll(true)}>Show all {rows.length.toLocaleString('en')} tests</button>
+        <button type="button" class="show-all" onClick={() => setAll(true)}>{l10n.t('Show all {0} tests', formatCount(rows.length))}</button>
       )}
     </>
   );

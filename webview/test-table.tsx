@@ -1,11 +1,13 @@
+import * as l10n from '@vscode/l10n';
 import { Fragment, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { TestStatus } from '../backend/protocol/verdict.ts';
 import { Icon } from './controls.tsx';
 import { useExpanded } from './host.ts';
+import { formatCount } from './language.ts';
 import { Capped } from './markdown/capped.tsx';
 import { visibleText } from './markdown/visible-text.ts';
-import { countOf, firstRows, STATUS_WORD, type TestGroup, type TestRow } from './verdict-rows.ts';
+import { countOf, firstRows, statusWord, type TestGroup, type TestRow } from './verdict-rows.ts';
 
 const MAX_ROWS = 30;
 
@@ -22,9 +24,9 @@ export function TestTable({ groups, id }: { readonly groups: readonly TestGroup[
       <table>
         <thead>
           <tr>
-            <th scope="col" title={common || undefined}>{common ? <bdi>{common}</bdi> : 'Test'}</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
+            <th scope="col" title={common || undefined}>{common ? <bdi>{common}</bdi> : l10n.t('Test')}</th>
+            <th scope="col">{l10n.t('Before')}</th>
+            <th scope="col">{l10n.t('After')}</th>
           </tr>
         </thead>
         {shown.map((group, index) => (
@@ -37,7 +39,7 @@ export function TestTable({ groups, id }: { readonly groups: readonly TestGroup[
         ))}
       </table>
       {countOf(shown) < count && (
-        <button type="button" class="show-all" onClick={() => setAll(true)}>Show all {count.toLocaleString('en')} tests</button>
+        <button type="button" class="show-all" onClick={() => setAll(true)}>{l10n.t('Show all {0} tests', formatCount(count))}</button>
       )}
     </>
   );
@@ -70,7 +72,7 @@ function Row({ row, id }: { readonly row: TestRow; readonly id: string }): JSX.E
       {open && test.message && (
         <tr>
           <td colSpan={3}>
-            <pre tabIndex={0} role="group" aria-label="What the test said" dir="ltr"><Capped text={test.message} /></pre>
+            <pre tabIndex={0} role="group" aria-label={l10n.t('What the test said')} dir="ltr"><Capped text={test.message} /></pre>
           </td>
         </tr>
       )}
@@ -83,13 +85,13 @@ function Name({ row: { name, suites, kind } }: { readonly row: TestRow }): JSX.E
     <span class="test-name">
       {suites.length > 0 && <bdi class="quiet">{visibleText(`${suites.join(' › ')} › `)}</bdi>}
       <bdi>{visibleText(name)}</bdi>
-      {kind === 'broken' && <span class="tone-bad"> broken by this answer</span>}
-      {kind === 'flaky' && <span class="tone-caution"> flaky, left out</span>}
+      {kind === 'broken' && <span class="tone-bad"> {l10n.t('broken by this answer')}</span>}
+      {kind === 'flaky' && <span class="tone-caution"> {l10n.t('flaky, left out')}</span>}
     </span>
   );
 }
 
 function Status({ status }: { readonly status: TestStatus }): JSX.Element {
   const tone = status === 'passed' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
-  return <span class={`tone-${tone}`}>{STATUS_WORD[status]}</span>;
+  return <span class={`tone-${tone}`}>{statusWord(status)}</span>;
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { changeKind, type ChangeKind } from '../backend/protocol/test-changes.ts';
 import type { TestChange, TestStatus } from '../backend/protocol/verdict.ts';
 import { partsOf } from '../backend/protocol/verdict-facts.ts';
@@ -76,9 +77,11 @@ export function firstRows(groups: readonly TestGroup[], count: number): readonly
 export const countOf = (groups: readonly TestGroup[]): number => groups.reduce((sum, { rows }) => sum + rows.length, 0);
 
 /** A status as a word of the table. */
-export const STATUS_WORD: Readonly<Record<TestStatus, string>> = {
-  passed: 'passes',
-  failed: 'fails',
-  skipped: 'skipped',
-  missing: 'missing',
-};
+export function statusWord(status: TestStatus): string {
+  switch (status) {
+    case 'passed': return l10n.t('passes');
+    case 'failed': return l10n.t('fails');
+    case 'skipped': return l10n.t('skipped');
+    case 'missing': return l10n.t('missing');
+  }
+}

@@ -1,7 +1,8 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { formatDuration, plural } from '../backend/protocol/figures.ts';
+import { formatDuration } from '../backend/protocol/figures.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
@@ -30,7 +31,7 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
         <strong>{stage.text}</strong>
         {passes && (
           <span class={`tone-${stage.tone}`}>
-            <Icon name={verified ? 'check' : stage.icon} /> {passes}{verified ? '' : ' pass'}
+            <Icon name={verified ? 'check' : stage.icon} /> {verified ? passes : l10n.t('{0} pass', passes)}
           </span>
         )}
         <span class="figures">
@@ -42,23 +43,25 @@ export const VerdictView = memo(function VerdictView({ verdict, id }: {
       </div>
       {!verified && <p class="note" dir="auto">{visibleText(reasonOf(verdict))}</p>}
       {verdict.remedy !== undefined && <Remedy command={verdict.remedy} />}
-      {verdict.outcome === 'infrastructure' && <p class="note">This says nothing about the answer: it is neither right nor wrong.</p>}
+      {verdict.outcome === 'infrastructure' && <p class="note">{l10n.t('This says nothing about the answer: it is neither right nor wrong.')}</p>}
       {verdict.notes.length > 0 && (
-        <ul class="verdict-notes" aria-label="Notes">
+        <ul class="verdict-notes" aria-label={l10n.t('Notes')}>
           {verdict.notes.map((note, index) => <li key={index} dir="auto"><Icon name="info" /><span>{visibleText(note)}</span></li>)}
         </ul>
       )}
       {changed.length > 0 && <TestTable groups={changed} id={id} />}
       {keptCount > 0 && (
-        <TestList
-          id={`${id}/kept`} groups={kept}
-          title={changed.length > 0 ? `${plural(keptCount, 'other')} passed before and after` : `All ${keptCount} passed before and after`}
-        />
+        <TestList id={`${id}/kept`} groups={kept} title={keptTitle(keptCount, changed.length > 0)} />
       )}
-      {notRun.length > 0 && <TestList id={`${id}/not-run`} groups={notRun} title={`${countOf(notRun)} did not run`} />}
+      {notRun.length > 0 && <TestList id={`${id}/not-run`} groups={notRun} title={l10n.t('{0} did not run', countOf(notRun))} />}
     </div>
   );
 });
+
+function keptTitle(count: number, besideOthers: boolean): string {
+  if (!besideOthers) return l10n.t('All {0} passed before and after', count);
+  return count === 1 ? l10n.t('1 other passed before and after') : l10n.t('{0} others passed before and after', count);
+}
 
 /** What runs the tests and how they are read. */
 function TestCommand({ command, runner }: Pick<Verdict, 'command' | 'runner'>): JSX.Element {
@@ -70,7 +73,7 @@ export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' |
   return (
     <>
       <TestCommand {...test} /> ·{' '}
-      {sandboxed ? 'in the sandbox' : <span class="tone-caution"><Icon name="warning" /> without a sandbox</span>}
+      {sandboxed ? l10n.t('in the sandbox') : <span class="tone-caution"><Icon name="warning" /> {l10n.t('without a sandbox')}</span>}
     </>
   );
 }
@@ -85,7 +88,7 @@ function Remedy({ command }: { readonly command: string }): JSX.Element {
   return (
     <p class="remedy">
       <code>{visibleText(command)}</code>
-      <ToolButton icon="copy" label="Copy the install command" onClick={() => host.post({ type: 'copy', text: command })} />
+      <ToolButton icon="copy" label={l10n.t('Copy the install command')} onClick={() => host.post({ type: 'copy', text: command })} />
     </p>
   );
 }

@@ -41,10 +41,9 @@ const PROSE = /^\P{L}*\p{Lu}\p{Ll}+|\p{L}{2,} +\p{L}/u;
 const WORDS = new Set(['alt', 'aria-label', 'label', 'meaning', 'placeholder', 'text', 'title', 'words']);
 
 function isUntranslated(node: ts.Node): boolean {
-  if (ts.isJsxText(node)) return LETTER.test(node.text);
-  const text = literalText(node);
+  const text = ts.isJsxText(node) ? node.text : literalText(node);
   if (text === undefined || !LETTER.test(text) || isForPrograms(node)) return false;
-  return PROSE.test(text) || isShown(node);
+  return ts.isJsxText(node) || PROSE.test(text) || isShown(node);
 }
 
 /** The text of a string or template, with a figure for each placeholder and without the tags of HTML. */
@@ -58,10 +57,11 @@ function withoutTags(html: string): string {
   return html.replace(/<[^>]*>/g, '');
 }
 
-/** Whether the text is a key, a class, a type, one side of a comparison, or what a developer reads of a broken page. */
+/** Whether the text is code, a key, a class, a type, one side of a comparison, or what a developer reads of a broken page. */
 function isForPrograms(node: ts.Node): boolean {
   return ancestorsOf(node).some((ancestor) =>
     isTranslation(ancestor) || ts.isThrowStatement(ancestor) || ts.isImportDeclaration(ancestor) || ts.isTypeNode(ancestor) || ts.isCaseClause(ancestor)
+    || (ts.isJsxElement(ancestor) && ancestor.openingElement.tagName.getText() === 'code')
     || (ts.isJsxAttribute(ancestor) && ['class', 'd', 'id', 'key', 'viewBox'].includes(ancestor.name.getText())))
     || isCompared(node) || (ts.isPropertyAssignment(node.parent) && node.parent.name === node);
 }

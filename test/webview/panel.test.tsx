@@ -51,7 +51,7 @@ describe('a model of this machine', () => {
 
   it('is shown with what it is for, its device and its memory, and why not on a better device', () => {
     const panel = renderPanel((SCENES['local-ready'] as () => PanelState)());
-    expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans on the CPU of this machine, 2.3 GB in 8-bit weights');
+    expect(panel.text()).toContain('Qwen/Qwen3-1.7B plans · on the CPU of this machine, 2.3 GB in 8-bit weights');
     expect(panel.text()).toContain('No NVIDIA driver was found');
   });
 

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { formatCount } from '../language.ts';
 import { head, visibleText } from './visible-text.ts';
 
 /** Characters of a text that are laid out before somebody asks for the rest: some ten screens, and far from slowing a page. */
@@ -21,7 +22,7 @@ export function Capped({ text }: { readonly text: string }): JSX.Element {
 export function ShowAll({ characters, onClick }: { readonly characters: number; readonly onClick: () => void }): JSX.Element {
   return (
     <button type="button" class="show-all" onClick={onClick}>
-      {l10n.t('Show all {0} characters', characters.toLocaleString('en'))}
+      {l10n.t('Show all {0} characters', formatCount(characters))}
     </button>
   );
 }

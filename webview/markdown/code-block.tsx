@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { ToolButton } from '../controls.tsx';
@@ -14,10 +15,10 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: {
     <div class="code-block">
       <div class="code-tools">
         <span class="quiet">{language}</span>
-        <ToolButton icon="insert" label="Insert at the cursor" onClick={() => host.post({ type: 'insert', text: code })} />
-        <ToolButton icon="copy" label="Copy the code" onClick={() => host.post({ type: 'copy', text: code })} />
+        <ToolButton icon="insert" label={l10n.t('Insert at the cursor')} onClick={() => host.post({ type: 'insert', text: code })} />
+        <ToolButton icon="copy" label={l10n.t('Copy the code')} onClick={() => host.post({ type: 'copy', text: code })} />
       </div>
-      <pre tabIndex={0} role="group" aria-label={language ? `Code, ${language}` : 'Code'} dir="ltr">
+      <pre tabIndex={0} role="group" aria-label={language ? l10n.t('Code, {0}', language) : l10n.t('Code')} dir="ltr">
         <code><Capped text={code} /></code>
       </pre>
     </div>

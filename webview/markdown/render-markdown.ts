@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import DOMPurify from 'dompurify';
 import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { visibleText } from './visible-text.ts';
@@ -74,7 +75,7 @@ function createMarkdown(): MarkdownIt {
   const escape = md.utils.escapeHtml;
   md.validateLink = () => true; // Nothing can be followed: an odd address is shown as what it is.
 
-  md.renderer.rules.image = (tokens, index) => `<span class="image">[image: ${escape(tokens[index]?.content ?? '')}]</span>`;
+  md.renderer.rules.image = (tokens, index) => `<span class="image">[${escape(l10n.t('image: {0}', tokens[index]?.content ?? ''))}]</span>`;
 
   // A link is its text, and after it the address, unless the text says the same.
   md.renderer.rules.link_open = () => '<span class="link">';

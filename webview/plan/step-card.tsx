@@ -9,7 +9,7 @@ import { Capped } from '../markdown/capped.tsx';
 import { InlineCode, Markdown } from '../markdown/markdown.tsx';
 import { excerptOf } from '../markdown/render-markdown.ts';
 import { tail } from '../markdown/visible-text.ts';
-import { list, PHASE_STAGE, phaseOf, type StepPhase } from '../run-stage.ts';
+import { list, phaseOf, phaseStage, type StepPhase } from '../run-stage.ts';
 
 interface StepCardProps {
   readonly step: StepView;
@@ -29,7 +29,7 @@ const LIVE_TAIL = 600;
 export const StepCard = memo(function StepCard({ step, worker, simulated, runGoesOn, round, id }: StepCardProps): JSX.Element {
   const [open, setOpen] = useExpanded(`${id}/step-${step.index}`);
   const phase = phaseOf(step, runGoesOn);
-  const stage = PHASE_STAGE[phase];
+  const stage = phaseStage(phase);
   const number = step.index + 1;
   const streamed = phase === 'running' ? (step.attempt?.text ?? '') : '';
   const hasText = streamed !== '' || step.output !== undefined;

@@ -1,7 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { formatUsd, plural } from '../../backend/protocol/figures.ts';
+import { formatUsd } from '../../backend/protocol/figures.ts';
 import type { Comparison, Estimate } from '../../backend/protocol/training.ts';
 import { Icon } from '../controls.tsx';
+import { fillSentence } from '../fill-sentence.ts';
 import type { Stage } from '../run-stage.ts';
 
 /** What was trained beside what planned before it, on tasks that neither was trained on. */
@@ -11,23 +13,35 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
   return (
     <section class="comparison card" aria-labelledby="comparison-title">
       <div class="row">
-        <h2 id="comparison-title">Held-out comparison</h2>
+        <h2 id="comparison-title">{l10n.t('Held-out comparison')}</h2>
         <span class={`comparison-verdict tone-${verdict.tone}`}><Icon name={verdict.icon} /> {verdict.text}</span>
       </div>
       <p class="quiet">
-        {plural(tasks, 'task')} never trained on, {plural(samples, 'plan')} each, the same{simulated ? ' simulated' : ''} workers.
+        {simulated
+          ? l10n.t('Tasks never trained on: {0}. Plans for each: {1}. The same simulated workers.', tasks, samples)
+          : l10n.t('Tasks never trained on: {0}. Plans for each: {1}. The same workers.', tasks, samples)}
       </p>
       <table>
-        <thead><tr><th scope="col">Conductor</th><th scope="col">Verified</th><th scope="col">Parse</th><th scope="col">Cost a run</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{l10n.t('Conductor')}</th>
+            <th scope="col">{l10n.t('Verified')}</th>
+            <th scope="col">{l10n.t('Parse')}</th>
+            <th scope="col">{l10n.t('Cost a run')}</th>
+          </tr>
+        </thead>
         <tbody>
-          <Row name="Before" {...before} />
-          <Row name="Trained" {...after} />
+          <Row name={l10n.t('Before')} {...before} />
+          <Row name={l10n.t('Trained')} {...after} />
         </tbody>
       </table>
       <Intervals before={before.verified} after={after.verified} />
       <p>
-        Difference <strong>{points(difference.mean)} points</strong>, with 95 % confidence {points(difference.low)} to {points(difference.high)}.
-        So large a one comes by chance alone with p = {pValue < 0.001 ? '<0.001' : pValue.toFixed(3)}.
+        {fillSentence(
+          l10n.t('Difference {0}, with 95 % confidence {1} to {2}. So large a one comes by chance alone with p = {3}.'),
+          <strong>{l10n.t('{0} points', points(difference.mean))}</strong>,
+          points(difference.low), points(difference.high), pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
+        )}
       </p>
     </section>
   );
@@ -35,16 +49,16 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
 
 /** A score is better or worse only where its whole interval is. */
 export function comparisonStage({ difference }: Comparison): Stage {
-  if (difference.low > 0) return { text: 'Better', icon: 'pass-filled', tone: 'good' };
-  if (difference.high < 0) return { text: 'Worse', icon: 'error', tone: 'bad' };
-  return { text: 'No clear difference', icon: 'info', tone: 'caution' };
+  if (difference.low > 0) return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
+  if (difference.high < 0) return { text: l10n.t('Worse'), icon: 'error', tone: 'bad' };
+  return { text: l10n.t('No clear difference'), icon: 'info', tone: 'caution' };
 }
 
 function Row({ name, verified, formatRate, costUsd }: Comparison['before'] & { readonly name: string }): JSX.Element {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td><strong>{percent(verified.mean)}</strong> <span class="quiet interval">{figure(verified.low)} to {percent(verified.high)}</span></td>
+      <td><strong>{percent(verified.mean)}</strong> <span class="quiet interval">{l10n.t('{0} to {1}', figure(verified.low), percent(verified.high))}</span></td>
       <td>{percent(formatRate)}</td>
       <td>{formatUsd(costUsd)}</td>
     </tr>
@@ -65,7 +79,7 @@ function Intervals({ before, after }: { readonly before: Estimate; readonly afte
         <path class="interval-before" d={bar(before, 10)} />
         <path class="interval-after" d={bar(after, 26)} />
       </svg>
-      <span class="interval-scale quiet"><span>0 %</span><span>verified</span><span>100 %</span></span>
+      <span class="interval-scale quiet"><span>0 %</span><span>{l10n.t('verified')}</span><span>100 %</span></span>
     </div>
   );
 }

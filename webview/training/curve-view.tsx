@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
 import { bandOf, describe, extentOf, pathOf, xOf, type Curve } from './curves.ts';
@@ -27,7 +28,7 @@ export function CurveView({ curve, at, onLook }: {
       <figcaption>
         <span>{name}</span>
         <span class="figures">
-          {at !== undefined && <span class="quiet">step {shown + 1}: </span>}
+          {at !== undefined && <span class="quiet">{l10n.t('step {0}:', shown + 1)} </span>}
           <strong>{value === undefined ? '–' : format(value)}</strong>
         </span>
       </figcaption>

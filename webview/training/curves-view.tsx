@@ -1,8 +1,10 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Training } from '../../backend/protocol/training.ts';
 import { Disclosure } from '../disclosure.tsx';
+import { fillSentence } from '../fill-sentence.ts';
 import { CurveView } from './curve-view.tsx';
 import { curvesOf, type Curve } from './curves.ts';
 
@@ -17,13 +19,13 @@ export const CurvesView = memo(function CurvesView({ trainingId, metrics }: Pick
   return (
     <section class="curves" aria-labelledby="curves-title">
       <div class="row curves-title">
-        <h2 id="curves-title">Curves</h2>
-        <span class="figures">{metrics.length === 1 ? 'step 1' : `steps 1 to ${metrics.length}`}</span>
+        <h2 id="curves-title">{l10n.t('Curves')}</h2>
+        <span class="figures">{metrics.length === 1 ? l10n.t('step 1') : l10n.t('steps 1 to {0}', metrics.length)}</span>
       </div>
       <div class="curve-grid">
         {curves.map((curve) => <CurveView key={curve.name} curve={curve} at={at} onLook={look} />)}
       </div>
-      <Disclosure id={`${trainingId}/figures`} title="All figures">
+      <Disclosure id={`${trainingId}/figures`} title={l10n.t('All figures')}>
         <FigureTable curves={curves} steps={metrics.length} />
       </Disclosure>
     </section>
@@ -34,10 +36,14 @@ function FigureTable({ curves, steps }: { readonly curves: readonly Curve[]; rea
   const first = Math.max(0, steps - MAX_ROWS);
   return (
     // Wider than a side panel: it scrolls, by keyboard too.
-    <div class="figure-table" tabIndex={0} role="region" aria-label="Figures of each step">
-      {first > 0 && <p class="quiet">The last {MAX_ROWS} of {steps} steps; <code>conductor train curves</code> prints all.</p>}
+    <div class="figure-table" tabIndex={0} role="region" aria-label={l10n.t('Figures of each step')}>
+      {first > 0 && (
+        <p class="quiet">
+          {fillSentence(l10n.t('The last {0} of {1} steps; {2} prints all.'), MAX_ROWS, steps, <code>conductor train curves</code>)}
+        </p>
+      )}
       <table>
-        <thead><tr><th scope="col">Step</th>{curves.map(({ name }) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+        <thead><tr><th scope="col">{l10n.t('Step')}</th>{curves.map(({ name }) => <th key={name} scope="col">{name}</th>)}</tr></thead>
         <tbody>
           {Array.from({ length: steps - first }, (_, row) => first + row).map((step) => (
             <tr key={step}>

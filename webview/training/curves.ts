@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import type { Training } from '../../backend/protocol/training.ts';
 
@@ -27,25 +28,25 @@ const percent = (share: number): string => `${(100 * share).toFixed(share > 0 &&
 const decimal = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3));
 const SHARE = { span: [0, 1], format: percent } as const;
 
-const ROWS: readonly Row[] = [
-  { metric: 'reward', name: 'Reward', meaning: 'mean over the plans of a step', span: [0, 1], format: (value) => value.toFixed(3) },
-  { metric: 'verified_rate', name: 'Verified', meaning: 'plans whose answer is verified', ...SHARE },
-  { metric: 'format_rate', name: 'Plans that parse', meaning: 'plans in the form that can be carried out', ...SHARE },
+const rows = (): readonly Row[] => [
+  { metric: 'reward', name: l10n.t('Reward'), meaning: l10n.t('mean over the plans of a step'), span: [0, 1], format: (value) => value.toFixed(3) },
+  { metric: 'verified_rate', name: l10n.t('Verified'), meaning: l10n.t('plans whose answer is verified'), ...SHARE },
+  { metric: 'format_rate', name: l10n.t('Plans that parse'), meaning: l10n.t('plans in the form that can be carried out'), ...SHARE },
   {
-    metric: 'completions/mean_length', name: 'Length', meaning: 'tokens of a plan: mean, shortest and longest', span: [0, 1],
+    metric: 'completions/mean_length', name: l10n.t('Length'), meaning: l10n.t('tokens of a plan: mean, shortest and longest'), span: [0, 1],
     format: (tokens) => formatTokens(Math.round(tokens)), spread: ['completions/min_length', 'completions/max_length'],
   },
-  { metric: 'completions/clipped_ratio', name: 'Cut off', meaning: 'plans that were longer than allowed', ...SHARE },
-  { metric: 'entropy', name: 'Entropy', meaning: 'how open the Conductor is between tokens', span: [0, 0], format: decimal },
-  { metric: 'clip_ratio/region_mean', name: 'Clip fraction', meaning: 'tokens whose update was clipped', span: [0, 0.1], format: percent },
-  { metric: 'kl', name: 'Divergence', meaning: 'from the model without its adapter', span: [0, 0], format: decimal },
-  { metric: 'grad_norm', name: 'Gradient', meaning: 'norm, before clipping', span: [0, 0], format: decimal },
+  { metric: 'completions/clipped_ratio', name: l10n.t('Cut off'), meaning: l10n.t('plans that were longer than allowed'), ...SHARE },
+  { metric: 'entropy', name: l10n.t('Entropy'), meaning: l10n.t('how open the Conductor is between tokens'), span: [0, 0], format: decimal },
+  { metric: 'clip_ratio/region_mean', name: l10n.t('Clip fraction'), meaning: l10n.t('tokens whose update was clipped'), span: [0, 0.1], format: percent },
+  { metric: 'kl', name: l10n.t('Divergence'), meaning: l10n.t('from the model without its adapter'), span: [0, 0], format: decimal },
+  { metric: 'grad_norm', name: l10n.t('Gradient'), meaning: l10n.t('norm, before clipping'), span: [0, 0], format: decimal },
 ];
 
 /** Those that the training has measured. */
 export function curvesOf({ metrics }: Pick<Training, 'metrics'>): readonly Curve[] {
   const valuesOf = (metric: string): (number | undefined)[] => metrics.map((told) => finite(told[metric]));
-  const measured = ROWS.flatMap(({ metric, spread, ...row }): Curve[] => {
+  const measured = rows().flatMap(({ metric, spread, ...row }): Curve[] => {
     const values = valuesOf(metric);
     if (!values.some((value) => value !== undefined)) return [];
     const [low, high] = spread ? [valuesOf(spread[0]), valuesOf(spread[1])] : [];
@@ -59,7 +60,9 @@ export function curvesOf({ metrics }: Pick<Training, 'metrics'>): readonly Curve
   if (!costs.some((cost) => cost !== undefined)) return measured;
   let sum = 0;
   const spent = costs.map((cost) => (sum += cost ?? 0));
-  return [...measured, { name: 'Spent', meaning: 'on the workers, all steps so far', span: [0, 0], format: formatUsd, values: spent }];
+  return [...measured, {
+    name: l10n.t('Spent'), meaning: l10n.t('on the workers, all steps so far'), span: [0, 0], format: formatUsd, values: spent,
+  }];
 }
 
 function finite(value: number | undefined): number | undefined {
@@ -133,8 +136,10 @@ const round = (value: number): number => Math.round(value * 10) / 10;
 export function describe({ name, meaning, values, format }: Curve): string {
   const known = values.filter((value) => value !== undefined);
   const [first, last] = [known[0], known.at(-1)];
-  if (first === undefined || last === undefined) return `${name}, ${meaning}: nothing measured.`;
+  if (first === undefined || last === undefined) return l10n.t('{0}, {1}: nothing measured.', name, meaning);
   const [least, most] = known.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [first, first]);
-  const steps = values.length === 1 ? '1 step' : `${values.length} steps`;
-  return `${meaning}, over ${steps}: from ${format(first)} to ${format(last)}, between ${format(least)} and ${format(most)}.`;
+  const figures = [first, last, least, most].map(format);
+  return values.length === 1
+    ? l10n.t('{0}, over 1 step: from {1} to {2}, between {3} and {4}.', meaning, ...figures)
+    : l10n.t('{0}, over {5} steps: from {1} to {2}, between {3} and {4}.', meaning, ...figures, values.length);
 }

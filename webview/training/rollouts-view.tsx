@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { formatUsd } from '../../backend/protocol/figures.ts';
@@ -37,15 +38,15 @@ export function RolloutsView({ training, whole, isUnderWay }: {
   return (
     <section class="rollouts" aria-labelledby="rollouts-title">
       <div class="row section-title">
-        <h2 id="rollouts-title">Plans of step {shown.step}</h2>
-        <span class="figures">{judged} of {planned} done</span>
+        <h2 id="rollouts-title">{l10n.t('Plans of step {0}', shown.step)}</h2>
+        <span class="figures">{l10n.t('{0} of {1} done', judged, planned)}</span>
       </div>
       {shown.step !== current.step && (
-        <p class="quiet rollouts-held">Step {current.step} has begun: its plans come when this one is closed.</p>
+        <p class="quiet rollouts-held">{l10n.t('Step {0} has begun: its plans come when this one is closed.', current.step)}</p>
       )}
       <div ref={area}>
         {groupsOf(shown.list).map(({ place, question, rollouts }) => (
-          <div key={place} class="rollout-group" role="group" aria-label={`Task ${place + 1}`}>
+          <div key={place} class="rollout-group" role="group" aria-label={l10n.t('Task {0}', place + 1)}>
             <h3 class="quiet" dir="auto" title={visibleText(question)}>{visibleText(question)}</h3>
             <ul>
               {rollouts.map((rollout) => {
@@ -61,7 +62,7 @@ export function RolloutsView({ training, whole, isUnderWay }: {
           </div>
         ))}
         {planned > MAX_TOLD_ROLLOUTS && shown.list.length >= MAX_TOLD_ROLLOUTS && (
-          <p class="quiet">The first {MAX_TOLD_ROLLOUTS} of {planned} are shown.</p>
+          <p class="quiet">{l10n.t('The first {0} of {1} are shown.', MAX_TOLD_ROLLOUTS, planned)}</p>
         )}
       </div>
     </section>
@@ -73,17 +74,17 @@ function RolloutRow({ rollout, isUnderWay, isOpen, whole, onToggle }: {
 }): JSX.Element {
   const { sample, revises, steps, text, reward, costUsd, place } = rollout;
   const { words, icon, tone } = outcomeOf(rollout, isUnderWay);
-  const name = `Plan ${sample + 1}${revises ? ', revised' : ''}`;
-  const figures = [...(reward === undefined ? [] : [`reward ${reward.toFixed(2)}`]), ...(costUsd === undefined ? [] : [formatUsd(costUsd)])];
+  const name = revises ? l10n.t('Plan {0}, revised', sample + 1) : l10n.t('Plan {0}', sample + 1);
+  const figures = [...(reward === undefined ? [] : [l10n.t('reward {0}', reward.toFixed(2))]), ...(costUsd === undefined ? [] : [formatUsd(costUsd)])];
   return (
     <li class="rollout">
       <button type="button" class="rollout-title" aria-expanded={isOpen} onClick={onToggle}>
         <Icon name={icon} tone={tone} />
-        <span><strong>{name}</strong><span class="visually-hidden"> of task {place + 1}</span> {words} </span>
+        <span><strong>{name}</strong><span class="visually-hidden"> {l10n.t('of task {0}', place + 1)}</span> {words} </span>
         <span class="figures">{figures.join(' · ')}</span>
       </button>
       {isOpen
-        ? <div class="rollout-whole">{whole ? <WholeRolloutView whole={whole} /> : <p class="quiet">Reading the plan…</p>}</div>
+        ? <div class="rollout-whole">{whole ? <WholeRolloutView whole={whole} /> : <p class="quiet">{l10n.t('Reading the plan…')}</p>}</div>
         : (
           <>
             {steps.length > 0 && (
@@ -93,7 +94,7 @@ function RolloutRow({ rollout, isUnderWay, isOpen, whole, onToggle }: {
                 ))}
               </ol>
             )}
-            {text !== undefined && <p class="rollout-steps quiet" dir="auto">{visibleText(text) || 'Nothing was written.'}</p>}
+            {text !== undefined && <p class="rollout-steps quiet" dir="auto">{visibleText(text) || l10n.t('Nothing was written.')}</p>}
           </>
         )}
     </li>
@@ -103,15 +104,17 @@ function RolloutRow({ rollout, isUnderWay, isOpen, whole, onToggle }: {
 function outcomeOf({ outcome }: Rollout, isUnderWay: boolean): { readonly words: string; readonly icon: IconName; readonly tone: Tone } {
   switch (outcome) {
     case 'running':
-      return isUnderWay ? { words: 'is carried out', icon: 'loading', tone: 'busy' } : { words: 'not finished', icon: 'circle-outline', tone: 'quiet' };
+      return isUnderWay
+        ? { words: l10n.t('is carried out'), icon: 'loading', tone: 'busy' }
+        : { words: l10n.t('not finished'), icon: 'circle-outline', tone: 'quiet' };
     case 'verified':
-      return { words: 'verified', icon: 'pass-filled', tone: 'good' };
+      return { words: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
     case 'not-verified':
-      return { words: 'not verified', icon: 'error', tone: 'bad' };
+      return { words: l10n.t('not verified'), icon: 'error', tone: 'bad' };
     case 'unparseable':
-      return { words: 'could not be read', icon: 'circle-slash', tone: 'quiet' };
+      return { words: l10n.t('could not be read'), icon: 'circle-slash', tone: 'quiet' };
     case 'unknown':
-      return { words: 'could not be judged', icon: 'warning', tone: 'caution' };
+      return { words: l10n.t('could not be judged'), icon: 'warning', tone: 'caution' };
   }
 }
 

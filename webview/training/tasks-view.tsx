@@ -1,7 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { TaskNote, TaskNotes, Training } from '../../backend/protocol/training.ts';
 import { Disclosure } from '../disclosure.tsx';
+import { fillSentence } from '../fill-sentence.ts';
 import { useHost } from '../host.ts';
 import { visibleText } from '../markdown/visible-text.ts';
 
@@ -20,8 +22,8 @@ export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
   const known = notes ? { train: notes.train, heldOut: notes.heldOut } : { train, heldOut };
   if (known.train + known.heldOut === 0 && !notes && state !== 'preparing' && state !== 'failed' && state !== 'paused') return null;
   return (
-    <section class="tasks" aria-label="Tasks of the training">
-      <Disclosure id={`${trainingId}/tasks`} title="Tasks" aside={countsOf(known, notes)}>
+    <section class="tasks" aria-label={l10n.t('Tasks of the training')}>
+      <Disclosure id={`${trainingId}/tasks`} title={l10n.t('Tasks')} aside={countsOf(known, notes)}>
         <TaskGroups trainingId={trainingId} notes={notes} isMaking={state === 'preparing'} />
       </Disclosure>
     </section>
@@ -29,13 +31,21 @@ export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
 }
 
 function countsOf({ train, heldOut }: { readonly train: number; readonly heldOut: number }, notes: TaskNotes | undefined): string {
-  return [`${train} to learn from`, `${heldOut} held out`, ...(notes && notes.leftOut > 0 ? [`${notes.leftOut} left out`] : [])].join(' · ');
+  return [
+    l10n.t('{0} to learn from', train), l10n.t('{0} held out', heldOut), ...(notes && notes.leftOut > 0 ? [l10n.t('{0} left out', notes.leftOut)] : []),
+  ].join(' · ');
 }
 
-const GROUPS: readonly { readonly state: TaskNote['state']; readonly title: string; readonly count: 'train' | 'heldOut' | 'leftOut' }[] = [
-  { state: 'train', title: 'To learn from', count: 'train' },
-  { state: 'held-out', title: 'Held out', count: 'heldOut' },
-  { state: 'left-out', title: 'Left out', count: 'leftOut' },
+interface TaskGroup {
+  readonly state: TaskNote['state'];
+  readonly title: string;
+  readonly count: 'train' | 'heldOut' | 'leftOut';
+}
+
+const groups = (): readonly TaskGroup[] => [
+  { state: 'train', title: l10n.t('To learn from'), count: 'train' },
+  { state: 'held-out', title: l10n.t('Held out'), count: 'heldOut' },
+  { state: 'left-out', title: l10n.t('Left out'), count: 'leftOut' },
 ];
 
 function TaskGroups({ trainingId, notes, isMaking }: {
@@ -44,26 +54,34 @@ function TaskGroups({ trainingId, notes, isMaking }: {
   const host = useHost();
   const ask = (count: number): void => host.post({ type: 'trainingTasks', trainingId, count });
   useEffect(() => ask(FIRST), [trainingId]);
-  if (!notes) return <p class="quiet">Reading the tasks…</p>;
+  if (!notes) return <p class="quiet">{l10n.t('Reading the tasks…')}</p>;
   const { tasks, total, untried } = notes;
   return (
     <>
       {total === 0
-        ? <p class="quiet">{isMaking ? 'None has been tried yet.' : 'There are none.'}</p>
-        : <p class="quiet">A task of the project is admitted only where tests fail before its change is mended and pass afterwards, twice each.</p>}
-      {GROUPS.map(({ state, title, count }) => notes[count] > 0 && (
+        ? <p class="quiet">{isMaking ? l10n.t('None has been tried yet.') : l10n.t('There are none.')}</p>
+        : (
+          <p class="quiet">
+            {l10n.t('A task of the project is admitted only where tests fail before its change is mended and pass afterwards, twice each.')}
+          </p>
+        )}
+      {groups().map(({ state, title, count }) => notes[count] > 0 && (
         <Disclosure key={state} id={`${trainingId}/tasks/${state}`} title={title} aside={notes[count]} initially>
           <TaskList name={title} tasks={tasks.filter((task) => task.state === state)} of={notes[count]} />
         </Disclosure>
       ))}
-      {untried > 0 && <p class="quiet">{isMaking ? `Still to be tried, at most: ${untried}.` : `Found and not tried: ${untried}.`}</p>}
+      {untried > 0 && (
+        <p class="quiet">{isMaking ? l10n.t('Still to be tried, at most: {0}.', untried) : l10n.t('Found and not tried: {0}.', untried)}</p>
+      )}
       {tasks.length < total && tasks.length < MOST && (
         <button type="button" class="show-all" onClick={() => ask(Math.min(MOST, tasks.length + FIRST))}>
-          Show more: {tasks.length} of {total} are here
+          {l10n.t('Show more: {0} of {1} are here', tasks.length, total)}
         </button>
       )}
       {total > MOST && tasks.length >= MOST && (
-        <p class="quiet">The first {MOST} of {total}; <code>conductor train show {trainingId} --tasks</code> prints all.</p>
+        <p class="quiet">
+          {fillSentence(l10n.t('The first {0} of {1}; {2} prints all.'), MOST, total, <code>{`conductor train show ${trainingId} --tasks`}</code>)}
+        </p>
       )}
     </>
   );
@@ -81,7 +99,7 @@ function TaskList({ name, tasks, of }: { readonly name: string; readonly tasks: 
           </li>
         ))}
       </ul>
-      {tasks.length < of && <p class="quiet">{tasks.length} of {of} are here.</p>}
+      {tasks.length < of && <p class="quiet">{l10n.t('{0} of {1} are here.', tasks.length, of)}</p>}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { formatElapsed } from '../../backend/protocol/figures.ts';
 import type { Training, TrainingState } from '../../backend/protocol/training.ts';
 import type { Stage } from '../run-stage.ts';
@@ -11,21 +12,23 @@ export function trainingStage({ state, adopted, step, steps }: {
 }): Stage {
   switch (state) {
     case 'preparing':
-      return { text: 'Preparing', icon: 'loading', tone: 'busy' };
+      return { text: l10n.t('Preparing'), icon: 'loading', tone: 'busy' };
     case 'training':
-      return { text: `Training, step ${Math.min(step + 1, steps)} of ${steps}`, icon: 'loading', tone: 'busy' };
+      return { text: l10n.t('Training, step {0} of {1}', Math.min(step + 1, steps), steps), icon: 'loading', tone: 'busy' };
     case 'waiting':
-      return { text: 'Waiting', icon: 'watch', tone: 'caution' };
+      return { text: l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'evaluating':
-      return { text: 'Comparing on held-out tasks', icon: 'loading', tone: 'busy' };
+      return { text: l10n.t('Comparing on held-out tasks'), icon: 'loading', tone: 'busy' };
     case 'paused':
-      return { text: 'Paused', icon: 'debug-pause', tone: 'caution' };
+      return { text: l10n.t('Paused'), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
-      return { text: 'Failed', icon: 'error', tone: 'bad' };
+      return { text: l10n.t('Failed'), icon: 'error', tone: 'bad' };
     case 'cancelled':
-      return { text: 'Cancelled', icon: 'circle-slash', tone: 'quiet' };
+      return { text: l10n.t('Cancelled'), icon: 'circle-slash', tone: 'quiet' };
     case 'completed':
-      return adopted ? { text: 'Adopted', icon: 'pass-filled', tone: 'good' } : { text: 'Trained', icon: 'mortar-board', tone: 'quiet' };
+      return adopted
+        ? { text: l10n.t('Adopted'), icon: 'pass-filled', tone: 'good' }
+        : { text: l10n.t('Trained'), icon: 'mortar-board', tone: 'quiet' };
   }
 }
 
@@ -49,16 +52,17 @@ export function fractionOf({ state, step, progress, config: { steps } }: Trainin
 
 /** What has been counted, such as `step 3 of 50, 2 of 4 tasks`. */
 export function countsOf({ state, step, progress, config: { steps } }: Training): string {
-  const counted = progress && `${progress.done} of ${progress.of} ${state === 'preparing' ? 'tried' : 'tasks'}`;
-  if (state === 'preparing' || state === 'evaluating') return counted ?? '';
-  return [`${step} of ${steps} steps done`, ...(counted ? [`${counted} of the next`] : [])].join(', ');
+  if (state === 'preparing') return progress ? l10n.t('{0} of {1} tried', progress.done, progress.of) : '';
+  if (state === 'evaluating') return progress ? l10n.t('{0} of {1} tasks', progress.done, progress.of) : '';
+  const done = l10n.t('{0} of {1} steps done', step, steps);
+  return progress ? [done, l10n.t('{0} of {1} tasks of the next', progress.done, progress.of)].join(', ') : done;
 }
 
 /** How long the steps that are left will take, comparison not counted; undefined where nobody can say yet. */
 export function timeLeft({ state, step, secondsPerStep, progress, config }: Training): string | undefined {
   if (state !== 'training' || secondsPerStep === undefined) return undefined;
   const left = config.steps - step - (progress ? progress.done / Math.max(1, progress.of) : 0);
-  return `about ${formatElapsed(secondsPerStep * Math.max(0, left) * 1_000)} left`;
+  return l10n.t('about {0} left', formatElapsed(secondsPerStep * Math.max(0, left) * 1_000));
 }
 
 /** What a screen reader is told when a training went on: changes of state, not each step. */

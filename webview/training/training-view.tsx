@@ -1,11 +1,13 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { formatTokens, formatUsd, formatWhen, plural } from '../../backend/protocol/figures.ts';
+import { formatTokens, formatUsd, formatWhen } from '../../backend/protocol/figures.ts';
 import { isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import type { TaskNotes, Training, WholeRollout } from '../../backend/protocol/training.ts';
 import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
 import { useNow } from '../clock.tsx';
 import { Button, Icon } from '../controls.tsx';
 import { useHost } from '../host.ts';
+import { language } from '../language.ts';
 import { Notice } from '../notice.tsx';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
@@ -38,16 +40,22 @@ export function TrainingView({ training, tasks, rollout }: {
 
 function Title({ training: { workspace, model, tasks, startedAt } }: { readonly training: Training }): JSX.Element {
   const now = useNow(false);
-  const found = tasks.train + tasks.heldOut > 0;
+  const facts = [
+    ...(tasks.train + tasks.heldOut > 0 ? [l10n.t('{0} to learn from', countOfTasks(tasks.train)), l10n.t('{0} held out', tasks.heldOut)] : []),
+    l10n.t('begun {0}', formatWhen(startedAt, now, language())),
+  ];
   return (
-    <section aria-label="Training">
-      <h2 class="question" dir="auto">Fine-tuning on {lastPart(workspace)}</h2>
+    <section aria-label={l10n.t('Training')}>
+      <h2 class="question" dir="auto">{l10n.t('Fine-tuning on {0}', lastPart(workspace))}</h2>
       <p class="quiet">
-        <span dir="auto">{lastPart(model)}</span>
-        {found && `, ${plural(tasks.train, 'task')} to learn from, ${tasks.heldOut} held out`}, begun {formatWhen(startedAt, now)}
+        <span dir="auto">{lastPart(model)}</span>, {facts.join(', ')}
       </p>
     </section>
   );
+}
+
+function countOfTasks(count: number): string {
+  return count === 1 ? l10n.t('1 task') : l10n.t('{0} tasks', count);
 }
 
 /** The name of a folder, or of a model that is one. */
@@ -63,8 +71,12 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}</strong>
       <span class="figures">
-        <span title="Spent, of what the training may cost at most">{formatUsd(spentUsd)} of {formatUsd(budget.usd)}</span> ·{' '}
-        <span title="Tokens of Conductor and workers, of the most that are allowed">{formatTokens(spentTokens)} of {formatTokens(budget.tokens)} tok</span>
+        <span title={l10n.t('Spent, of what the training may cost at most')}>
+          {l10n.t('{0} of {1}', formatUsd(spentUsd), formatUsd(budget.usd))}
+        </span> ·{' '}
+        <span title={l10n.t('Tokens of Conductor and workers, of the most that are allowed')}>
+          {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
+        </span>
       </span>
     </div>
   );
@@ -77,7 +89,7 @@ function Progress({ training }: { readonly training: Training }): JSX.Element | 
   const facts = [countsOf(training), timeLeft(training)].filter(Boolean).join(', ');
   return (
     <div class="training-progress">
-      {fraction !== undefined && <progress aria-label="Progress of the training" value={Math.round(fraction * 1_000)} max={1_000} />}
+      {fraction !== undefined && <progress aria-label={l10n.t('Progress of the training')} value={Math.round(fraction * 1_000)} max={1_000} />}
       {state === 'waiting'
         ? <Notice icon="watch" tone="caution">{message}</Notice>
         : state === 'preparing' && <p dir="auto">{message}</p>}
@@ -96,14 +108,15 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
     case 'evaluating':
       return null;
     case 'paused':
-      return message === `${trainingStage({ ...training, steps: training.config.steps }).text}.` ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
+      // The state says that much.
+      return message === 'Paused.' ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
     case 'failed':
       return <Notice icon="error" tone="bad">{message}</Notice>;
     case 'cancelled':
-      return <Notice icon="circle-slash" tone="quiet">Cancelled for good. What it learned is not offered.</Notice>;
+      return <Notice icon="circle-slash" tone="quiet">{l10n.t('Cancelled for good. What it learned is not offered.')}</Notice>;
     case 'completed':
       return adopted
-        ? <Notice icon="pass-filled" tone="good">{conductor} plans with what was trained.</Notice>
+        ? <Notice icon="pass-filled" tone="good">{l10n.t('{0} plans with what was trained.', conductor)}</Notice>
         : <Notice icon="mortar-board" tone="quiet">{message}</Notice>;
   }
 }
@@ -117,15 +130,15 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
   const goesOn = state === 'paused' || state === 'failed';
   return (
     <div class="actions training-actions">
-      {isUnderWay(training) && <Button onClick={post('pause')} label="Pause this training">Pause</Button>}
-      {goesOn && <Button appearance="primary" onClick={post('resume')} label="Resume this training">Resume</Button>}
-      {goesOn && <Button onClick={post('raiseBudget')}>Raise budget…</Button>}
-      {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label="Cancel this training">Cancel</Button>}
+      {isUnderWay(training) && <Button onClick={post('pause')} label={l10n.t('Pause this training')}>{l10n.t('Pause')}</Button>}
+      {goesOn && <Button appearance="primary" onClick={post('resume')} label={l10n.t('Resume this training')}>{l10n.t('Resume')}</Button>}
+      {goesOn && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
+      {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
       {state === 'completed' && comparison && !adopted && (
-        <Button appearance="primary" onClick={post('adopt')} label="Adopt what was trained">Adopt</Button>
+        <Button appearance="primary" onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
-      {adopted && <Button onClick={post('goBack')} label="Go back to the Conductor before">Go back</Button>}
-      {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>Train again</Button>}
+      {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the Conductor before')}>{l10n.t('Go back')}</Button>}
+      {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { formatUsd, formatWhen } from '../../backend/protocol/figures.ts';
@@ -5,6 +6,7 @@ import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { useNow } from '../clock.tsx';
 import { Count, Icon } from '../controls.tsx';
 import { useHost } from '../host.ts';
+import { language } from '../language.ts';
 import { trainingStage } from './training-stage.ts';
 
 /** Past trainings, newest first. */
@@ -14,14 +16,15 @@ export const TrainingsList = memo(function TrainingsList({ trainings }: { readon
   if (trainings.length === 0) return null;
   return (
     <section class="runs" aria-labelledby="trainings-title">
-      <div class="row section-title"><h2 id="trainings-title">Trainings</h2><Count>{trainings.length}</Count></div>
+      <div class="row section-title"><h2 id="trainings-title">{l10n.t('Trainings')}</h2><Count>{trainings.length}</Count></div>
       <ul>
         {trainings.map((training) => {
           const { trainingId, state, startedAt, step, steps, spentUsd, simulated } = training;
           const stage = trainingStage(training);
           const facts = [
-            ...(state === 'training' ? [] : [`${step} of ${steps} steps`]), formatUsd(spentUsd), formatWhen(startedAt, now),
-            ...(simulated ? ['simulated'] : []),
+            ...(state === 'training' ? [] : [l10n.t('{0} of {1} steps', step, steps)]), formatUsd(spentUsd),
+            formatWhen(startedAt, now, language()),
+            ...(simulated ? [l10n.t('simulated')] : []),
           ];
           return (
             <li key={trainingId}>

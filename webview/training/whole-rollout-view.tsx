@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { WholeRollout } from '../../backend/protocol/training.ts';
 import { Disclosure } from '../disclosure.tsx';
@@ -19,7 +20,7 @@ export function WholeRolloutView({ whole: { runId, question, text, steps, messag
               <p class="whole-subtask" dir="auto">{visibleText(step.subtask)}</p>
               {step.problem && <p class="quiet" dir="auto">{visibleText(step.problem)}</p>}
               {step.output !== undefined && (
-                <Disclosure id={`${runId}/${index}`} title={`Answer of step ${index + 1}`}>
+                <Disclosure id={`${runId}/${index}`} title={l10n.t('Answer of step {0}', index + 1)}>
                   <pre tabIndex={0} dir="auto">{visibleText(step.output)}</pre>
                 </Disclosure>
               )}
@@ -27,17 +28,35 @@ export function WholeRolloutView({ whole: { runId, question, text, steps, messag
           ))}
         </ol>
       )}
-      <Disclosure id={`${runId}/question`} title="Question"><pre tabIndex={0} dir="auto">{visibleText(question)}</pre></Disclosure>
-      <Disclosure id={`${runId}/text`} title="As it was written" initially={steps.length === 0}>
-        <pre tabIndex={0} dir="auto">{visibleText(text) || 'Nothing was written.'}</pre>
+      <Disclosure id={`${runId}/question`} title={l10n.t('Question')}><pre tabIndex={0} dir="auto">{visibleText(question)}</pre></Disclosure>
+      <Disclosure id={`${runId}/text`} title={l10n.t('As it was written')} initially={steps.length === 0}>
+        <pre tabIndex={0} dir="auto">{visibleText(text) || l10n.t('Nothing was written.')}</pre>
       </Disclosure>
     </>
   );
 }
 
 /** Where the step stands, and what it was shown. */
-function stateOf({ state, reads, readsPreviousRound }: Step): string {
-  const read = [...(readsPreviousRound ? ['the plan before'] : []), ...(reads.length > 0 ? [`step${reads.length > 1 ? 's' : ''} ${list(reads.map((index) => String(index + 1)))}`] : [])];
-  const words = { pending: 'waits', running: 'is under way', completed: 'answered', failed: 'failed', skipped: 'was skipped' }[state];
-  return read.length > 0 ? `${words}, reads ${list(read)}` : words;
+function stateOf(step: Step): string {
+  return [wordsOf(step), ...readsOf(step)].join(', ');
+}
+
+function wordsOf({ state }: Step): string {
+  switch (state) {
+    case 'pending': return l10n.t('waits');
+    case 'running': return l10n.t('is under way');
+    case 'completed': return l10n.t('answered');
+    case 'failed': return l10n.t('failed');
+    case 'skipped': return l10n.t('was skipped');
+  }
+}
+
+function readsOf({ reads, readsPreviousRound }: Step): readonly string[] {
+  const steps = list(reads.map((index) => index + 1));
+  if (readsPreviousRound) {
+    if (reads.length === 0) return [l10n.t('reads the plan before')];
+    return [reads.length === 1 ? l10n.t('reads the plan before and step {0}', steps) : l10n.t('reads the plan before and steps {0}', steps)];
+  }
+  if (reads.length === 0) return [];
+  return [reads.length === 1 ? l10n.t('reads step {0}', steps) : l10n.t('reads steps {0}', steps)];
 }

@@ -30,7 +30,7 @@ describe('a model of this machine', () => {
     await window.quickPickRow('It plans').click();
     await window.notification('tiny-conductor plays the Conductor now. It runs on the CPU').waitFor();
     await window.runCommand('Conductor: Show Panel');
-    await panel.frame.getByText('plans on the CPU of this machine').waitFor();
+    await panel.frame.getByText('plans · on the CPU of this machine').waitFor();
     await window.screenshot(path.join(PICTURES, 'local-model-dark.png'));
   });
 
@@ -41,7 +41,7 @@ describe('a model of this machine', () => {
     await panel.step(1).waitFor();
     await panel.answer.waitFor({ timeout: 60_000 });
     await expect.poll(() => workbench.runs(), { timeout: 60_000 }).toMatchObject([{ state: 'completed' }]);
-    await panel.frame.getByText('plans on the CPU of this machine').waitFor();
+    await panel.frame.getByText('plans · on the CPU of this machine').waitFor();
     await window.screenshot(path.join(PICTURES, 'local-run-dark.png'));
     await window.useTheme('light');
     await window.screenshot(path.join(PICTURES, 'local-run-light.png'));

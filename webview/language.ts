@@ -1,0 +1,15 @@
+/** BCP 47 tag by which the page writes numbers, dates and lists: the window's language. The house's English is British. */
+export function language(): string {
+  const { lang } = document.documentElement;
+  return lang === '' || lang === 'en' ? 'en-GB' : lang;
+}
+
+/** `12,345` */
+export function formatCount(count: number): string {
+  return count.toLocaleString(language());
+}
+
+/** `1`, `1 and 2`, `1, 2 and 3`. */
+export function list(items: readonly (string | number)[]): string {
+  return new Intl.ListFormat(language(), { type: 'conjunction' }).format(items.map(String));
+}
