@@ -114,6 +114,9 @@ export type FileEdit = z.infer<typeof fileEditSchema>;
 export const modelMessageSchema = z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
 export type ModelMessage = z.infer<typeof modelMessageSchema>;
 
+export const runFileFormatSchema = z.enum(['markdown', 'json']);
+export type RunFileFormat = z.infer<typeof runFileFormatSchema>;
+
 const snapshot = z.custom<RunSnapshot>((value) => typeof value === 'object' && value !== null && 'runId' in value);
 
 /** Requests of a client to the backend. */
@@ -230,6 +233,11 @@ export const clientRequests = {
     }),
     result: runRef,
   },
+  /** The run as a file for others: a document for people, or all of it for programs. Neither holds a key, or lines that look like one. */
+  'run/export': {
+    params: runRef.extend({ format: runFileFormatSchema }),
+    result: z.object({ text: z.string(), fileName: z.string() }),
+  },
   'run/get': { params: runRef, result: z.object({ run: snapshot }) },
   'run/list': {
     params: z.object({
@@ -244,9 +252,12 @@ export const clientRequests = {
   /** The snapshot as of now; from here on the run's events and text come as notifications, without a gap. */
   'run/subscribe': { params: runRef, result: z.object({ run: snapshot }) },
   'run/unsubscribe': { params: runRef, result: nothing },
-  /** What the worker of a step was or is sent; refused while what the step reads is not there. Rounds and steps count from 0. */
+  /**
+   * What the worker of a step was or is sent, or without `step` whoever plays the Conductor, for its last text in the round; refused while
+   * what the step reads is not there.
+   */
   'run/prompt': {
-    params: runRef.extend({ round: z.number().int().nonnegative(), step: z.number().int().nonnegative() }),
+    params: runRef.extend({ round: place, step: place.optional() }),
     result: z.object({ messages: z.array(modelMessageSchema) }),
   },
   /** The answer's edits against the workspace as it is now. */

@@ -12,7 +12,8 @@ import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { RunError } from './failure.ts';
-import { answerText, bestRound, conclusionOf, pastRound, worthAnotherRound } from './round.ts';
+import { answerText, bestRound, conclusionOf, worthAnotherRound } from './round.ts';
+import { planInput } from './plan-prompt.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { stepPrompt } from './step-prompt.ts';
@@ -143,7 +144,7 @@ export class RunDriver {
     const policy = this.#policy();
     const { planTries = PLAN_TRIES } = this.#options;
     while (!this.#view.plan && !this.#view.kept) {
-      const { request, context, pool, policy: { kind, model, worker } } = this.#run;
+      const { policy: { kind, model, worker } } = this.#run;
       const { rejections, forgivenRejections = 0 } = this.#view;
       const rejection = rejections.at(-1);
       if (rejection && rejections.length - forgivenRejections >= planTries) {
@@ -154,11 +155,7 @@ export class RunDriver {
         );
       }
       await policy.sample({
-        question: request.question,
-        context: context?.text ?? '',
-        pool: pool.map(({ description }) => ({ description })),
-        rounds: this.#run.rounds.slice(0, this.#round).map(pastRound),
-        rejection,
+        ...planInput(this.#run, this.#round),
         n: 1,
         sampling: { maxTokens: kind === 'local' ? LOCAL_PLAN_TOKENS : Math.min(MAX_PLAN_TOKENS, worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
         signal: this.#options.signal,

@@ -5,7 +5,7 @@ import type { PromptProfile } from '../conductor/prompt-profile.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
-import type { FileEdit, ModelMessage, RunSummary } from '../protocol/methods.ts';
+import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { Failure, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -17,11 +17,14 @@ import { askClients } from './ask-clients.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { exportedRun } from './export/exported-run.ts';
+import { runMarkdown } from './export/run-markdown.ts';
 import { failureOf, RunError } from './failure.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import { lostAttempts } from './lost-attempts.ts';
 import { MeteredPolicy } from './metered-policy.ts';
 import { contextRequestOf, RunDriver, shownFiles, type PlanningCall, type RunCall } from './run-driver.ts';
+import { planPromptOf } from './plan-prompt.ts';
 import { RunKeys, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
@@ -231,10 +234,25 @@ export class RunManager implements RunService {
     return this.#options.journal.list({ ...filter, kind: 'solve' });
   }
 
-  prompt(runId: string, round: number, step: number): ModelMessage[] {
-    const messages = promptOf(this.snapshot(runId), round, step);
-    if (!messages) throw new RunRefusedError('The step has not been sent anything yet: what it reads is not there.');
+  prompt(runId: string, round: number, step: number | undefined): ModelMessage[] {
+    const run = this.snapshot(runId);
+    const messages = step === undefined ? planPromptOf(run, round) : promptOf(run, round, step);
+    if (!messages) {
+      throw new RunRefusedError(step === undefined
+        ? 'The Conductor has not been asked for this plan yet.'
+        : 'The step has not been sent anything yet: what it reads is not there.');
+    }
     return messages.map(({ role, content }) => ({ role, content }));
+  }
+
+  async export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }> {
+    const run = this.snapshot(runId);
+    const names = new Set([...run.pool, run.policy.worker].flatMap((worker) => worker?.key ?? []));
+    const keys = await Promise.all([...names].map((name) => this.#options.clients.secret(name)));
+    const exported = exportedRun(run, keys.flatMap((key) => key ?? []));
+    return format === 'json'
+      ? { text: `${JSON.stringify(exported, undefined, 2)}\n`, fileName: `conductor-${runId}.json` }
+      : { text: runMarkdown(exported), fileName: `conductor-${runId}.md` };
   }
 
   async edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }> {

@@ -1,4 +1,4 @@
-import type { FileEdit, ModelMessage, RunSummary } from '../protocol/methods.ts';
+import type { FileEdit, ModelMessage, RunFileFormat, RunSummary } from '../protocol/methods.ts';
 import type { ContextPiece, RunText, StoredEvent } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -46,8 +46,10 @@ export interface RunService {
   events(runId: string, afterSeq: number): StoredEvent[];
   /** Newest first; only runs of kind `solve`. */
   list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[];
-  /** What the step's worker was or is sent. @throws RunRefusedError where that is not settled yet */
-  prompt(runId: string, round: number, step: number): ModelMessage[];
+  /** What the step's worker was or is sent, or the Conductor without a step. @throws RunRefusedError where that is not settled yet */
+  prompt(runId: string, round: number, step: number | undefined): ModelMessage[];
+  /** The run as a file for others, with a name for it. */
+  export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }>;
   edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
   previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
   /** Every way to run the workspace's tests that its files show, the likeliest first. */

@@ -227,6 +227,9 @@ describe('a run', () => {
       const told = [0, 1].map((round) => runs.prompt(runId, round, step).map(({ content }) => content).join('\n'));
       expect(told).toEqual(server.of(name).map(({ text }) => text));
     }
+    const plans = [0, 1].map((round) => runs.prompt(runId, round, undefined).map(({ content }) => content).join('\n'));
+    expect(plans).toEqual(server.of('planner').map(({ text }) => text));
+    expect(() => runs.prompt(runId, 2, undefined)).toThrow('has not been asked');
     expect(() => runs.prompt(runId, 0, 2)).toThrow('has not been sent anything');
     expect(() => runs.prompt(runId, 7, 0)).toThrow('has not been sent anything');
   });

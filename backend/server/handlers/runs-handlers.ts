@@ -19,6 +19,7 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
     },
     'run/retry': async ({ runId, round, step, budget }) => ({ runId: await runs.retry(runId, { round, step }, budget) }),
     'run/again': async ({ runId, ...asked }) => ({ runId: await runs.again(runId, asked) }),
+    'run/export': ({ runId, format }) => runs.export(runId, format),
     'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
     'run/list': ({ workspace, search, limit }) => ({ runs: runs.list({ workspace, search, limit }) }),
     'run/events': ({ runId, afterSeq }) => ({ events: runs.events(runId, afterSeq) }),

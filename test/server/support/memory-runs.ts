@@ -96,6 +96,10 @@ export class MemoryRuns implements RunService {
     return Promise.reject(new Error('not needed here'));
   }
 
+  export(): Promise<{ text: string; fileName: string }> {
+    return Promise.resolve({ text: '', fileName: 'run.md' });
+  }
+
   prompt(): [] {
     return [];
   }

@@ -1,0 +1,60 @@
+import { redact } from '../../context/secrets.ts';
+import { VERSION } from '../../protocol/product-version.ts';
+import type { ModelMessage } from '../../protocol/methods.ts';
+import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
+import { planPromptOf } from '../plan-prompt.ts';
+import { promptOf } from '../step-prompt.ts';
+
+/** Grows with any change that a reader of the file would have to know of; docs/export.md says what it holds. */
+export const RUN_FORMAT = 'conductor-run/1';
+
+/** A run as a file: what a person sees of it, and what its workers were sent. */
+export interface ExportedRun {
+  readonly format: typeof RUN_FORMAT;
+  /** Version of Conductor that wrote the file. */
+  readonly conductor: string;
+  readonly run: RunSnapshot;
+  /** What was sent for each round's plan, the last where there were several, and for each step; both count from 0. `step` is null for a plan. */
+  readonly prompts: readonly { readonly round: number; readonly step: number | null; readonly messages: readonly ModelMessage[] }[];
+}
+
+/**
+ * The run for others to read. Lines that look like a secret are left out as they are from what models are sent, and so is every key that
+ * its workers are called with, whatever text it may stand in.
+ * @param keys values of the keys
+ */
+export function exportedRun(run: RunSnapshot, keys: readonly string[]): ExportedRun {
+  const prompts = run.rounds.flatMap((round) => {
+    const asked = round.steps.filter(({ state }) => state !== 'pending' && state !== 'skipped');
+    const sent = [
+      { step: null, messages: planPromptOf(run, round.index) },
+      ...asked.map(({ index }) => ({ step: index, messages: promptOf(run, round.index, index) })),
+    ];
+    return sent.flatMap(({ step, messages = [] }) => (messages.length > 0
+      ? [{ round: round.index, step, messages: messages.map(({ role, content }) => ({ role, content })) }]
+      : []));
+  });
+  const told: ExportedRun = { format: RUN_FORMAT, conductor: VERSION, run: withPlainAddresses(run), prompts };
+  // The longest first, so that no part of a key is left of one that holds another.
+  const longestFirst = keys.filter((key) => key !== '').toSorted((a, b) => b.length - a.length);
+  return everyText(told, (text) => redact(longestFirst.reduce((rest, key) => rest.replaceAll(key, '[key]'), text).split('\n')).lines.join('\n'));
+}
+
+/** Addresses of servers without what may stand in them beside the address. */
+function withPlainAddresses(run: RunSnapshot): RunSnapshot {
+  const plain = <T extends { readonly baseUrl?: string | undefined }>(worker: T): T => {
+    if (worker.baseUrl === undefined) return worker;
+    const { origin, pathname } = new URL(worker.baseUrl);
+    return { ...worker, baseUrl: `${origin}${pathname}` };
+  };
+  const { worker } = run.policy;
+  return { ...run, pool: run.pool.map(plain), policy: { ...run.policy, ...(worker && { worker: plain(worker) }) } };
+}
+
+/** The value with each of its strings changed. */
+function everyText<T>(value: T, change: (text: string) => string): T {
+  if (typeof value === 'string') return change(value) as T;
+  if (Array.isArray(value)) return value.map((item: unknown) => everyText(item, change)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, everyText<unknown>(item, change)])) as T;
+}

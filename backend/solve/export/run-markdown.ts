@@ -1,0 +1,226 @@
+import path from 'node:path';
+import { formatDuration, formatMoney, formatTokens, plural } from '../../protocol/figures.ts';
+import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
+import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
+import { totalTokens } from '../../protocol/token-counts.ts';
+import type { TestChange, Verdict } from '../../protocol/verdict.ts';
+import { isVerified } from '../../protocol/verdict-facts.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import type { ExportedRun } from './exported-run.ts';
+import { code, fenced, words } from './markdown-text.ts';
+
+/** Tests that passed before and after are named up to this many. */
+const MAX_KEPT = 50;
+
+/**
+ * The run as a document for people. Everything that a person, a model or a test wrote stands in fences, in code or escaped: nothing of it
+ * can be taken for the document's own words.
+ */
+export function runMarkdown({ run, conductor }: ExportedRun): string {
+  const blocks = [
+    `# Conductor run ${run.runId}`,
+    ...head(run),
+    '## Question',
+    fenced(run.request.question),
+    ...contextBlocks(run),
+    ...run.rounds.flatMap((round) => roundBlocks(run, round)),
+    ...answerBlocks(run),
+    '## Cost',
+    costTable(run),
+    `Written by Conductor ${conductor}.`,
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function head(run: RunSnapshot): string[] {
+  const { request, pool, policy, acceptedAt, updatedAt, parentId, retried } = run;
+  const isSimulated = [...pool, policy.worker].some((worker) => worker?.simulated);
+  const from = parentId === undefined
+    ? []
+    : [retried
+        ? `- Asked again: round ${retried.round + 1}, step ${retried.step + 1} of run ${code(parentId)}; what was kept of that run was not paid for again`
+        : `- Asked again: the question of run ${code(parentId)}, of other workers`];
+  return [
+    ...(isSimulated ? ['**SIMULATED: the workers of this run are a simulation. Nothing they say comes from a real model.**'] : []),
+    [
+      `- Result: **${result(run)}**${run.message ? `: ${words(run.message)}` : ''}`,
+      `- Asked: ${new Date(acceptedAt).toISOString()}, took ${formatDuration(updatedAt - acceptedAt)}`,
+      ...(request.workspace === undefined ? [] : [`- Project: ${code(path.basename(request.workspace))}`]),
+      `- Conductor: ${nameOf(policy.worker, policy.model)}`,
+      ...pool.map((worker, ordinal) => `- Worker ${ordinal}: ${nameOf(worker)}`),
+      ...from,
+      `- Cost: ${money(run.spent)} of at most ${formatMoney({ usd: run.budget.runUsd, unpricedTokens: 0 })}`,
+    ].join('\n'),
+  ];
+}
+
+function nameOf(worker: WorkerConfig | undefined, otherwise = ''): string {
+  if (!worker) return code(otherwise);
+  return `${code(worker.id)}, model ${code(worker.model)}${worker.simulated ? ' (simulated)' : ''}`;
+}
+
+function result({ state, outcome }: RunSnapshot): string {
+  switch (state) {
+    case 'completed':
+      return outcome === 'verified' ? 'Verified' : outcome === 'unchecked' ? 'Unchecked' : 'Not verified';
+    case 'stopped': return 'Stopped by the budget';
+    case 'failed': return 'Failed';
+    case 'cancelled': return 'Cancelled';
+    case 'waiting': return 'Waiting';
+    case 'running': return 'Under way';
+  }
+}
+
+function contextBlocks({ context }: RunSnapshot): string[] {
+  if (!context) return [];
+  const pieces = context.pieces.map(({ path: file, startLine, endLine, reason, tokens }) =>
+    `- ${code(`${file}:${startLine}-${endLine}`)}: ${words(reason)}, ${formatTokens(tokens)} tokens`);
+  const leftOut = context.leftOut.map(({ path: file, reason }) => `- not sent: ${code(file)}: ${words(reason)}`);
+  const lines = [...pieces, ...leftOut];
+  return [
+    '## Context',
+    `${plural(context.pieces.length, 'piece')} of the project, ${formatTokens(context.tokens)} tokens, went to the models with the question.`,
+    ...(lines.length > 0 ? [lines.join('\n')] : []),
+  ];
+}
+
+function roundBlocks(run: RunSnapshot, round: RoundView): string[] {
+  return [
+    `## Round ${round.index + 1}`,
+    ...round.rejections.flatMap(({ message, text }) => [`A text of the Conductor was no plan: ${words(message)}`, fenced(text)]),
+    ...planBlocks(run, round),
+    ...round.steps.flatMap((step) => stepBlocks(run, round, step)),
+    ...(round.verdict ? verdictBlocks(round.verdict) : []),
+    ...changeBlocks(round),
+  ];
+}
+
+function planBlocks({ pool }: RunSnapshot, { steps, kept, planText, planKeptFrom }: RoundView): string[] {
+  if (kept) return ['The Conductor kept the answer before.'];
+  if (planText === undefined) return ['There is no plan yet.'];
+  const rows = steps.map(({ index, worker, reads, readsPreviousRound, state, durationMs }) => [
+    index + 1,
+    idOf(pool, worker),
+    [...reads.map((read) => read + 1), ...(readsPreviousRound ? ['the round before'] : [])].join(', ') || '–',
+    STATES[state],
+    durationMs === undefined ? '–' : formatDuration(durationMs),
+  ]);
+  return [
+    '### Plan',
+    ...(planKeptFrom === undefined ? [] : [`Kept from run ${code(planKeptFrom)}.`]),
+    table(['Step', 'Worker', 'Reads', 'State', 'Time'], rows),
+    'The Conductor wrote:',
+    fenced(planText),
+  ];
+}
+
+const STATES: Readonly<Record<StepView['state'], string>> = {
+  pending: 'not run', running: 'running', completed: 'done', failed: 'failed', skipped: 'skipped',
+};
+
+function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView): string[] {
+  const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason } = step;
+  return [
+    `### Step ${index + 1}: ${idOf(pool, worker)}${answer?.step === index ? ', the answer' : ''}`,
+    'Instruction:',
+    fenced(subtask),
+    ...(keptFrom === undefined ? [] : [`Kept from run ${code(keptFrom)}.`]),
+    ...(output === undefined ? [] : ['Output:', fenced(output)]),
+    ...(finishReason === undefined || finishReason === 'stop' ? [] : ['The output was cut short by its provider.']),
+    ...(failure ? [`Failed: ${words(failure.message)}`] : []),
+    ...(skippedBecause === undefined ? [] : [`Skipped: ${words(skippedBecause)}`]),
+  ];
+}
+
+function verdictBlocks(verdict: Verdict): string[] {
+  const { command, sandboxed, durationMs, notes, tests, reason, outcome } = verdict;
+  const { passed, total } = passCount(tests);
+  const kept = tests.filter((test) => changeKind(test) === 'kept');
+  const others = tests.filter((test) => changeKind(test) !== 'kept');
+  const unnamed = kept.length - MAX_KEPT;
+  return [
+    '### Tests',
+    `**${isVerified(verdict) ? 'Verified' : VERDICTS[outcome]}**: ${words(reason)}`,
+    [
+      `- Command: ${code(command)}, ${sandboxed ? 'in the sandbox' : 'without a sandbox'}, ${formatDuration(durationMs)}`,
+      ...(total > 0 ? [`- ${passed} of ${total} pass with the answer`] : []),
+      ...notes.map((note) => `- Note: ${words(note)}`),
+    ].join('\n'),
+    ...others.flatMap((test) => [testLine(test), ...(test.message ? [fenced(test.message)] : [])]),
+    ...(kept.length > 0 ? [kept.slice(0, MAX_KEPT).map(testLine).join('\n')] : []),
+    ...(unnamed > 0 ? [`And ${plural(unnamed, 'test')} more that passed before and after.`] : []),
+  ];
+}
+
+/** A verdict that says `verified` in one field alone is none. */
+const VERDICTS: Readonly<Record<Verdict['outcome'], string>> = {
+  verified: 'Not verified', failed: 'Not verified', refused: 'Not accepted for checking', infrastructure: 'Could not be checked',
+};
+
+function testLine(test: TestChange): string {
+  return `- ${KINDS[changeKind(test)]}: ${code(test.id)}, ${test.before} before, ${test.after} after`;
+}
+
+const KINDS: Readonly<Record<ChangeKind, string>> = {
+  'mended': 'mended', 'broken': '**broken**', 'newly-failing': '**newly failing**', 'still-failing': '**still failing**', 'added': 'added',
+  'flaky': 'flaky', 'kept': 'kept', 'not-run': 'not run',
+};
+
+function changeBlocks({ answer }: RoundView): string[] {
+  if (!answer || answer.edits.length + answer.refused.length === 0) return [];
+  return [
+    '### Changes',
+    ...answer.edits.flatMap(({ path: file, kind, diff }) => [`${kind}: ${code(file)}`, fenced(diff, 'diff')]),
+    ...answer.refused.map(({ path: file, reason }) => `Refused: ${code(file)}: ${words(reason)}`),
+  ];
+}
+
+function answerBlocks(run: RunSnapshot): string[] {
+  const answer = answerOf(run)?.round;
+  if (!answer?.answer) return [];
+  return ['## Answer', `The answer is the output of step ${answer.answer.step + 1} in round ${answer.index + 1}.`];
+}
+
+function costTable({ rounds, pool, policy, spent }: RunSnapshot): string {
+  const steps = rounds.flatMap((round) => round.steps.map((step) => ({ round, step })));
+  const rows = steps.map(({ round, step }) => [
+    `Round ${round.index + 1}, step ${step.index + 1}${step.keptFrom === undefined ? '' : ' (kept)'}`, idOf(pool, step.worker), ...figures(step.spent),
+  ]);
+  const planning = less(spent, steps.map(({ step }) => step.spent));
+  return table(['What', 'Worker', 'Tokens in', 'Tokens out', 'Cost'], [
+    ['Plans', code(policy.worker?.id ?? policy.model), ...figures(planning)], ...rows, ['**In all**', '', ...figures(spent)],
+  ]);
+}
+
+/** What is left of a sum without some of its parts. */
+function less(all: Spent, parts: readonly Spent[]): Spent {
+  const sum = (of: (spent: Spent) => number): number => Math.max(0, of(all) - parts.reduce((total, part) => total + of(part), 0));
+  const usd = sum((spent) => spent.usd);
+  return {
+    // What is left of adding floating-point numbers in another order is nothing.
+    usd: usd < 1e-9 ? 0 : usd,
+    unpricedTokens: sum((spent) => spent.unpricedTokens),
+    estimated: all.estimated,
+    usage: {
+      uncachedInput: sum(({ usage }) => usage.uncachedInput), cacheRead: sum(({ usage }) => usage.cacheRead),
+      cacheWrite: sum(({ usage }) => usage.cacheWrite), output: sum(({ usage }) => usage.output), reasoning: sum(({ usage }) => usage.reasoning),
+      estimated: all.usage.estimated,
+    },
+  };
+}
+
+function figures(spent: Spent): string[] {
+  const { uncachedInput, cacheRead, cacheWrite, output, reasoning } = spent.usage;
+  if (totalTokens(spent.usage) === 0) return ['–', '–', spent.usd > 0 ? money(spent) : '–'];
+  return [String(uncachedInput + cacheRead + cacheWrite), String(output + reasoning), money(spent)];
+}
+
+const money = (spent: Spent = NOTHING_SPENT): string => formatMoney(spent);
+
+/** Ids are letters, digits, dots, dashes and underscores. */
+const idOf = (pool: readonly WorkerConfig[], ordinal: number): string => code(pool[ordinal]?.id ?? `worker ${ordinal}`);
+
+/** Cells are ours, or ids of workers. */
+function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  return [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
