@@ -1,6 +1,6 @@
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
-import type { RunEventOf, StoredEvent } from '../protocol/run-events.ts';
+import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
@@ -72,6 +72,8 @@ export class RunPrinter {
           + (event.sandboxed ? '' : style('yellow', ' (without a sandbox)')));
       case 'verify.completed':
         return this.#verdict(event.verdict);
+      case 'budget.warned':
+        return this.#line('Budget', style('yellow', warningText(event)));
       case 'run.accepted':
       case 'attempt.started':
       case 'run.stopped':
@@ -168,6 +170,13 @@ export class RunPrinter {
   #line(label: string, text: string): void {
     this.#terminal.say(`${this.#terminal.style('dim', label.padEnd(LABEL_WIDTH))}${text}`);
   }
+}
+
+/** That much of a limit is spent. */
+function warningText({ limit, spent, of }: BudgetWarning): string {
+  const [whose, amount] = [limit.startsWith('day') ? 'the day' : 'this run', limit.endsWith('Usd') ? formatUsd : formatTokens];
+  const unit = limit.endsWith('Usd') ? '' : ' tokens';
+  return `${Math.floor((spent / of) * 100)} % of the budget of ${whose} is spent: ${amount(spent)} of ${amount(of)}${unit}`;
 }
 
 const nameOf = (id: string, simulated = false): string => (simulated ? `${id} (simulated)` : id);

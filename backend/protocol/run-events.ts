@@ -3,7 +3,7 @@ import { planSchema } from './plan.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
-import { budgetSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetLimitSchema, budgetSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Everything that can happen to a run, in the past tense. The journal stores these events, the backend sends them to its clients, and
@@ -82,6 +82,10 @@ export const purposeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('step'), step }),
 ]);
 export type Purpose = z.infer<typeof purposeSchema>;
+
+/** So much of a limit is spent that people are told: dollars or tokens, as the limit counts. */
+export const budgetWarningSchema = z.object({ limit: budgetLimitSchema, spent: z.number().nonnegative(), of: z.number().positive() });
+export type BudgetWarning = z.infer<typeof budgetWarningSchema>;
 
 export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
@@ -186,7 +190,15 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),
   /** The run ended with what it has and can be resumed. */
-  z.object({ type: z.literal('run.stopped'), reason: z.enum(['budget']), message: z.string() }),
+  z.object({
+    type: z.literal('run.stopped'),
+    reason: z.enum(['budget']),
+    /** Which limit does not hold the next call; absent for a training's. */
+    limit: budgetLimitSchema.optional(),
+    message: z.string(),
+  }),
+  /** The run goes on; once for each limit that is nearly spent. */
+  budgetWarningSchema.extend({ type: z.literal('budget.warned') }),
   z.object({
     type: z.literal('run.completed'),
     /** `unchecked`: there was no test to run. */

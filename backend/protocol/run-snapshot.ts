@@ -1,12 +1,12 @@
 import type {
-  ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
+  BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import type { Verdict } from './verdict.ts';
-import type { Budget, WorkerConfig } from './worker-config.ts';
+import type { Budget, BudgetLimit, WorkerConfig } from './worker-config.ts';
 
 /*
  * A run as a person sees it: the fold of its events. The panel, the command line, resuming and the history all read this one form.
@@ -124,6 +124,10 @@ export interface RunSnapshot {
   readonly answerRound?: number;
   /** The last word on the run: why it waits, stopped, failed, or how it ended. */
   readonly message?: string;
+  /** The limit that the run stopped at. */
+  readonly stoppedBy?: BudgetLimit;
+  /** Limits that were nearly spent, since the run began or somebody last resumed it. */
+  readonly warnings?: readonly BudgetWarning[];
   readonly failure?: Failure;
 }
 
@@ -169,15 +173,18 @@ function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'
 export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
   if (stored.seq <= run.seq) return run;
   const { event, at } = stored;
-  const { message: _message, failure: _failure, ...kept } = run;
+  const { message: _message, failure: _failure, stoppedBy: _limit, ...kept } = run;
   const next: RunSnapshot = { ...kept, seq: stored.seq, updatedAt: at, state: 'running' };
   switch (event.type) {
     case 'run.accepted':
       return { ...next, state: run.state };
     case 'run.resumed': {
-      const { outcome: _outcome, answerRound: _answerRound, ...again } = next;
+      const { outcome: _outcome, answerRound: _answerRound, warnings, ...again } = next;
       const rounds = next.rounds.map(forgetUnfinished);
-      return { ...again, budget: event.budget ?? next.budget, rounds: event.reason === 'user' ? rounds.map(forgiveRejections) : rounds };
+      const resumed = { ...again, budget: event.budget ?? next.budget };
+      // Whoever resumes a run knows what it has cost, and may have raised its limits.
+      if (event.reason === 'user') return { ...resumed, rounds: rounds.map(forgiveRejections) };
+      return { ...resumed, rounds, ...(warnings && { warnings }) };
     }
     case 'run.waiting':
       return { ...next, state: 'waiting', message: event.message };
@@ -242,7 +249,11 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'verify.completed':
       return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));
     case 'run.stopped':
-      return { ...next, state: 'stopped', message: event.message };
+      return { ...next, state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }) };
+    case 'budget.warned': {
+      const { limit, spent, of } = event;
+      return { ...next, warnings: [...(next.warnings ?? []), { limit, spent, of }] };
+    }
     case 'run.completed':
       return {
         ...next, state: 'completed', outcome: event.outcome, answerRound: event.round, message: event.message,

@@ -88,8 +88,14 @@ export const budgetSchema = z.strictObject({
   runTokens: tokens.default(400_000),
   dayUsd: usd.default(10),
   dayTokens: tokens.default(4_000_000),
+  /** People are told when so many hundredths of a limit are spent; `DEFAULT_WARN_AT_PERCENT` where it is absent. */
+  warnAtPercent: z.number().int().min(1).max(100).optional(),
 });
 export type Budget = z.infer<typeof budgetSchema>;
+
+/** Names of the limits that calls are held by. */
+export const budgetLimitSchema = z.enum(['runUsd', 'runTokens', 'dayUsd', 'dayTokens']);
+export type BudgetLimit = z.infer<typeof budgetLimitSchema>;
 
 /** Limits of one run instead of the file's. Not `budgetSchema.partial()`: that would fill in the defaults. */
 export const budgetOverrideSchema = z.strictObject({ runUsd: usd, runTokens: tokens, dayUsd: usd, dayTokens: tokens }).partial();

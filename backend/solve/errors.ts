@@ -1,3 +1,6 @@
+import type { BudgetLimit } from '../protocol/worker-config.ts';
+import { BudgetSpentError } from '../workers/errors.ts';
+
 /** No run has this id. */
 export class RunNotFoundError extends Error {
   override readonly name = 'RunNotFoundError';
@@ -6,6 +9,16 @@ export class RunNotFoundError extends Error {
   constructor(runId: string) {
     super(`There is no run "${runId}"; "conductor runs list" shows those there are.`);
     this.runId = runId;
+  }
+}
+
+/** A limit of the run, or of the day, does not hold the next call. Nothing was sent. */
+export class LimitReachedError extends BudgetSpentError {
+  readonly limit: BudgetLimit;
+
+  constructor(limit: BudgetLimit, scope: string, message: string) {
+    super(scope, message);
+    this.limit = limit;
   }
 }
 

@@ -11,6 +11,7 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { editSummaries, type Checker } from './checker.ts';
+import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import { answerText, bestRound, conclusionOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
@@ -102,7 +103,10 @@ export class RunDriver {
       await this.#solve();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof BudgetSpentError) this.#record({ type: 'run.stopped', reason: 'budget', message: error.message });
+      if (error instanceof BudgetSpentError) {
+        const limit = error instanceof LimitReachedError ? error.limit : undefined;
+        this.#record({ type: 'run.stopped', reason: 'budget', limit, message: error.message });
+      }
       else this.#record({ type: 'run.failed', failure: this.#options.failureOf(error) });
     }
   }

@@ -3,6 +3,7 @@ import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Budget } from '../protocol/worker-config.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Ledger, Reservation, Reserved } from '../workers/ledger.ts';
+import { LimitReachedError } from './errors.ts';
 
 export interface RunLedgerOptions {
   readonly run: Pick<RunSnapshot, 'runId' | 'budget' | 'request'>;
@@ -24,18 +25,23 @@ export class RunLedger implements Ledger {
   reserve(amount: Reserved): Reservation {
     const { run, budget } = this.#options;
     const answer = budget.reserve({ runId: run.runId, scopes: this.#scopes(), usd: amount.usd, tokens: amount.tokens });
-    if (!answer.granted) throw new BudgetSpentError(answer.scope, refusal(answer, this.#options));
+    if (!answer.granted) throw refusal(answer, this.#options);
     return { id: answer.reservationId };
   }
 
   #scopes(): BudgetScope[] {
     const { run: { runId, budget: limits }, now, training } = this.#options;
     return [
-      { name: `run:${runId}`, limitUsd: limits.runUsd, limitTokens: limits.runTokens },
+      runScope(runId, limits),
       dayScope(limits, now()),
       ...(training ? [training] : []),
     ];
   }
+}
+
+/** What a run may cost. */
+export function runScope(runId: string, { runUsd, runTokens }: Pick<Budget, 'runUsd' | 'runTokens'>): BudgetScope {
+  return { name: `run:${runId}`, limitUsd: runUsd, limitTokens: runTokens };
 }
 
 /** What everything may cost in the day of a time, in milliseconds since 1970. */
@@ -52,15 +58,15 @@ export function localDay(at: number): string {
 function refusal(
   { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>,
   { run: { runId, request }, training }: RunLedgerOptions,
-): string {
+): BudgetSpentError {
   const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
   const over = `does not hold another call of up to ${amount(asked)}: ${amount(spent)} are spent and ${amount(reserved)} set aside.`;
-  if (scope === training?.name) return `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`;
+  if (scope === training?.name) return new BudgetSpentError(scope, `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`);
   const whose = scope.startsWith('day:') ? 'the day' : 'this run';
   const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}` as const;
   // A limit that came with the question stands before the file's.
   const remedy = setting === 'runUsd' && request.budget?.runUsd !== undefined
     ? `Resume the run with more: conductor runs resume ${runId} --max-usd N`
     : `Raise "${setting}" in workers.json and resume the run.`;
-  return `The budget of ${whose} (${amount(limit)}) ${over} ${remedy}`;
+  return new LimitReachedError(setting, scope, `The budget of ${whose} (${amount(limit)}) ${over} ${remedy}`);
 }

@@ -14,6 +14,7 @@ import { budgetSchema, type WorkerConfig, type WorkersFile } from '../protocol/w
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { admit } from './admit.ts';
 import { askClients } from './ask-clients.ts';
+import { budgetWarnings } from './budget-warnings.ts';
 import type { Checker } from './checker.ts';
 import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
@@ -335,12 +336,17 @@ export class RunManager implements RunService {
 
   #recorder(run: RunSnapshot): RunRecorder {
     const { journal, holder } = this.#options;
-    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] =>
-      journal.append(run.runId, events, { ...effects, holder });
-    return new RunRecorder(run, append, {
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.transaction(() => {
+      const stored = journal.append(run.runId, events, { ...effects, holder });
+      // Only what was paid can have brought a limit nearer.
+      const warnings = effects?.settle ? budgetWarnings(recorder.snapshot, journal.budget, this.#now()) : [];
+      return warnings.length > 0 ? [...stored, ...journal.append(run.runId, warnings, { holder })] : stored;
+    });
+    const recorder = new RunRecorder(run, append, {
       onEvent: (event) => this.#tell(event),
       onText: (text: RunText) => this.#listeners.forEach((listener) => listener.onText(text)),
     });
+    return recorder;
   }
 
   #tell(event: StoredEvent): void {

@@ -330,7 +330,7 @@ describe('money', () => {
     const runs = manager();
     const runId = await runs.start(request());
     const stopped = await over(runs, runId);
-    expect(stopped).toMatchObject({ state: 'stopped', message: expect.stringContaining('runTokens') });
+    expect(stopped).toMatchObject({ state: 'stopped', stoppedBy: 'runTokens', message: expect.stringContaining('runTokens') });
     expect(stopped.rounds[0]?.steps[0]?.state).toBe('completed');
     expect(server.of('second')).toHaveLength(0);
 
@@ -338,6 +338,36 @@ describe('money', () => {
     await runs.resume(runId);
     expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified' });
     expect(server.requests.map(({ model }) => model)).toEqual(['planner', 'first', 'second']);
+  });
+
+  it('tells once of each limit that is nearly spent, and goes on', async () => {
+    workers = { ...workers, budget: { ...workers.budget, runTokens: 5_000, warnAtPercent: 2 } };
+    const runs = manager();
+    const first = await over(runs, await runs.start(request()));
+    expect(first).toMatchObject({ outcome: 'verified', warnings: [{ limit: 'runTokens', of: 5_000 }] });
+    expect(first.warnings?.[0]?.spent).toBeGreaterThanOrEqual(100);
+    expect(first.warnings?.[0]?.spent).toBeLessThan(first.spent.usage.uncachedInput + first.spent.usage.output);
+
+    // The next one has a budget of its own, and the day is everybody's.
+    workers = { ...workers, budget: { ...workers.budget, runTokens: 400_000, dayTokens: 6_000, warnAtPercent: 10 } };
+    verdicts = [{ verified: true, outcome: 'verified', score: 1, reason: 'All tests pass.' }];
+    const second = await over(runs, await runs.start(request()));
+    expect(second.warnings?.map(({ limit }) => limit)).toEqual(['dayTokens']);
+  });
+
+  it('tells of a limit no second time after a restart', async () => {
+    workers = { ...workers, budget: { ...workers.budget, runTokens: 5_000, warnAtPercent: 2 } };
+    script = ({ model }) => (model === 'planner' ? PLAN : { begin: 'Hm.', rest: new Promise(() => {}) });
+    const before = manager();
+    const runId = await before.start(request());
+    await when(before, runId, (run) => run.rounds[0]?.steps[0]?.attempt?.text === 'Hm.');
+    await before.close();
+    script = ({ model }) => (model === 'first' ? 'It is the constant.' : ANSWER);
+    const after = manager();
+    after.resumeUnfinished();
+    const run = await over(after, runId);
+    expect(run).toMatchObject({ outcome: 'verified', warnings: [{ limit: 'runTokens' }] });
+    expect(after.events(runId, 0).filter(({ event }) => event.type === 'budget.warned')).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,28 @@
+import type { Budget as JournalBudget } from '../journal/budget.ts';
+import type { RunEventOf } from '../protocol/run-events.ts';
+import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import { dayScope, runScope } from './run-ledger.ts';
+
+/** People are told of a limit when so many hundredths of it are spent, unless workers.json says otherwise. */
+export const DEFAULT_WARN_AT_PERCENT = 80;
+
+/**
+ * What a run has to tell of its limits and the day's by now: each that is nearly spent and was not told of yet. A run is told of the
+ * day's limits also where others have spent them.
+ * @param now milliseconds since 1970
+ */
+export function budgetWarnings(
+  { runId, budget: limits, warnings = [] }: Pick<RunSnapshot, 'runId' | 'budget' | 'warnings'>, budget: Pick<JournalBudget, 'spent'>, now: number,
+): RunEventOf<'budget.warned'>[] {
+  const { runUsd, runTokens, dayUsd, dayTokens, warnAtPercent = DEFAULT_WARN_AT_PERCENT } = limits;
+  const [run, day] = [runScope(runId, limits), dayScope(limits, now)].map(({ name }) => budget.spent(name));
+  const all = [
+    { limit: 'runUsd', spent: run?.usd ?? 0, of: runUsd },
+    { limit: 'runTokens', spent: run?.tokens ?? 0, of: runTokens },
+    { limit: 'dayUsd', spent: day?.usd ?? 0, of: dayUsd },
+    { limit: 'dayTokens', spent: day?.tokens ?? 0, of: dayTokens },
+  ] as const;
+  return all
+    .filter(({ limit, spent, of }) => spent >= (of * warnAtPercent) / 100 && !warnings.some((warned) => warned.limit === limit))
+    .map((warning) => ({ type: 'budget.warned', ...warning }));
+}
