@@ -108,15 +108,17 @@ const MODEL_IDLE_MS = 3_600_000;
 
 /** As the backend makes it, and in the same place: what another process left there is cleared away. */
 async function openVerification(): Promise<Verification> {
-  const [{ MemoryBaseRunCache }, { CopyPool }, { RunFolders }, { Sandbox }, { Verifier }] = await Promise.all([
-    import('./verify/base-run-cache.ts'), import('./verify/copy-pool.ts'), import('./verify/run-folder.ts'), import('./verify/sandbox.ts'),
+  const [{ MemoryBaseRunCache }, { Containers }, { CopyPool }, { RunFolders }, { Sandbox }, { Verifier }] = await Promise.all([
+    import('./verify/base-run-cache.ts'), import('./verify/container/containers.ts'), import('./verify/copy-pool.ts'), import('./verify/run-folder.ts'), import('./verify/sandbox.ts'),
     import('./verify/verify.ts'),
   ]);
   const home = conductorHome();
   await prepareHome(home);
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
-  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
+  const searchPath = process.env.PATH ?? '';
+  const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
+  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
   const copies = new CopyPool({ folders });
   const made: RunFolder[] = [];
   return {

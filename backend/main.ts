@@ -27,6 +27,7 @@ import { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/training-manager.ts';
 import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
 import { chooseRunner } from './verify/choose-runner.ts';
+import { Containers } from './verify/container/containers.ts';
 import { CopyPool } from './verify/copy-pool.ts';
 import { findTestCommands } from './verify/find-tests.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
@@ -78,7 +79,9 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
 
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
-  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), hiddenFolders: [home], folders });
+  const searchPath = process.env.PATH ?? '';
+  const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
+  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
   const copies = new CopyPool({ folders });
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
   const bundled = bundledConductor();
@@ -97,7 +100,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     checker: {
       findTestCommands,
       runnerOf: async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name,
-      sandboxAvailability: () => sandbox.availability(),
+      sandboxAvailability: (image) => sandbox.availability(image),
       parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
       verify: (request) => verifier.verify(request),
     },
@@ -149,7 +152,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     parts: {
       journal, caller, prices, verifier, delay,
       clientModel: (call) => clients.model(call),
-      sandboxAvailability: () => sandbox.availability(),
+      sandboxAvailability: (image) => sandbox.availability(image),
       findTests: findTestCommands,
       gatherContext: async (workspace, { question, paths }, signal) => {
         const files = paths.map((file) => ({ path: file }));

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import path from 'node:path';
 import { runRequestSchema, type FileRange, type RunRequest } from '../protocol/run-request.ts';
+import { testImageName } from '../protocol/test-command.ts';
 import { UsageError } from './usage-error.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -23,6 +24,7 @@ export const SOLVE_OPTIONS = {
   'test-command': { type: 'string' },
   runner: { type: 'string' },
   reports: { type: 'string' },
+  image: { type: 'string' },
   'no-tests': { type: 'boolean' },
   'max-usd': { type: 'string' },
   'require-verified': { type: 'boolean' },
@@ -37,7 +39,8 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   if (question === undefined) throw new UsageError('Name the question: conductor solve "why does …"');
   if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
   if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
-  if (values['no-tests'] && (values.runner ?? values.reports) !== undefined) throw new UsageError('--no-tests excludes --runner and --reports.');
+  if (values['no-tests'] && (values.runner ?? values.reports ?? values.image) !== undefined) throw new UsageError('--no-tests excludes --runner, --reports and --image.');
+  checkImage(values.image);
   if (values.runner?.trim() === '') throw new UsageError('--runner takes the name of a test runner, such as vitest.');
   if (values.reports?.trim() === '') throw new UsageError('--reports takes a pattern of files, such as "reports/*.xml".');
   if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command; --no-tests checks nothing.');
@@ -52,6 +55,7 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
     ...(values['no-tests'] ? { testCommand: null } : { testCommand: values['test-command'] }),
     testRunner: values.runner,
     testReports: values.reports,
+    testImage: values.image,
     ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }),
     workers: values.worker,
     conductor: values.conductor,
@@ -62,6 +66,11 @@ export function solveRequest(args: readonly string[], currentFolder: string) {
   }
   const request: RunRequest = parsed.data;
   return { request, json: values.json ?? false, yes: values.yes ?? false, requireVerified: values['require-verified'] ?? false };
+}
+
+/** @throws UsageError */
+export function checkImage(image: string | undefined): void {
+  if (image !== undefined && !testImageName.safeParse(image).success) throw new UsageError('--image takes the name of a container image, such as node:24.');
 }
 
 /** @throws UsageError */

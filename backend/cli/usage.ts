@@ -21,6 +21,7 @@ const COMMANDS = {
       --test-command CMD the command that runs the project's tests; without it, they are looked for
       --runner NAME      which runner's report is read: of the command, or of those that are found
       --reports GLOB     the JUnit files that a command of your own writes
+      --image IMAGE      run the tests in a container of this image, which Docker must have, instead of in the sandbox
       --no-tests         check nothing
       --max-usd N        dollars for this run instead of those in workers.json; unpriced workers are held by tokens alone
       --require-verified end with 1 unless the tests accepted the answer
@@ -70,6 +71,7 @@ conductor backend stop   end it; runs under way go on when it starts again`,
       --command CMD      what runs the tests; without it, it is looked for in the last commit
       --runner NAME      which runner's report is read: of the command, or of those that are found
       --reports GLOB     the JUnit files that a command of your own writes
+      --image IMAGE      run the tests in a container of this image, which Docker must have, instead of in the sandbox
       --test ID          a test that has to pass, whatever it did before, instead of those that failed; may be given again
       --timeout SECONDS  for one run of the tests; 300 without it
       --no-sandbox       run the tests without a sandbox: with your rights, on your files, on the network

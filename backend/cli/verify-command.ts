@@ -10,7 +10,7 @@ import { RUNNERS } from '../verify/runners/runners.ts';
 import { uncommittedChange } from '../verify/uncommitted-change.ts';
 import type { Verdict } from '../verify/verdict.ts';
 import type { TestCommand } from '../verify/choose-runner.ts';
-import { readArguments, whole } from './arguments.ts';
+import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { ProgressPrinter } from './progress-printer.ts';
@@ -24,6 +24,7 @@ const OPTIONS = {
   command: { type: 'string' },
   runner: { type: 'string' },
   reports: { type: 'string' },
+  image: { type: 'string' },
   test: { type: 'string', multiple: true },
   timeout: { type: 'string' },
   'no-sandbox': { type: 'boolean' },
@@ -61,12 +62,15 @@ export const verifyCommand: Command = async (args, context) => {
 };
 
 /** @throws UsageError */
-function checkValues({ command, runner, reports, patch, test = [] }: Values): void {
+function checkValues(values: Values): void {
+  const { command, runner, reports, patch, test = [] } = values;
   if (command?.trim() === '') throw new UsageError('--command takes a command, such as "npm test".');
   if (patch === '') throw new UsageError('--patch takes a file, or - for standard input.');
   if (reports !== undefined && command === undefined)
     throw new UsageError('--reports goes with --command: it names the JUnit files that the command writes.');
   if (test.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
+  checkImage(values.image);
+  if (values.image !== undefined && values['no-sandbox']) throw new UsageError('--image and --no-sandbox exclude each other.');
   const runners = RUNNERS.map(({ name }) => name);
   if (runner !== undefined && !runners.includes(runner))
     throw new UsageError(`There is no runner "${runner}"; there are ${runners.join(', ')}.`);
@@ -147,11 +151,12 @@ async function judgeAgainstHead(
  * The one that was named, or the likeliest that the last commit shows: what is not committed does not choose its judge.
  * @throws UsageError
  */
-async function testCommand(base: string, { command, runner, reports }: Values): Promise<TestCommand> {
+async function testCommand(base: string, { command, runner, reports, image }: Values): Promise<TestCommand> {
+  const where = image === undefined ? {} : { image };
   if (command !== undefined)
-    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }) };
+    return { command, ...(runner !== undefined && { runner }), ...(reports !== undefined && { reports }), ...where };
   const found = (await findTestCommands(base)).find((test) => runner === undefined || test.runner === runner);
-  if (found) return { command: found.command, runner: found.runner };
+  if (found) return { command: found.command, runner: found.runner, ...where };
   const which = runner === undefined ? '' : ` of ${runner}`;
   throw new UsageError(
     `No test command${which} was found in the last commit: name the one that runs the tests with --command "…".`,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { testCommandText, testReportsGlob, testRunnerName } from './test-command.ts';
+import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema } from './worker-config.ts';
 
 const line = z.number().int().min(1);
@@ -48,6 +48,8 @@ export const runRequestSchema = z.object({
   testRunner: testRunnerName.optional(),
   /** The JUnit files to read instead of the runner's own report. */
   testReports: testReportsGlob.optional(),
+  /** The container image in which the tests run, instead of in the sandbox on this machine. */
+  testImage: testImageName.optional(),
   budget: budgetOverrideSchema.optional(),
   /** Ids of the workers to plan with; every enabled worker whose key is there when absent. */
   workers: z.array(z.string().max(64)).min(1).max(32).optional(),

@@ -8,6 +8,8 @@ export const testCommandText = z.string().min(1).max(2_000);
 export const testRunnerName = z.string().min(1).max(64);
 /** A glob, relative to the workspace, for the JUnit files that the command writes. */
 export const testReportsGlob = z.string().min(1).max(1_000);
+/** A container image that Docker has, such as `node:24`, or its id. */
+export const testImageName = z.string().max(255).regex(/^[\w][\w.:/@-]*$/, 'Name an image as Docker does, such as node:24.');
 
 export const testCommandSchema = z.object({
   command: testCommandText,
@@ -15,6 +17,8 @@ export const testCommandSchema = z.object({
   runner: testRunnerName.optional(),
   /** Read instead of the runner's own report. */
   reports: testReportsGlob.optional(),
+  /** The tests run in a container of it, in place of the sandbox on this machine. */
+  image: testImageName.optional(),
 });
 export type TestCommand = z.infer<typeof testCommandSchema>;
 

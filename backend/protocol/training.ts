@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { testImageName } from './test-command.ts';
 
 /*
  * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the
@@ -26,6 +27,8 @@ export const trainingConfigSchema = z.strictObject({
     file: z.string().min(1).max(4_096).optional(),
     /** Whether tasks are made of the project's own functions, tests and history. */
     project: z.boolean().default(true),
+    /** The container image in which the project's tests run, instead of in the sandbox on this machine. */
+    image: testImageName.optional(),
     /** Which; all, since each asks for something else. */
     kinds: z.array(projectTaskKindSchema).min(1).max(projectTaskKindSchema.options.length).default([...projectTaskKindSchema.options]),
   }).prefault({}),

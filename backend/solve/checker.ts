@@ -10,8 +10,8 @@ export interface Checker {
   findTestCommands(workspace: string): Promise<readonly FoundTests[]>;
   /** The runner that reads the results of a command, or undefined where nothing could judge by them. */
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
-  /** `remedy`: a command line for the person that brings what is missing, where one is known. */
-  sandboxAvailability(): Promise<{ available: boolean; reason?: string | undefined; remedy?: string | undefined }>;
+  /** Of containers of an `image` where there is one. `remedy`: a command line for the person that brings what is missing, where one is known. */
+  sandboxAvailability(image?: string): Promise<{ available: boolean; reason?: string | undefined; remedy?: string | undefined }>;
   /** `shown`: paths of the files that the question was sent with, for an answer that does not say which file it is. */
   parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;
   verify(request: TestCommand & {

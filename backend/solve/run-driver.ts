@@ -262,7 +262,7 @@ export class RunDriver {
     const test = await judgingCommand(this.#run.request, checker);
     if (!test) return;
 
-    const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability();
+    const { available: sandboxed, reason = 'No sandbox can be had here.', remedy } = await checker.sandboxAvailability(test.image);
     const verdict = sandboxed || (await this.#options.confirmUnsandboxed({ reason, remedy, command: test.command }))
       ? await this.#verify({ base: workspace, patch, ...test, sandboxed, signal })
       : notRun(test.command, { reason: `Running the tests without a sandbox was declined. ${reason}`, remedy });

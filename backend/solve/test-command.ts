@@ -4,7 +4,7 @@ import { CUSTOM_RUNNER } from '../protocol/test-runners.ts';
 import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 
-type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'testReports'>;
+type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'testReports' | 'testImage'>;
 /** `runner` is the one whose report is read. */
 export type JudgingCommand = TestCommand & { readonly runner: string };
 
@@ -16,8 +16,9 @@ export type JudgingCommand = TestCommand & { readonly runner: string };
 export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>): Promise<JudgingCommand | undefined> {
   const { workspace, testCommand } = request;
   if (workspace === undefined || testCommand === null) return undefined;
-  const test = testCommand === undefined ? await found(workspace, request, checker) : named(testCommand, request);
-  if (!test) return undefined;
+  const wanted = testCommand === undefined ? await found(workspace, request, checker) : named(testCommand, request);
+  if (!wanted) return undefined;
+  const test = { ...wanted, ...(request.testImage !== undefined && { image: request.testImage }) };
   const runner = await checker.runnerOf(test, workspace);
   if (runner === undefined || (runner === CUSTOM_RUNNER && test.reports === undefined)) throw new RunError('test-command', unreadable(test));
   return { ...test, runner };

@@ -5,7 +5,7 @@ import { taskNoteSchema, trainingSchema, type Training } from '../protocol/train
 import { projectTaskSchema } from './tasks/project-tasks.ts';
 import { stepName, VERSIONS } from './training-store.ts';
 
-const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional() });
+const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional(), image: z.string().optional() });
 
 /** The tasks of a training, frozen when it begins. */
 export const frozenTasksSchema = z.object({

@@ -84,7 +84,7 @@ const TASKS_FILE = 'conductor.tasks.jsonl';
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
   const { training: { config, workspace, trainingId }, folder, cast, keys, signal, change } = options;
-  const sandbox = await parts.sandboxAvailability();
+  const sandbox = await parts.sandboxAvailability(config.tasks.image);
   if (!sandbox.available) {
     throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${sandbox.reason ?? 'none can be had here.'}`);
   }
@@ -214,12 +214,12 @@ function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
 }
 
 async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change }: TrainingRunOptions): Promise<FrozenTasks> {
-  const { count, heldOut, project, kinds } = config.tasks;
+  const { count, heldOut, project, kinds, image } = config.tasks;
   const file = await freezeFile(workspace, config);
   const frozen: FrozenTasks = { project: [], ...(file && { file }) };
   const test = project ? (await parts.findTests(workspace))[0] : undefined;
   if (test) {
-    const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner };
+    const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner, ...(image !== undefined && { image }) };
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
     const decisions = new DecisionKeeper(folder);
     const made = await makeProjectTasks({
@@ -258,7 +258,8 @@ async function tasksOf(parts: TrainingRunParts, { project, test, file }: FrozenT
   const tasks = { train: [] as Task[], heldOut: [] as Task[] };
   if (test) {
     const { verifier, sandboxAvailability } = parts;
-    const command = { command: test.command, runner: test.runner, ...(test.reports !== undefined && { reports: test.reports }) };
+    const { command: line, runner, reports, image } = test;
+    const command = { command: line, runner, ...(reports !== undefined && { reports }), ...(image !== undefined && { image }) };
     for (const record of project) {
       const task = projectTask(record, { verifier, sandboxAvailability, workspace, test: command });
       (record.split === 'train' ? tasks.train : tasks.heldOut).push(task);

@@ -9,6 +9,8 @@ export interface TestCommand {
   readonly runner?: string;
   /** A glob, relative to the workspace, for the JUnit files that the command writes. */
   readonly reports?: string;
+  /** The container image in which the command runs; the sandbox on this machine without it. */
+  readonly image?: string;
 }
 
 export interface ChosenRunner {

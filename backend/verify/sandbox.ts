@@ -5,6 +5,8 @@ import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
+import type { Containers } from './container/containers.ts';
+import { DockerError } from './container/docker.ts';
 import type { RunFolders } from './run-folder.ts';
 import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
@@ -25,6 +27,8 @@ export interface SandboxOptions {
   readonly hiddenFolders?: readonly string[];
   /** Where runs have their folders; a command sees its own alone. */
   readonly folders: RunFolders;
+  /** For commands with an image; without it there is no sandbox for those. */
+  readonly containers?: Containers;
   /** False leaves the limits to the watch even where the kernel could hold them for us. */
   readonly useControlGroups?: boolean;
 }
@@ -57,7 +61,9 @@ export interface SandboxedCommand {
   /** What differs from `defaultLimits`. */
   readonly limits?: Partial<Limits>;
   readonly signal: AbortSignal;
-  /** False runs the command with the same limits and environment but without walls around it. Only where a person has agreed. */
+  /** Has the command run in a container of this image, with the image's programs instead of this machine's. */
+  readonly image?: string | undefined;
+  /** False runs the command, image or none, on this machine, with the same limits and environment but without walls around it. Only where a person has agreed. */
   readonly sandboxed: boolean;
 }
 
@@ -110,8 +116,12 @@ export class Sandbox {
     this.#groups = options.useControlGroups === false ? undefined : new ControlGroups();
   }
 
-  /** Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. */
-  async availability(): Promise<SandboxAvailability> {
+  /**
+   * Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. Of an `image`,
+   * whether a container of it can be had.
+   */
+  async availability(image?: string): Promise<SandboxAvailability> {
+    if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: 'There are no containers here.' };
     this.#availability ??= this.#tryOut();
     const found = await this.#availability;
     // Somebody may install what is missing while we run.
@@ -119,15 +129,41 @@ export class Sandbox {
     return found;
   }
 
+  /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
+  async pinnedImage(image: string): Promise<string> {
+    const { available, reason } = await this.availability(image);
+    const id = available ? await this.#options.containers?.idOf(image) : undefined;
+    if (id === undefined) throw new SandboxUnavailableError(reason);
+    return id;
+  }
+
   /** Throws `SandboxUnavailableError`, an AbortError, or an error of the file system. */
   async run(command: SandboxedCommand): Promise<SandboxOutcome> {
     if (command.sandboxed) {
-      const { available, reason } = await this.availability();
+      const { available, reason } = await this.availability(command.image);
       if (!available) throw new SandboxUnavailableError(reason);
     }
     if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');
     command.signal.throwIfAborted();
-    return await this.#runUnchecked(command);
+    return command.sandboxed && command.image !== undefined ? await this.#runContained(command, command.image) : await this.#runUnchecked(command);
+  }
+
+  async #runContained(command: SandboxedCommand, image: string): Promise<SandboxOutcome> {
+    const { cwd, temporary, timeoutMs, signal, writable = [], readable = [] } = command;
+    const limits = { ...defaultLimits(timeoutMs), ...command.limits };
+    try {
+      const outcome = await this.#options.containers?.run({
+        script: [...exported(variablesOf(command), command.programFolders), limitLines(limits, false), command.command].join('\n'),
+        image, cwd, limits, timeoutMs, signal, readable,
+        writable: [cwd, temporary, ...writable],
+        emptied: this.#inherited,
+      });
+      if (!outcome) throw new SandboxUnavailableError('There are no containers here.');
+      return { ...outcome, sandboxed: true };
+    } catch (error) {
+      if (!(error instanceof DockerError)) throw error;
+      throw new SandboxUnavailableError(`Docker did not run the tests: ${error.message}`, { cause: error });
+    }
   }
 
   async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
@@ -219,14 +255,20 @@ function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, lim
     ...environment,
     // No test's business, so only for a command that asks for it.
     ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
-    PATH: [...(command.programFolders ?? []), toolchains.searchPath].join(path.delimiter),
-    HOME: command.temporary,
-    TMPDIR: command.temporary,
-    LANG: 'C.UTF-8',
-    ...command.environment,
+    PATH: toolchains.searchPath,
+    ...variablesOf(command),
   };
-  const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
-  return [`unset ${SCRIPT}`, ...exports, limitLines(limits, command.sandboxed), command.command].join('\n');
+  return [`unset ${SCRIPT}`, ...exported(variables, command.programFolders), limitLines(limits, command.sandboxed), command.command].join('\n');
+}
+
+/** What a command finds in its environment wherever it runs. */
+function variablesOf({ temporary, environment }: SandboxedCommand): Record<string, string> {
+  return { HOME: temporary, TMPDIR: temporary, LANG: 'C.UTF-8', ...environment };
+}
+
+function exported(variables: Readonly<Record<string, string>>, programFolders: readonly string[] = []): string[] {
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+  return programFolders.length === 0 ? lines : [...lines, `export PATH=${shellQuote(`${programFolders.join(path.delimiter)}${path.delimiter}`)}"$PATH"`];
 }
 
 const WITHOUT_WALLS: WalledLine = { line: `/bin/sh -c ${shellQuote(RUN_SCRIPT)}`, release: () => undefined };

@@ -6,7 +6,7 @@ import type { Sandbox, SandboxOutcome } from './sandbox.ts';
 import { ReportError, type TestReport } from './test-report.ts';
 
 export interface TestRunsParts {
-  readonly sandbox: Pick<Sandbox, 'run'>;
+  readonly sandbox: Pick<Sandbox, 'run' | 'pinnedImage'>;
   readonly folders: RunFolders;
   readonly copies: CopyPool;
 }
@@ -19,6 +19,8 @@ export interface TestRunsSetup {
   readonly base: string;
   readonly installed: string;
   readonly reports?: string | undefined;
+  /** As `SandboxedCommand` has it. */
+  readonly image?: string | undefined;
   readonly sandboxed: boolean;
   /** For one run. */
   readonly timeoutMs: number;
@@ -66,7 +68,7 @@ export class TestRuns {
   }
 
   async #runIn(copy: string, sharedFolders: readonly string[]): Promise<TestRun> {
-    const { chosen, base, installed, reports, sandboxed, timeoutMs, signal } = this.#setup;
+    const { chosen, base, installed, reports, image, sandboxed, timeoutMs, signal } = this.#setup;
     const folder = await this.#parts.folders.create();
     try {
       const prepared = await chosen.runner.prepare({
@@ -88,6 +90,7 @@ export class TestRuns {
         readable: [folder.tools, ...sharedFolders, ...(prepared.readable ?? [])],
         timeoutMs,
         signal,
+        image,
         sandboxed,
       });
       if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs));

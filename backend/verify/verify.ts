@@ -44,6 +44,8 @@ export interface VerifyOptions extends Base {
   /** Which runner's report is read, and where a command of the user's own leaves JUnit files; see `TestCommand`. */
   readonly runner?: string;
   readonly reports?: string;
+  /** The container image in which the tests run, instead of in the sandbox on this machine. */
+  readonly image?: string;
   readonly signal: AbortSignal;
   /** False only where a person has agreed to run the tests without a sandbox. */
   readonly sandboxed?: boolean;
@@ -118,6 +120,7 @@ class Attempt {
   readonly #options: VerifyOptions;
   readonly #sandboxed: boolean;
   readonly #targets: readonly string[] | undefined;
+  readonly #image: string | undefined;
 
   constructor(parts: VerifierParts, options: VerifyOptions) {
     this.#parts = parts;
@@ -125,6 +128,9 @@ class Attempt {
     // An option that is there but undefined means the default: above all, it never means "without a sandbox".
     this.#sandboxed = options.sandboxed ?? true;
     this.#targets = options.targets?.length ? options.targets : undefined;
+    // Somebody has agreed that the tests run on this machine.
+    this.#image = this.#sandboxed ? options.image : undefined;
+    if (this.#image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#image}.`);
   }
 
   async verdict(): Promise<Judgement> {
@@ -163,13 +169,15 @@ class Attempt {
   async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
     const { base, installed = base, reports, signal, timeoutMs = DEFAULT_TIMEOUT_MS, onProgress } = this.#options;
     const sandboxed = this.#sandboxed;
+    // All runs of one verification are of one image, whatever its name comes to mean meanwhile.
+    const image = this.#image === undefined ? undefined : await this.#parts.sandbox.pinnedImage(this.#image);
     onProgress?.('copying');
     const snapshot = await this.#parts.copies.snapshot({ folder: base, installed }, signal);
-    const runs = new TestRuns(this.#parts, { snapshot, chosen, base, installed, reports, sandboxed, timeoutMs, signal });
+    const runs = new TestRuns(this.#parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });
 
     let before: BaseRun;
     try {
-      before = await this.#baseRun(runs, snapshot, chosen);
+      before = await this.#baseRun(runs, { snapshot, chosen, image });
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
@@ -272,12 +280,12 @@ class Attempt {
   }
 
   /** From the cache, or by two runs at once: tests of which they say different things are flaky. */
-  async #baseRun(runs: TestRuns, snapshot: WorkspaceSnapshot, chosen: ChosenRunner): Promise<BaseRun> {
+  async #baseRun(runs: TestRuns, { snapshot, chosen, image }: Pick<Stage, 'snapshot' | 'chosen'> & { readonly image: string | undefined }): Promise<BaseRun> {
     const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
     const makeBase = (copy: string): Promise<void> => this.#makeBase(copy);
     const changes = baseEdits.map(({ path, after }) => [path, after]);
     const key = createHash('sha256')
-      .update(JSON.stringify([snapshot.fingerprint, changes, command, this.#sandboxed, chosen.runner.name, reports]))
+      .update(JSON.stringify([snapshot.fingerprint, changes, command, this.#sandboxed, chosen.runner.name, reports, image]))
       .digest('hex');
     const { baseRuns } = this.#parts;
     return await baseRuns.get(key, signal, async () => {

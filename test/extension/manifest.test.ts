@@ -65,7 +65,7 @@ describe('the manifest', () => {
   it('lets no untrusted workspace choose a command, a program or a folder', () => {
     expect(capabilities.untrustedWorkspaces.supported).toBe('limited');
     expect([...capabilities.untrustedWorkspaces.restrictedConfigurations].sort())
-      .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand', 'conductor.testReports', 'conductor.testRunner']);
+      .toEqual(['conductor.home', 'conductor.nodePath', 'conductor.testCommand', 'conductor.testImage', 'conductor.testReports', 'conductor.testRunner']);
     expect(contributes.configuration.properties['conductor.nodePath']?.scope).toBe('machine');
     expect(contributes.configuration.properties['conductor.home']?.scope).toBe('machine');
     // They decide what is downloaded, from where, and what it runs on.

@@ -455,6 +455,7 @@ describe('without a sandbox', () => {
       run: async ({ sandboxed }: SandboxedCommand): Promise<never> => {
         throw sandboxed ? new SandboxUnavailableError('No sandbox here.') : new Error('It ran without a sandbox.');
       },
+      pinnedImage: (image: string) => Promise.resolve(image),
     };
     const verifier = new Verifier({ ...scratch, sandbox: none });
     const base = await scratch.project(PROJECT);

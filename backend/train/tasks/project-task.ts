@@ -26,7 +26,7 @@ export function projectTask(record: ProjectTaskRecord, { verifier, workspace, te
     testCommand: test.command,
     testRunner: test.runner,
     checker: {
-      sandboxAvailability,
+      sandboxAvailability: () => sandboxAvailability(test.image),
       parsePatch: (answer, _workspace, candidates) =>
         verifier.onBase(base, new AbortController().signal, (folder) => parsePatch(answer, folder, { candidates })),
       verify: ({ patch, sandboxed, signal: verifySignal }) =>

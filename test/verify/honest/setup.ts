@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { parsePatch } from '../../../backend/verify/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import type { TestRunsParts } from '../../../backend/verify/test-runs.ts';
 import type { Verdict } from '../../../backend/verify/verdict.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 import type { Files } from '../runners/setup.ts';
@@ -42,7 +43,8 @@ export async function judgeFix(scratch: Scratch, { files, fix, command }: Honest
   const { folders, copies, baseRuns } = scratch;
   const real = new Sandbox({ searchPath, homeFolder, folders });
   let runs = 0;
-  const sandbox: Pick<Sandbox, 'run'> = {
+  const sandbox: TestRunsParts['sandbox'] = {
+    pinnedImage: (image) => real.pinnedImage(image),
     run: (given) => real.run({ ...given, environment: { ...given.environment, ...environment(runs++) } }),
   };
   return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Limits } from '../limits/limits.ts';
+import { ResourceWatch } from '../limits/resource-watch.ts';
+import { type ExceededLimit, type ProcessOutcome, runProcessGroup } from '../process-group.ts';
+import { shellQuote } from '../shell-quote.ts';
+import { RUN_SCRIPT, SCRIPT } from '../walls/script.ts';
+import { Docker, DockerError } from './docker.ts';
+
+export interface ContainedCommand {
+  /** For the container's shell. */
+  readonly script: string;
+  readonly image: string;
+  /** All absolute. A folder has the same path in the container as outside. */
+  readonly cwd: string;
+  readonly writable: readonly string[];
+  readonly readable: readonly string[];
+  readonly limits: Limits;
+  readonly timeoutMs: number;
+  /** Our descriptors that the client would have otherwise. */
+  readonly emptied: readonly number[];
+  readonly signal: AbortSignal;
+}
+
+export interface ContainerAvailability {
+  readonly available: boolean;
+  readonly reason?: string;
+  readonly remedy?: string;
+}
+
+/** Holds the id of the process that a container belongs to. */
+const OWNER = 'conductor.owner';
+
+/** People pull and remove images while we run. */
+const KEPT_MS = 30_000;
+
+const UNWATCHED = { processes: Number.POSITIVE_INFINITY, memoryBytes: Number.POSITIVE_INFINITY, cpuTimeMs: Number.POSITIVE_INFINITY };
+
+/**
+ * Ends the container with us: its standard input closes when nobody is left who holds it. Its first process is Docker's, which ends once
+ * the shell that it began has.
+ */
+const ONLY_WHILE_WE_LIVE = 'exec 3<&0 </dev/null; { read -r word <&3; kill -KILL -1; } & exec 3<&-';
+
+/**
+ * Runs commands in containers of Docker, each its own, with the programs of an image: no network, nothing of this machine's files but the
+ * folders that are given, nothing writable but those and a temporary folder in memory, no rights, and limits that the kernel holds.
+ */
+export class Containers {
+  readonly #docker: Docker;
+  readonly #isProcessAlive: (pid: number) => boolean;
+  readonly #known = new Map<string, { readonly found: Promise<ContainerAvailability>; readonly until: number }>();
+  #swept: Promise<void> | undefined;
+
+  /** `searchPath`: where Docker's client is looked for. `environment`: ours, of which what says where Docker is reaches the client. */
+  constructor({ searchPath, environment, isProcessAlive }: {
+    readonly searchPath: string; readonly environment: NodeJS.ProcessEnv; readonly isProcessAlive: (pid: number) => boolean;
+  }) {
+    this.#docker = new Docker({ searchPath, environment });
+    this.#isProcessAlive = isProcessAlive;
+  }
+
+  /** Whether Docker answers and has the image. Nothing is downloaded. */
+  async availability(image: string): Promise<ContainerAvailability> {
+    const known = this.#known.get(image);
+    if (known && known.until > performance.now()) return await known.found;
+    const found = this.#look(image);
+    this.#known.set(image, { found, until: performance.now() + KEPT_MS });
+    const answer = await found;
+    if (!answer.available) this.#known.delete(image);
+    return answer;
+  }
+
+  /** Undefined where Docker has no such image any more. */
+  async idOf(image: string): Promise<string | undefined> {
+    return await this.#idOf(image).catch(() => undefined);
+  }
+
+  /**
+   * Runs the command and resolves when it has ended and its container is gone. @throws DockerError where Docker could not run it, the signal's
+   * reason
+   */
+  async run(command: ContainedCommand): Promise<ProcessOutcome> {
+    const { limits, timeoutMs, signal, writable, emptied } = command;
+    await (this.#swept ??= this.#sweep().catch(() => undefined));
+    signal.throwIfAborted();
+    const name = `conductor-${process.pid}-${randomBytes(6).toString('hex')}`;
+    try {
+      await this.#docker.ask(['create', '--name', name, ...createWords(command)], {
+        signal, variables: { [SCRIPT]: `${ONLY_WHILE_WE_LIVE}\nunset ${SCRIPT}\n${command.script}` },
+      });
+      const outcome = await runProcessGroup({
+        // What the container reads stays open as long as we do: descriptor 4 is one of ours.
+        argv: ['/bin/sh', '-c', `exec ${shellQuote(this.#docker.program)} start --attach --interactive ${name} <&4 3<&- 4<&-`],
+        cwd: '/',
+        environment: this.#docker.environment,
+        input: new Uint8Array(),
+        emptied,
+        timeoutMs,
+        outputBytes: limits.outputBytes,
+        // Docker holds what the container's processes take; the client's are none of them. What is written to our folders is ours to look at.
+        watch: (pid, exceed) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
+        signal,
+      });
+      return { ...outcome, ...(await this.#ending(name, outcome)) };
+    } finally {
+      // Whoever ended the client has not ended the container.
+      await this.#docker.ask(['rm', '--force', '--volumes', name]).catch(() => undefined);
+    }
+  }
+
+  /** What the container says of its own end, which its client cannot tell from an end of its own. @throws DockerError */
+  async #ending(name: string, { exceeded, stderr }: ProcessOutcome): Promise<{ readonly exitCode: number | null; readonly exceeded?: ExceededLimit }> {
+    if (exceeded) return { exitCode: null, exceeded };
+    const [status, exitCode, isOutOfMemory, ...error] = (await this.#docker.ask([
+      'inspect', '--format', '{{.State.Status}} {{.State.ExitCode}} {{.State.OOMKilled}} {{.State.Error}}', name,
+    ])).split(' ');
+    if (status !== 'exited') throw new DockerError(error.join(' ') || stderr.trim().slice(0, 500) || `The container was left "${status ?? ''}".`);
+    return { exitCode: Number(exitCode), ...(isOutOfMemory === 'true' && { exceeded: 'memory' }) };
+  }
+
+  async #look(image: string): Promise<ContainerAvailability> {
+    const wanted = `The tests are to run in a container of the image "${image}"`;
+    try {
+      await this.#docker.ask(['version', '--format', '{{.Server.Version}}']);
+    } catch (error) {
+      if (!(error instanceof DockerError)) throw error;
+      return { available: false, reason: `${wanted}, and Docker cannot be used: ${error.message} Start or install it, or choose no image.` };
+    }
+    try {
+      await this.#idOf(image);
+      return { available: true };
+    } catch (error) {
+      if (!(error instanceof DockerError)) throw error;
+      return { available: false, reason: `${wanted}, and Docker has no such image.`, remedy: `docker pull ${image}` };
+    }
+  }
+
+  /** @throws DockerError */
+  async #idOf(image: string): Promise<string> {
+    return await this.#docker.ask(['image', 'inspect', '--format', '{{.Id}}', image]);
+  }
+
+  /** Removes the containers of processes that are gone. */
+  async #sweep(): Promise<void> {
+    const listed = await this.#docker.ask(['ps', '--all', '--filter', `label=${OWNER}`, '--format', `{{.ID}} {{.Label "${OWNER}"}}`]);
+    const rows = listed.split('\n').filter(Boolean).map((line) => line.split(' ') as [string, string]);
+    const left = rows.filter(([, owner]) => !this.#isProcessAlive(Number(owner))).map(([id]) => id);
+    if (left.length > 0) await this.#docker.ask(['rm', '--force', '--volumes', ...left]);
+  }
+}
+
+function createWords({ image, cwd, writable, readable, limits }: ContainedCommand): string[] {
+  const user = process.getuid && process.getgid ? ['--user', `${process.getuid()}:${process.getgid()}`] : [];
+  const mounts = [
+    ...readable.filter((folder) => existsSync(folder)).map((folder) => mount(folder, 'readonly')),
+    ...writable.filter((folder) => existsSync(folder)).map((folder) => mount(folder)),
+  ];
+  return [
+    ...['--label', `${OWNER}=${process.pid}`, '--pull', 'never', '--interactive', '--init', '--log-driver', 'none'],
+    ...['--network', 'none', '--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev', ...user, '--workdir', cwd, ...mounts.flatMap((words) => ['--mount', words])],
+    ...['--memory', String(limits.memoryBytes), '--memory-swap', String(limits.memoryBytes), '--pids-limit', String(limits.processes)],
+    ...['--env', SCRIPT, '--entrypoint', '/bin/sh', image, '-c', RUN_SCRIPT],
+  ];
+}
+
+/** As a line of comma-separated values, which is what Docker reads. */
+function mount(folder: string, ...more: readonly string[]): string {
+  return ['type=bind', `source=${folder}`, `target=${folder}`, ...more].map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
+}

@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
+import { Containers } from '../../../backend/verify/container/containers.ts';
+import { defaultLimits, type Limits } from '../../../backend/verify/limits/limits.ts';
+import { parsePatch } from '../../../backend/verify/parse-patch.ts';
+import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { Verifier } from '../../../backend/verify/verify.ts';
+import { makeScratch, PATIENTLY, type Scratch } from '../setup.ts';
+import { docker, makeImage, tryDocker } from './image.ts';
+
+const IMAGE = `conductor-test:${process.pid}`;
+const { available, note } = await tryDocker();
+const containersOf = (environment: NodeJS.ProcessEnv): Containers =>
+  new Containers({ searchPath: environment['PATH'] ?? '', environment, isProcessAlive });
+
+describe('where Docker cannot be used', () => {
+  it('says so, and what to do', async () => {
+    await using scratch = await makeScratch();
+    expect(await containersOf({ PATH: scratch.folder }).availability('node:24')).toEqual({
+      available: false,
+      reason: 'The tests are to run in a container of the image "node:24", and Docker cannot be used: There is no docker on this machine. ' +
+        'Start or install it, or choose no image.',
+    });
+  });
+
+  it('learns nothing of a patch whose tests should run in a container', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await verify(scratch, { containers: containersOf({ PATH: scratch.folder }), image: 'node:24' });
+    expect(verdict).toMatchObject({ outcome: 'infrastructure', verified: false, score: 0 });
+    expect(verdict.reason).toContain('There is no docker on this machine.');
+  });
+});
+
+describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000 }, () => {
+  beforeAll(() => makeImage(IMAGE), 120_000);
+  afterAll(() => docker('rmi', '--force', IMAGE));
+
+  it('judge a patch, with the programs of the image', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await verify(scratch, { containers: containersOf(process.env), image: IMAGE });
+    expect(verdict).toMatchObject({ outcome: 'verified', sandboxed: true });
+    expect(verdict.notes).toContain(`The tests ran in a container of the image ${IMAGE}.`);
+    await nothingLeft();
+  });
+
+  it('see nothing of this machine but what they are given, and no network', async () => {
+    await using scratch = await makeScratch();
+    await mkdir(path.join(scratch.folder, 'secrets'));
+    await writeFile(path.join(scratch.folder, 'secrets', 'key'), 'a secret');
+    const { stdout } = await run(scratch, [
+      `ls ${scratch.folder} ${scratch.folder}/secrets 2>/dev/null | grep -c -e secrets -e key`,
+      'ls /home /root /usr/bin/git 2>/dev/null | grep -c .',
+      'ls /sys/class/net',
+    ].join('; '));
+    expect(stdout.trim().split('\n')).toEqual(['0', '0', 'lo']);
+  });
+
+  it('write to their copy and temporary folders, and nowhere else', async () => {
+    await using scratch = await makeScratch();
+    const given = path.join(scratch.folder, 'given, "read"');
+    await mkdir(given);
+    await writeFile(path.join(given, 'text'), 'given');
+    const { stdout } = await run(scratch, [
+      'touch here && touch /tmp/there && echo both', 'touch /bin/outside 2>/dev/null || echo not outside',
+      `cat '${given}/text' && echo`, `touch '${given}/new' 2>/dev/null || echo not in what is read`,
+    ].join('; '), { readable: [given] });
+    expect(stdout.trim().split('\n')).toEqual(['both', 'not outside', 'given', 'not in what is read']);
+  });
+
+  it('have no rights, and can gain none', async () => {
+    await using scratch = await makeScratch();
+    const { stdout } = await run(scratch, 'grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status');
+    expect(stdout.replace(/\s+/g, ' ').trim()).toBe('CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1');
+  });
+
+  it('are given nothing of our environment', async () => {
+    await using scratch = await makeScratch();
+    vi.stubEnv('A_SECRET_OF_OURS', 'told');
+    try {
+      const { stdout } = await run(scratch, 'cat /proc/self/environ');
+      expect(stdout).not.toContain('A_SECRET_OF_OURS');
+      expect(stdout).not.toContain('CONDUCTOR_SCRIPT');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  it('tell their exit code, which is not Docker’s', async () => {
+    await using scratch = await makeScratch();
+    expect(await run(scratch, 'exit 125')).toMatchObject({ exitCode: 125 });
+  });
+
+  it('are ended at the limits of time, memory and output', async () => {
+    await using scratch = await makeScratch();
+    expect(await run(scratch, 'sleep 600', { timeoutMs: 2_000 })).toMatchObject({ exceeded: 'time' });
+    const grow = 'node -e "const kept = []; for (;;) kept.push(Buffer.alloc(1e7, 1))"';
+    expect(await run(scratch, grow, { limits: { memoryBytes: 200e6 } })).toMatchObject({ exceeded: 'memory' });
+    expect(await run(scratch, 'while :; do echo more; done', { limits: { outputBytes: 1e6 } })).toMatchObject({ exceeded: 'output' });
+    await nothingLeft();
+  });
+
+  it('start no more processes than they may', async () => {
+    await using scratch = await makeScratch();
+    const { stdout, stderr } = await run(scratch, 'for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done; echo all', { limits: { processes: 8 } });
+    expect(stdout).not.toContain('all');
+    expect(stderr).toMatch(/fork/i);
+  });
+
+  it('end when they are no longer wanted', async () => {
+    await using scratch = await makeScratch();
+    const controller = new AbortController();
+    const running = run(scratch, 'touch begun; sleep 600', { signal: controller.signal });
+    await vi.waitFor(() => expect(existsSync(path.join(scratch.home, 'begun'))).toBe(true), PATIENTLY);
+    controller.abort();
+    await expect(running).rejects.toThrow(/abort/i);
+    await nothingLeft();
+  });
+
+  it('end with the process that wanted them, and leave nothing once there is another', async () => {
+    await using scratch = await makeScratch();
+    const owner = spawn(process.execPath, [fileURLToPath(new URL('owner-child.ts', import.meta.url)), IMAGE, scratch.home], { stdio: 'ignore' });
+    await vi.waitFor(() => expect(existsSync(path.join(scratch.home, 'begun'))).toBe(true), PATIENTLY);
+    owner.kill('SIGKILL');
+    const running = () => docker('ps', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`);
+    await vi.waitFor(async () => expect(await running()).toBe(''), PATIENTLY);
+    await run(scratch, 'echo');
+    expect(await docker('ps', '--all', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`)).toBe('');
+  });
+
+  it('are not fetched where Docker does not have their image', async () => {
+    expect(await containersOf(process.env).availability('conductor-test:none')).toEqual({
+      available: false,
+      reason: 'The tests are to run in a container of the image "conductor-test:none", and Docker has no such image.',
+      remedy: 'docker pull conductor-test:none',
+    });
+  });
+});
+
+async function nothingLeft(): Promise<void> {
+  expect(await docker('ps', '--all', '--quiet', '--filter', `label=conductor.owner=${process.pid}`)).toBe('');
+}
+
+interface RunOptions {
+  readonly readable?: readonly string[];
+  readonly limits?: Partial<Limits>;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a script in the scratch's home folder. */
+function run(scratch: Scratch, script: string, options: RunOptions = {}) {
+  const { readable = [], limits = {}, timeoutMs = 60_000, signal = new AbortController().signal } = options;
+  return containersOf(process.env).run({
+    script, image: IMAGE, cwd: scratch.home, writable: [scratch.home], readable, timeoutMs, signal, emptied: [],
+    limits: { ...defaultLimits(timeoutMs), ...limits },
+  });
+}
+
+const PROJECT = {
+  'package.json': '{ "type": "module" }',
+  'src/add.js': 'export const add = (a, b) => a - b;\n',
+  'test/add.test.js': [
+    "import { test } from 'node:test';", "import assert from 'node:assert/strict';", "import { add } from '../src/add.js';",
+    "test('adds', () => assert.equal(add(2, 3), 5));", "test('adds nothing', () => assert.equal(add(2, 0), 2));", '',
+  ].join('\n'),
+};
+
+async function verify({ folders, copies, baseRuns, home, project }: Scratch, { containers, image }: { containers: Containers; image: string }) {
+  const base = await project(PROJECT);
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: home, folders, containers });
+  const answer = '```js src/add.js\nexport const add = (a, b) => a + b;\n```';
+  return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
+    base, patch: await parsePatch(answer, base), command: 'node --test', image, signal: new AbortController().signal,
+  });
+}

@@ -1,0 +1,52 @@
+import { execFile, spawn } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Whether Docker answers here, and the sentence to put into a skipped test's name where it does not. */
+export async function tryDocker(): Promise<{ available: boolean; note: string }> {
+  if (process.platform !== 'linux') return { available: false, note: 'not tried, the image is made of the programs of a Linux machine' };
+  try {
+    await run('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
+    return { available: true, note: 'in containers' };
+  } catch {
+    return { available: false, note: 'not tried, no Docker answers here' };
+  }
+}
+
+/** What `docker` prints. */
+export async function docker(...words: string[]): Promise<string> {
+  return (await run('docker', words)).stdout.trim();
+}
+
+const PROGRAMS = ['sh', 'cat', 'ls', 'sleep', 'grep', 'touch'];
+
+/** Makes an image of this machine's own Node and a few programs, since none can be counted on to be there. Removed with `docker rmi`. */
+export async function makeImage(name: string): Promise<void> {
+  const root = await mkdtemp(path.join(tmpdir(), 'container-image-'));
+  try {
+    const programs = await Promise.all(PROGRAMS.map(async (program) => (await run('/bin/sh', ['-c', `command -v ${program}`])).stdout.trim()));
+    const wanted = new Map([...programs.map((program) => [program, `/bin/${path.basename(program)}`] as const), [process.execPath, '/bin/node']]);
+    for (const program of wanted.keys()) for (const library of await librariesOf(program)) wanted.set(library, library);
+    for (const [from, to] of wanted) {
+      await mkdir(path.join(root, path.dirname(to)), { recursive: true });
+      await copyFile(await realpath(from), path.join(root, to));
+    }
+    await mkdir(path.join(root, 'tmp'));
+    const packed = spawn('tar', ['-C', root, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const imported = spawn('docker', ['import', '-', name], { stdio: [packed.stdout, 'ignore', 'inherit'] });
+    const code = await new Promise<number | null>((resolve, reject) => imported.once('error', reject).once('close', resolve));
+    if (code !== 0) throw new Error(`docker import ended with ${code}.`);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Absolute paths, the loader's among them. */
+async function librariesOf(program: string): Promise<string[]> {
+  const { stdout } = await run('ldd', [program]);
+  return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+)/gm)].map(([, library]) => library as string);
+}
