@@ -1,8 +1,9 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { PanelState } from '../backend/protocol/panel-messages.ts';
 import { Icon, ToolButton } from './controls.tsx';
 import { useHost } from './host.ts';
-import { list } from './run-stage.ts';
+import { list } from './language.ts';
 
 /** Who conducts, and whether anything here is only simulated: the two things that hold for all below. */
 export function Header({ state }: { readonly state: PanelState }): JSX.Element {
@@ -14,25 +15,30 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
       <h1 class="visually-hidden">Conductor</h1>
       <div class="row">
         {(state.run ?? state.training) && (
-          <ToolButton icon="arrow-left" label="Runs" text="Runs" onClick={() => host.post({ type: 'newQuestion' })} />
+          <ToolButton icon="arrow-left" label={l10n.t('Runs')} text={l10n.t('Runs')} onClick={() => host.post({ type: 'newQuestion' })} />
         )}
         <span class="conductor" title={state.training?.model ?? state.run?.policy.model}>
           {conductor
             ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></>
-            : state.pool && 'No Conductor yet'}
+            : state.pool && l10n.t('No Conductor yet')}
         </span>
+        {state.run && host.place === 'side' && (
+          <ToolButton icon="screen-full" label={l10n.t('Open in an editor, with room for the graph')} onClick={() => host.post({ type: 'openInEditor' })} />
+        )}
       </div>
       {state.training?.simulated && (
         <p class="simulated">
           <Icon name="beaker" />
-          <span>Simulated: the workers of this training are a simulator, so its scores say nothing about real models.</span>
+          <span>{l10n.t('Simulated: the workers of this training are a simulator, so its scores say nothing about real models.')}</span>
         </p>
       )}
       {simulated.length > 0 && (
         <p class="simulated">
           <Icon name="beaker" />
           <span>
-            Simulated: {list(simulated)} {simulated.length === 1 ? 'answers' : 'answer'} from a simulator, not from a real model.
+            {simulated.length === 1
+              ? l10n.t('Simulated: {0} answers from a simulator, not from a real model.', list(simulated))
+              : l10n.t('Simulated: {0} answer from a simulator, not from a real model.', list(simulated))}
           </span>
         </p>
       )}

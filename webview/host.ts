@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 import type { PageCommand, PageQuestion, PageReplies, ReplyMessage } from '../backend/protocol/panel-messages.ts';
 
 /** The part of VS Code's webview API that the page uses. */
@@ -125,10 +125,10 @@ export function useExpanded(key: string, initially = false): [boolean, (expanded
 export function useSelected(key: string): [number | null | undefined, (step: number | null) => void] {
   const host = useHost();
   const [selected, setSelected] = useState<number | null | undefined>(host.view.selected[key]);
-  const change = (step: number | null): void => {
+  const change = useCallback((step: number | null): void => {
     host.rememberSelected(key, step);
     setSelected(step);
-  };
+  }, [host, key]);
   return [selected, change];
 }
 

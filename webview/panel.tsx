@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PanelState } from '../backend/protocol/panel-messages.ts';
@@ -10,20 +11,22 @@ import { Notice } from './notice.tsx';
 import { RunView } from './run-view.tsx';
 import { trainingNews } from './training/training-stage.ts';
 import { TrainingView } from './training/training-view.tsx';
+import { isWide, useWidth, WideContext } from './use-width.ts';
 
 /** The page: a function of the last state that came, and of what the person opened and typed. */
 export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
   useFocusOnNewView(state.training?.trainingId ?? state.run?.runId);
+  const [main, width] = useWidth<HTMLElement>();
   return (
-    <>
+    <WideContext.Provider value={isWide(width)}>
       <Header state={state} />
-      <main tabIndex={-1}>
+      <main tabIndex={-1} ref={main}>
         <Backend state={state} />
         {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
         <View state={state} />
       </main>
       <Announcer run={state.run} training={state.training} />
-    </>
+    </WideContext.Provider>
   );
 }
 
@@ -50,15 +53,15 @@ function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.El
     case 'connected':
       return null;
     case 'starting':
-      return <Notice icon="loading" tone="busy">{backend.message ?? 'Starting the backend…'}</Notice>;
+      return <Notice icon="loading" tone="busy">{backend.message ?? l10n.t('Starting the backend…')}</Notice>;
     case 'unavailable':
       return (
         <Notice
-          icon="error" tone="bad" title="The backend is not running"
+          icon="error" tone="bad" title={l10n.t('The backend is not running')}
           actions={
             <>
-              <Button appearance="primary" onClick={() => host.post({ type: 'retryBackend' })}>Try again</Button>
-              <Button onClick={() => host.post({ type: 'showLogs' })}>Show logs</Button>
+              <Button appearance="primary" onClick={() => host.post({ type: 'retryBackend' })}>{l10n.t('Try again')}</Button>
+              <Button onClick={() => host.post({ type: 'showLogs' })}>{l10n.t('Show logs')}</Button>
             </>
           }
         >

@@ -1,5 +1,7 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Elapsed } from './clock.tsx';
 import { Icon } from './controls.tsx';
@@ -7,15 +9,17 @@ import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
 import { deviceName } from './model-lines.tsx';
 import { Planning } from './plan/planning.tsx';
-import { PlanGraph } from './plan/plan-graph.tsx';
+import { PlanView, usualWidth } from './plan/plan-view.tsx';
 import { roundSummary } from './run-stage.ts';
+import { useIsWide } from './use-width.ts';
 import { TestRunFigures, VerdictView } from './verdict-view.tsx';
 
 interface RoundProps {
   readonly round: Round;
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
-  /** A round that a later one revised is closed at first. */
+  readonly isLast: boolean;
+  /** A round that a later one revised is closed at first, unless there is room for both. */
   readonly revised: boolean;
   /** When the round began and, once it is over, ended; milliseconds since 1970. */
   readonly startedAt: number;
@@ -25,10 +29,11 @@ interface RoundProps {
 
 /** One plan and what came of it. */
 export const RoundView = memo(function RoundView({
-  round, pool, runGoesOn, revised, startedAt, endedAt, id,
+  round, pool, runGoesOn, isLast, revised, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
-  const [open, setOpen] = useExpanded(id, !revised);
-  const planTime = round.planDurationMs === undefined ? '' : ` · plan ${formatDuration(round.planDurationMs)}${round.sampled ? ` on the ${deviceName(round.sampled.device)}` : ''}`;
+  const isWide = useIsWide();
+  const [open, setOpen] = useExpanded(id, isWide || !revised);
+  const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
   const steps = round.steps.map((step) => step.spent);
   const spent = {
     usd: steps.reduce((sum, step) => sum + step.usd, 0),
@@ -36,17 +41,17 @@ export const RoundView = memo(function RoundView({
     estimated: steps.some((step) => step.estimated),
   };
   return (
-    <section class="round" aria-labelledby={`${id}-title`}>
+    <section class="round" aria-labelledby={`${id}-title`} style={{ '--usual-width': `${width}px` }}>
       <div class="round-title">
         <h3 id={`${id}-title`}>
           <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <Icon name={open ? 'chevron-down' : 'chevron-right'} />Round {round.index + 1}{planTime}
+            <Icon name={open ? 'chevron-down' : 'chevron-right'} />{[l10n.t('Round {0}', round.index + 1), ...planTime(round)].join(' · ')}
           </button>
         </h3>
         <span class="figures">
           {!open && `${roundSummary(round)} · `}
           {(spent.usd > 0 || spent.unpricedTokens > 0) && (
-            <span title="What the steps of this round cost">{formatMoney(spent)} · </span>
+            <span title={l10n.t('What the steps of this round cost')}>{formatMoney(spent)} · </span>
           )}
           {endedAt === undefined ? <Elapsed since={startedAt} /> : formatDuration(endedAt - startedAt)}
         </span>
@@ -54,22 +59,41 @@ export const RoundView = memo(function RoundView({
       {open && (
         <>
           <Planning round={round} runGoesOn={runGoesOn} id={id} />
-          {round.steps.length > 0 && (
-            <PlanGraph steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} id={id} />
-          )}
-          {round.verifying && (
-            <div class="card">
-              <div class="row">
-                <Icon name="loading" tone="busy" /><strong>Checking</strong>
-                <span class="figures">
-                  <TestRunFigures {...round.verifying} /> · <Elapsed since={round.verifying.startedAt} />
-                </span>
-              </div>
-            </div>
-          )}
-          {round.verdict && <VerdictView verdict={round.verdict} id={id} />}
+          {round.steps.length > 0
+            ? (
+                <PlanView steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} isLast={isLast} id={id}>
+                  <Verification round={round} id={id} />
+                </PlanView>
+              )
+            : <Verification round={round} id={id} />}
         </>
       )}
     </section>
   );
 });
+
+/** The tests while they run, and what they said. */
+function Verification({ round: { verifying, verdict }, id }: { readonly round: Round; readonly id: string }): JSX.Element {
+  return (
+    <>
+      {verifying && (
+        <div class="card">
+          <div class="row">
+            <Icon name="loading" tone="busy" /><strong>{l10n.t('Checking')}</strong>
+            <span class="figures">
+              <TestRunFigures {...verifying} /> · <Elapsed since={verifying.startedAt} />
+            </span>
+          </div>
+        </div>
+      )}
+      {verdict && <VerdictView verdict={verdict} id={id} />}
+    </>
+  );
+}
+
+/** How long the plan took, and on what where that is this machine; nothing until there is one. */
+function planTime({ planDurationMs, sampled }: Round): string[] {
+  if (planDurationMs === undefined) return [];
+  const took = formatDuration(planDurationMs);
+  return [sampled ? l10n.t('plan {0} on the {1}', took, deviceName(sampled.device)) : l10n.t('plan {0}', took)];
+}

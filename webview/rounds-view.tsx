@@ -1,24 +1,28 @@
 import type { JSX } from 'preact';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
 
 /** The rounds of a run: one below the other, and side by side where their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const goesOn = !isOver(run.state);
   return (
-    <div class="rounds">
-      {run.rounds.map((round, index) => {
-        const next = run.rounds[index + 1];
-        return (
-          <RoundView
-            key={round.index} round={round} pool={run.pool} id={`${run.runId}/round-${round.index}`}
-            runGoesOn={goesOn && !next}
-            revised={next !== undefined && run.answerRound !== round.index}
-            startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
-            endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
-          />
-        );
-      })}
-    </div>
+    <RunContext.Provider value={run}>
+      <div class="rounds">
+        {run.rounds.map((round, index) => {
+          const next = run.rounds[index + 1];
+          return (
+            <RoundView
+              key={round.index} round={round} pool={run.pool} id={`${run.runId}/round-${round.index}`}
+              runGoesOn={goesOn && !next}
+              isLast={next === undefined}
+              revised={next !== undefined && run.answerRound !== round.index}
+              startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
+              endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
+            />
+          );
+        })}
+      </div>
+    </RunContext.Provider>
   );
 }

@@ -1,4 +1,4 @@
-import type { PanelModel, PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
+import type { PageReplies, PanelModel, PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
 import type { ContextPiece, Purpose, RunEvent, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
@@ -579,6 +579,35 @@ export function denseRun(): RunSnapshot {
     .run();
 }
 
+const FIVE = ['gemini-pro', 'claude', 'gpt-5', 'qwen', 'mistral'];
+
+/** Two rounds of five steps each: two looks at the problem at once, a fix that reads both, an attack on it, a decision. `output` by round and step. */
+export function twoRoundsRun(output = (_round: number, step: number): string => (step === 4 ? FINAL : FIRST_OUTPUT)): RunSnapshot {
+  const script = new Script({ pool: FIVE.map((name) => worker(name)) }).context();
+  for (const [round, text] of ['Two looks, one fix, one attack, one decision.', 'The same again, from what the tests said.'].entries()) {
+    script.plan(round, {
+      text,
+      modelIds: [0, 1, 2, 3, 4],
+      subtasks: [
+        'Name the invariant that `merge()` should keep, and where it breaks.', 'Find the smallest input for which the result is wrong.',
+        'Write the corrected function from both.', 'Attack the fix with touching, nested and empty lists.', 'Decide, and return the whole file.',
+      ],
+      accessList: [[], [], [0, 1], [2], round === 0 ? [0, 2, 3] : 'all'],
+    });
+    for (const [step, name] of FIVE.entries()) {
+      script.step(round, step, name, output(round, step), { ms: 2_000 + 900 * step, usd: 0.002 * (step + 1), output: 210 + 160 * step });
+    }
+    answered(script, round, 4).verdict(round, round === 0 ? REGRESSED : VERIFIED);
+  }
+  return script.say({ type: 'run.completed', outcome: 'verified', round: 1, message: 'The answer is verified.' }).run();
+}
+
+/** What the page is replied when it asks. */
+export const REPLIES: PageReplies = {
+  stepPrompt: [{ role: 'user', content: `You are one of several language models that work on a programmer's question together.\n\n<question>\n${QUESTION}\n</question>` }],
+  findRuns: [],
+};
+
 export function simulatedRun(): RunSnapshot {
   const pool = ['scout', 'smith', 'judge'].map((name) => worker(name, { simulated: true }));
   return answered(
@@ -729,6 +758,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'failed-step': () => stateWith({ run: failedStepRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),
   'cancelled': () => stateWith({ run: cancelledRun() }),
+  'two-rounds': () => stateWith({ run: twoRoundsRun() }),
   'dense': () => stateWith({ run: denseRun() }),
   'simulated': () => stateWith({ run: simulatedRun() }),
   'hostile': () => stateWith({ run: hostileRun() }),

@@ -100,9 +100,9 @@ describe('a run', () => {
   it('opens a step to its whole output, rendered', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     expect(panel.root.querySelector('.markdown')).toBeNull();
-    panel.click('Show the full output of step 3');
+    panel.click('Show the details of step 3');
     expect(panel.root.querySelector('.step .markdown pre')?.textContent).toContain('Math.max(last[1], b)');
-    expect(panel.button('Hide the full output of step 3').getAttribute('aria-expanded')).toBe('true');
+    expect(panel.button('Hide the details of step 3').getAttribute('aria-expanded')).toBe('true');
   });
 
   it('streams what a step says as plain text and counts the time', () => {
@@ -321,7 +321,7 @@ describe('hostile text', () => {
 
   it('lays out a long text in part until somebody asks for all', () => {
     const panel = renderPanel(stateWith({ run: hostileRun() }));
-    panel.click('Show the full output of step 1');
+    panel.click('Show the details of step 1');
     const card = (): number => panel.root.querySelector('[data-step="0"]')?.textContent?.length ?? 0;
     expect(card()).toBeLessThan(25_000);
     void act(() => panel.root.querySelector<HTMLElement>('[data-step="0"] .show-all')?.click());
@@ -452,9 +452,9 @@ describe('asking', () => {
 describe('memory', () => {
   it('keeps open what was opened, over a reload', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
-    panel.click('Show the full output of step 2');
+    panel.click('Show the details of step 2');
     const reloaded = renderPanel(stateWith({ run: verifiedRun() }), panel.stored());
-    expect(reloaded.button('Hide the full output of step 2')).toBeDefined();
+    expect(reloaded.button('Hide the details of step 2')).toBeDefined();
   });
 
   it('starts afresh from stored nonsense', () => {

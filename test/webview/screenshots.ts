@@ -4,13 +4,13 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium } from 'playwright-core';
-import { BEGIN, SCENES } from './fixtures.ts';
+import { BEGIN, REPLIES, SCENES } from './fixtures.ts';
 import { openPanel } from './harness/panel-page.ts';
 import { THEMES } from './harness/themes.ts';
 
 /*
  *   node with-node.mjs node test/webview/screenshots.ts [--scene a,b] [--theme dark,light] [--width 300,400]
- *     [--open] [--forced-colors] [--dist dist]
+ *     [--place editor] [--open] [--forced-colors] [--dist dist]
  * Draws every scene of the built panel into test/e2e/artifacts/panel/ and ends with 1 where the page reports an error, breaks its
  * content security policy, is wider than its view, or axe-core finds something.
  */
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     dist: { type: 'string', default: 'dist' },
     theme: { type: 'string', default: 'dark,light' },
     width: { type: 'string', default: '300,400,700' },
+    /** The side bar, or an editor's tab. */
+    place: { type: 'string', default: 'side' },
     'forced-colors': { type: 'boolean', default: false },
     /** Opens everything that can be opened. */
     open: { type: 'boolean', default: false },
@@ -55,10 +57,11 @@ for (const themeName of values.theme.split(',')) {
     for (const scene of values.scene.split(',')) {
       const state = SCENES[scene]?.();
       if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
-      const variants = [...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])];
+      const place = values.place === 'editor' ? 'editor' : 'side';
+      const variants = [...(place === 'side' ? [] : [place]), ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])];
       const where = [scene, themeName, width, ...variants].join('-');
       const panel = await openPanel(browser, {
-        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'],
+        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES,
       });
       // A little after the last event, so that live figures stand where a person would see them.
       await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? state.training?.updatedAt ?? 0) + 1_400);

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
@@ -8,8 +9,12 @@ import { StepCard } from './step-card.tsx';
 /** Colours of workers, by ordinal. Red and green mean something else here. */
 const WORKER_COLOURS = 5;
 
-/** The plan: a card a step, and at the left who reads whom. Hovering or focusing a card picks out what it touches. */
-export function PlanGraph({ steps, pool, runGoesOn, round, id }: {
+export function workerColour(ordinal: number): number {
+  return ordinal % WORKER_COLOURS;
+}
+
+/** The plan one below the other: a card a step, and at the left who reads whom. Hovering or focusing a card picks out what it touches. */
+export function PlanList({ steps, pool, runGoesOn, round, id }: {
   readonly steps: readonly StepView[];
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
@@ -25,14 +30,14 @@ export function PlanGraph({ steps, pool, runGoesOn, round, id }: {
   return (
     <div class="graph" style={{ '--gutter': `${gutterWidth(edges)}px` }}>
       <Gutter edges={edges} boxes={boxes} active={active} steps={steps} />
-      <ol class="cards" ref={graph} aria-label="Plan">
+      <ol class="cards" ref={graph} aria-label={l10n.t('Plan')}>
         {steps.map((step) => (
           <li
             key={step.index}
             class="step"
             data-step={step.index}
             data-state={step.state}
-            data-worker={step.worker % WORKER_COLOURS}
+            data-worker={workerColour(step.worker)}
             data-touched={step.index === active ? 'self' : read?.has(step.index) ? 'read' : undefined}
             onMouseEnter={() => setActive(step.index)}
             onMouseLeave={() => setActive(undefined)}
@@ -59,7 +64,7 @@ function Gutter({ edges, boxes, active, steps }: {
 }): JSX.Element | null {
   const drawing = useMemo(() => drawGutter(edges, boxes), [edges, boxes]);
   if (edges.length === 0) return null;
-  const worker = (step: number): number => (steps[step]?.worker ?? 0) % WORKER_COLOURS;
+  const worker = (step: number): number => workerColour(steps[step]?.worker ?? 0);
   // What is picked out is drawn last, on top.
   const touches = ({ from, to }: Edge): boolean => from === active || to === active;
   const ordered = [...drawing.edges].sort((a, b) => Number(touches(a)) - Number(touches(b)));

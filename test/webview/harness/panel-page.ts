@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import type { PanelState, StateMessage } from '../../../backend/protocol/panel-messages.ts';
-import { panelHtml } from '../../../extension/panel-html.ts';
+import type { PageReplies, PanelState, StateMessage } from '../../../backend/protocol/panel-messages.ts';
+import { panelHtml, type Place } from '../../../extension/panel-html.ts';
 import type { Theme } from './themes.ts';
 
 /*
@@ -30,13 +30,16 @@ interface FakeVsCode {
 }
 
 export async function openPanel(browser: Browser, {
-  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false, texts,
+  dist, theme, width, height = 900, viewState, reducedMotion = true, forcedColors = false, texts, place = 'side', replies = {},
 }: {
   /** Folder of the built page. */
   dist: string;
   theme: Theme; width: number; height?: number; viewState?: unknown; reducedMotion?: boolean; forcedColors?: boolean;
   /** Of another language, by the English ones. */
   texts?: Readonly<Record<string, string>>;
+  place?: Place;
+  /** What the page is replied, by its question's type. */
+  replies?: Partial<PageReplies>;
 }): Promise<PanelPage> {
   const page = await browser.newPage({
     viewport: { width, height },
@@ -49,12 +52,17 @@ export async function openPanel(browser: Browser, {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
-  await page.addInitScript(({ variables, viewState }) => {
+  await page.addInitScript(({ variables, viewState, replies }) => {
     const fake: FakeVsCode = { posted: [], state: viewState };
     Object.assign(window, {
       fakeVsCode: fake,
       acquireVsCodeApi: () => ({
-        postMessage: (message: unknown) => fake.posted.push(message),
+        postMessage: (message: { readonly type: string; readonly ask?: number }) => {
+          fake.posted.push(message);
+          if (message.ask === undefined) return;
+          const value = (replies as Readonly<Record<string, unknown>>)[message.type];
+          window.postMessage({ type: 'reply', ask: message.ask, ...(value === undefined ? { problem: 'Nobody replies here.' } : { value }) });
+        },
         getState: () => fake.state,
         setState: (state: unknown) => { fake.state = state; },
       }),
@@ -66,14 +74,14 @@ export async function openPanel(browser: Browser, {
       const { style } = document.documentElement;
       for (const [name, value] of Object.entries(variables)) style.setProperty(`--vscode-${name}`, value);
     }).observe(document, { childList: true });
-  }, { variables: theme.variables, viewState });
+  }, { variables: theme.variables, viewState, replies });
 
   await page.route(`${ORIGIN}/**`, async (route) => {
     const file = new URL(route.request().url()).pathname;
     if (file === '/') {
       const html = panelHtml({
         cspSource: ORIGIN, nonce: 'nonce', scriptUri: `${ORIGIN}/webview.js`, styleUris: [`${ORIGIN}/webview.css`],
-        title: 'Conductor', language: texts ? 'de' : 'en', texts,
+        title: 'Conductor', language: texts ? 'de' : 'en', texts, place,
       });
       return route.fulfill({ contentType: 'text/html', body: html.replace('<body>', `<body class="${theme.bodyClass}">`) });
     }
@@ -82,8 +90,9 @@ export async function openPanel(browser: Browser, {
     return route.fulfill({ contentType, body: await readFile(path.join(dist, path.basename(file))) });
   });
   await page.goto(ORIGIN);
-  // What VS Code puts behind every view in the side bar.
-  await page.evaluate(() => { document.documentElement.style.backgroundColor = 'var(--vscode-sideBar-background)'; });
+  // What VS Code puts behind every view in the side bar, and behind every editor.
+  const background = `var(--vscode-${place === 'side' ? 'sideBar' : 'editor'}-background)`;
+  await page.evaluate((color) => { document.documentElement.style.backgroundColor = color; }, background);
 
   return {
     page,

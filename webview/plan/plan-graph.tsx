@@ -1,0 +1,215 @@
+import * as l10n from '@vscode/l10n';
+import type { ComponentChildren, JSX } from 'preact';
+import { memo } from 'preact/compat';
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
+import { Icon, ToolButton } from '../controls.tsx';
+import { InlineCode, Markdown } from '../markdown/markdown.tsx';
+import { tail } from '../markdown/visible-text.ts';
+import { phaseOf, phaseStage, workerName } from '../run-stage.ts';
+import { stepByKey } from './arrow-keys.ts';
+import { readBy, type Edge } from './edges.ts';
+import { layoutOf, STEP_HEIGHT, type CurvedEdge, type GraphLayout } from './graph-layout.ts';
+import type { Layers } from './layers.ts';
+import { workerColour } from './plan-list.tsx';
+import { SimulatedTag } from './step-card.tsx';
+import { StepFacts, StepPrompt } from './step-details.tsx';
+import { readsOf, StepFigures, StepNote } from './step-facts.tsx';
+
+interface PlanGraphProps {
+  readonly steps: readonly StepView[];
+  readonly edges: readonly Edge[];
+  readonly layers: Layers;
+  /** Pixels that graph and details have, and whether they stand side by side in them. */
+  readonly width: number;
+  readonly beside: boolean;
+  readonly selected: number | undefined;
+  readonly onSelect: (step: number | null) => void;
+  readonly pool: RunSnapshot['pool'];
+  readonly runGoesOn: boolean;
+  readonly round: number;
+  readonly id: string;
+  /** What came of the plan; below the graph. */
+  readonly children: ComponentChildren;
+}
+
+/** Pixels of the details beside a graph, of the gap before them, and of the graph that is left at least. */
+export const DETAILS_WIDTH = 380;
+const DETAILS_GAP = 20;
+
+/**
+ * The plan in two dimensions: what a step reads stands left of it, and what is under way at once above one another. The steps are tabs,
+ * whose panel is the selected one's details: arrow keys go from step to step, Enter selects.
+ */
+export function PlanGraph({
+  steps, edges, layers, width, beside, selected, onSelect, pool, runGoesOn, round, id, children,
+}: PlanGraphProps): JSX.Element {
+  const [active, setActive] = useState<number | undefined>(undefined);
+  const graphWidth = beside ? width - DETAILS_WIDTH - DETAILS_GAP : width;
+  const layout = useMemo(() => layoutOf(layers, edges, graphWidth), [layers, edges, graphWidth]);
+  const list = useRef<HTMLDivElement>(null);
+  const pickedOut = active ?? selected;
+  const read = pickedOut === undefined ? undefined : readBy(edges, pickedOut);
+  const [reached, setReached] = useState<number | undefined>(undefined);
+  const inTabOrder = reached ?? selected ?? steps[0]?.index;
+  const shown = steps.find(({ index }) => index === selected);
+  const close = useCallback(() => onSelect(null), [onSelect]);
+  const tab = (step: number): string => `${id}/tab-${step}`;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const from = Number((event.target as HTMLElement).closest<HTMLElement>('[data-step]')?.dataset['step']);
+    const to = stepByKey(event.key, from, layout.steps);
+    if (to === undefined) return;
+    event.preventDefault();
+    setReached(to);
+    list.current?.querySelector<HTMLElement>(`[data-step="${to}"]`)?.focus();
+  };
+
+  return (
+    <div class="plan-graph" data-beside={beside && shown !== undefined}>
+      <div class="nodes-and-edges" style={{ height: `${layout.height}px`, maxWidth: `${layout.width}px` }}>
+        <Edges layout={layout} steps={steps} pickedOut={pickedOut} dimOthers={active !== undefined} />
+        <div class="nodes" role="tablist" aria-label={l10n.t('Plan')} ref={list} onKeyDown={onKeyDown}>
+          {steps.map((step) => {
+            const placed = layout.steps.find((one) => one.step === step.index);
+            return (
+              <Node
+                key={step.index} step={step} worker={workerName({ pool }, step.worker)} simulated={pool[step.worker]?.simulated ?? false}
+                runGoesOn={runGoesOn} round={round} left={placed?.left ?? 0} top={placed?.top ?? 0} width={layout.stepWidth}
+                tabId={tab(step.index)} panelId={`${id}/details`} isSelected={step.index === selected} isInTabOrder={step.index === inTabOrder}
+                touched={step.index === pickedOut ? 'self' : read?.has(step.index) ? 'read' : undefined}
+                onSelect={onSelect} onActive={setActive} onReached={setReached}
+              />
+            );
+          })}
+        </div>
+      </div>
+      {shown && (
+        <section class="card step-panel" role="tabpanel" id={`${id}/details`} aria-labelledby={tab(shown.index)} data-worker={workerColour(shown.worker)}>
+          <SelectedStep
+            key={shown.index} step={shown} worker={workerName({ pool }, shown.worker)} simulated={pool[shown.worker]?.simulated ?? false}
+            runGoesOn={runGoesOn} round={round} id={id} onClose={close}
+          />
+        </section>
+      )}
+      <div class="after-plan">{children}</div>
+    </div>
+  );
+}
+
+interface NodeProps {
+  readonly step: StepView;
+  readonly worker: string;
+  readonly simulated: boolean;
+  readonly runGoesOn: boolean;
+  readonly round: number;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly tabId: string;
+  readonly panelId: string;
+  readonly isSelected: boolean;
+  readonly isInTabOrder: boolean;
+  readonly touched: 'self' | 'read' | undefined;
+  readonly onSelect: (step: number) => void;
+  readonly onActive: (step: number | undefined) => void;
+  readonly onReached: (step: number) => void;
+}
+
+const Node = memo(function Node({
+  step, worker, simulated, runGoesOn, round, left, top, width, tabId, panelId, isSelected, isInTabOrder, touched, onSelect, onActive, onReached,
+}: NodeProps): JSX.Element {
+  const phase = phaseOf(step, runGoesOn);
+  const stage = phaseStage(phase);
+  const reads = readsOf(step, round);
+  return (
+    <button
+      type="button" role="tab" id={tabId} aria-selected={isSelected} aria-controls={isSelected ? panelId : undefined}
+      tabIndex={isInTabOrder ? 0 : -1} class="node" data-step={step.index} data-state={step.state} data-worker={workerColour(step.worker)}
+      data-touched={touched} title={step.subtask}
+      style={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${STEP_HEIGHT}px` }}
+      onClick={() => onSelect(step.index)}
+      onMouseEnter={() => onActive(step.index)} onMouseLeave={() => onActive(undefined)}
+      onFocus={() => { onReached(step.index); onActive(step.index); }} onBlur={() => onActive(undefined)}
+    >
+      <span class="node-head">
+        <Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} />
+        <bdi class="worker">{worker}</bdi>
+        {simulated && <Icon name="beaker" tone="caution" label={l10n.t('simulated')} />}
+        <span class="quiet">{l10n.t('step {0}', step.index + 1)}</span>
+        {reads !== undefined && <span class="visually-hidden">{reads}</span>}
+      </span>
+      <span class="node-task" dir="auto"><InlineCode text={step.subtask} /></span>
+      <StepFigures step={step} phase={phase} name="node-figures" />
+    </button>
+  );
+});
+
+/** Decoration: every step says in words what it reads. */
+function Edges({ layout, steps, pickedOut, dimOthers }: {
+  readonly layout: GraphLayout;
+  readonly steps: readonly StepView[];
+  readonly pickedOut: number | undefined;
+  readonly dimOthers: boolean;
+}): JSX.Element {
+  const touches = ({ from, to }: CurvedEdge): boolean => from === pickedOut || to === pickedOut;
+  // What is picked out is drawn last, on top.
+  const ordered = layout.edges.toSorted((a, b) => Number(touches(a)) - Number(touches(b)));
+  return (
+    <svg class="graph-edges" width={layout.width} height={layout.height} aria-hidden="true">
+      {ordered.map((edge) => (
+        <g
+          key={`${edge.from}-${edge.to}`} data-worker={workerColour(steps[edge.from]?.worker ?? 0)}
+          class={touches(edge) ? 'edge edge-on' : dimOthers ? 'edge edge-off' : 'edge'}
+        >
+          <path class="edge-line" d={edge.line} />
+          <path class="edge-head" d={edge.head} />
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** Streamed characters that are kept in the details: more than their lines can show. */
+const LIVE_TAIL = 2_400;
+
+/** All there is of a step. */
+const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGoesOn, round, id, onClose }: {
+  readonly step: StepView;
+  readonly worker: string;
+  readonly simulated: boolean;
+  readonly runGoesOn: boolean;
+  readonly round: number;
+  readonly id: string;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const phase = phaseOf(step, runGoesOn);
+  const stage = phaseStage(phase);
+  const streamed = phase === 'running' ? (step.attempt?.text ?? '') : '';
+  const reads = readsOf(step, round);
+  return (
+    <>
+      <div class="panel-head">
+        <Icon name={stage.icon} tone={stage.tone} label={`${stage.text}: `} />
+        <h4 class="worker"><bdi>{worker}</bdi></h4>
+        <span class="quiet">{[l10n.t('step {0}', step.index + 1), ...(reads === undefined ? [] : [reads])].join(' · ')}</span>
+        {simulated && <SimulatedTag />}
+        <StepFigures step={step} phase={phase} name="figures" />
+        <ToolButton icon="close" label={l10n.t('Close the details')} onClick={onClose} />
+      </div>
+      <p class="subtask" dir="auto"><InlineCode text={step.subtask} /></p>
+      <StepNote step={step} phase={phase} />
+      <div class="panel-body">
+        <StepFacts step={step} round={round} />
+        <div class="panel-texts">
+          <StepPrompt step={step} round={round} id={id} />
+          {(streamed !== '' || step.output !== undefined) && <h5 class="label">{l10n.t('Output')}</h5>}
+          {streamed !== '' && (
+            <div class="excerpt live live-output" dir="auto"><div>{tail(streamed, LIVE_TAIL)}<span class="cursor" /></div></div>
+          )}
+          {step.output !== undefined && <Markdown text={step.output} />}
+        </div>
+      </div>
+    </>
+  );
+});

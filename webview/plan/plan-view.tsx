@@ -1,0 +1,64 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
+import { useSelected } from '../host.ts';
+import { useIsWide, useWidth } from '../use-width.ts';
+import { edgesOf } from './edges.ts';
+import { widthsOf } from './graph-layout.ts';
+import { layersOf } from './layers.ts';
+import { DETAILS_WIDTH, PlanGraph } from './plan-graph.tsx';
+import { PlanList } from './plan-list.tsx';
+
+/** The plan of a round: a graph where there is room for one, a list otherwise. */
+export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }: {
+  readonly steps: readonly StepView[];
+  readonly pool: RunSnapshot['pool'];
+  readonly runGoesOn: boolean;
+  readonly round: number;
+  readonly isLast: boolean;
+  readonly id: string;
+  /** What came of the plan. */
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const isWide = useIsWide();
+  const { edges, layers } = usePlanShape(steps);
+  const { min, usual } = widthsOf(layers);
+  const [chosen, choose] = useSelected(id);
+  const selected = chosen === undefined ? (isLast ? stepOfInterest(steps) : undefined) : (chosen ?? undefined);
+  return (
+    <div class="plan" ref={ref}>
+      {isWide && width >= min
+        ? (
+            <PlanGraph
+              steps={steps} edges={edges} layers={layers} width={width} beside={selected !== undefined && width >= usual + DETAILS_WIDTH}
+              selected={selected} onSelect={choose} pool={pool} runGoesOn={runGoesOn} round={round} id={id}
+            >
+              {children}
+            </PlanGraph>
+          )
+        : <><PlanList steps={steps} pool={pool} runGoesOn={runGoesOn} round={round} id={id} />{children}</>}
+    </div>
+  );
+}
+
+/** Pixels in which the plan's graph is at ease. */
+export function usualWidth(steps: readonly StepView[]): number {
+  return widthsOf(layersOf(steps.map(({ index }) => index), edgesOf(steps))).usual;
+}
+
+/** Who reads whom stays as it is while texts stream. */
+function usePlanShape(steps: readonly StepView[]): { edges: ReturnType<typeof edgesOf>; layers: ReturnType<typeof layersOf> } {
+  const shape = JSON.stringify(steps.map(({ index, reads }) => [index, reads]));
+  return useMemo(() => {
+    const edges = edgesOf(steps);
+    return { edges, layers: layersOf(steps.map(({ index }) => index), edges) };
+    // The shape stands for the steps.
+  }, [shape]);
+}
+
+/** What people look at who have selected nothing: the step that runs, otherwise the last one that did. */
+function stepOfInterest(steps: readonly StepView[]): number | undefined {
+  const running = steps.find(({ state }) => state === 'running');
+  return (running ?? steps.findLast(({ state }) => state === 'completed' || state === 'failed'))?.index;
+}

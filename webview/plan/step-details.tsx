@@ -1,0 +1,125 @@
+import * as l10n from '@vscode/l10n';
+import { createContext, type ComponentChildren, type JSX } from 'preact';
+import { useContext } from 'preact/hooks';
+import { formatDuration, formatMoney, formatTokens } from '../../backend/protocol/figures.ts';
+import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
+import { totalTokens } from '../../backend/protocol/token-counts.ts';
+import { Icon } from '../controls.tsx';
+import { Disclosure } from '../disclosure.tsx';
+import { useReply } from '../host.ts';
+import { formatCount } from '../language.ts';
+import { Capped } from '../markdown/capped.tsx';
+import { workerName } from '../run-stage.ts';
+
+/** The run on show, for what only an opened step needs of it. */
+export const RunContext = createContext<RunSnapshot | undefined>(undefined);
+
+interface StepProps {
+  readonly step: StepView;
+  /** Position of the step's round in the run. */
+  readonly round: number;
+}
+
+/** What an opened step saw, and what it cost. */
+export function StepFacts({ step, round }: StepProps): JSX.Element {
+  // While it runs nobody has counted yet.
+  const isCounted = step.output !== undefined || totalTokens(step.spent.usage) > 0;
+  return (
+    <div class="details">
+      <Saw step={step} round={round} />
+      {isCounted && <Bill step={step} />}
+    </div>
+  );
+}
+
+/** The exact text that the step's worker was sent, for who wants it. */
+export function StepPrompt({ step, round, id }: StepProps & { readonly id: string }): JSX.Element | null {
+  if (!step.attempt && step.output === undefined) return null;
+  return (
+    <div class="details">
+      <Disclosure id={`${id}/step-${step.index}/prompt`} title={l10n.t('The exact prompt')}>
+        <Prompt round={round} step={step.index} />
+      </Disclosure>
+    </div>
+  );
+}
+
+/** Whose answers the step read, and what of the project. */
+function Saw({ step, round }: StepProps): JSX.Element | null {
+  const run = useContext(RunContext);
+  if (!run) return null;
+  const { pieces = [], tokens = 0 } = run.context ?? {};
+  const previous = step.readsPreviousRound && round > 0 ? run.rounds[round - 1] : undefined;
+  const read = step.reads.flatMap((position) => run.rounds[round]?.steps[position] ?? []);
+  return (
+    <section>
+      <h5 class="label">{l10n.t('What it saw')}</h5>
+      <ul class="saw">
+        <li>{l10n.t('The question')}</li>
+        {pieces.length > 0 && (
+          <li>
+            {pieces.length === 1 ? l10n.t('1 piece of the project') : l10n.t('{0} pieces of the project', pieces.length)}
+            <span class="figures">{l10n.t('{0} tokens', formatTokens(tokens))}</span>
+          </li>
+        )}
+        {previous && <li>{l10n.t('Round {0}: every output, and what the tests said', previous.index + 1)}</li>}
+        {read.map((earlier) => (
+          <li key={earlier.index}>
+            {l10n.t('The output of step {0}', earlier.index + 1)} <bdi class="quiet">{workerName(run, earlier.worker)}</bdi>
+            {earlier.output !== undefined && (
+              <span class="figures">{l10n.t('{0} tokens', formatTokens(earlier.spent.usage.output))}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What the worker was sent: asked for when somebody opens it, since it holds the context and all that was read. */
+function Prompt({ round, step }: { readonly round: number; readonly step: number }): JSX.Element {
+  const runId = useContext(RunContext)?.runId;
+  const reply = useReply<'stepPrompt'>(runId === undefined ? undefined : { type: 'stepPrompt', runId, round, step });
+  switch (reply.state) {
+    case 'waiting':
+      return <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Reading…')}</p>;
+    case 'none':
+      return <p class="note tone-bad" dir="auto">{reply.problem}</p>;
+    case 'there':
+      return (
+        <pre tabIndex={0} role="group" aria-label={l10n.t('The exact prompt')} dir="auto">
+          <Capped text={reply.value.map(({ content }) => content).join('\n\n')} />
+        </pre>
+      );
+  }
+}
+
+/** What the provider counted, to the token. */
+function Bill({ step }: { readonly step: StepView }): JSX.Element {
+  const { spent: { usage, ...spent }, attempt, durationMs, keptFrom } = step;
+  const input = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;
+  const count = (tokens: number): string => `${usage.estimated ? '~' : ''}${formatCount(tokens)}`;
+  const outOf = [
+    ...(usage.cacheRead > 0 ? [l10n.t('{0} from the cache', count(usage.cacheRead))] : []),
+    ...(usage.cacheWrite > 0 ? [l10n.t('{0} into the cache', count(usage.cacheWrite))] : []),
+  ];
+  return (
+    <section>
+      <h5 class="label">{l10n.t('Bill')}</h5>
+      <dl class="bill">
+        <Row name={l10n.t('Tokens in')}>{count(input)}{outOf.length > 0 && <span class="quiet"> · {outOf.join(' · ')}</span>}</Row>
+        <Row name={l10n.t('Tokens out')}>
+          {count(usage.output + usage.reasoning)}
+          {usage.reasoning > 0 && <span class="quiet"> · {l10n.t('{0} of them reasoning', count(usage.reasoning))}</span>}
+        </Row>
+        <Row name={l10n.t('Cost')}>{formatMoney(spent)}{keptFrom !== undefined && <span class="quiet"> · {l10n.t('paid for by an earlier run')}</span>}</Row>
+        {durationMs !== undefined && <Row name={l10n.t('Time')}>{formatDuration(durationMs)}</Row>}
+        {attempt && <Row name={l10n.t('Attempts')}>{attempt.number}</Row>}
+      </dl>
+    </section>
+  );
+}
+
+function Row({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}

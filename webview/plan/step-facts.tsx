@@ -1,0 +1,65 @@
+import * as l10n from '@vscode/l10n';
+import type { JSX } from 'preact';
+import type { StepView } from '../../backend/protocol/run-snapshot.ts';
+import { formatDuration, formatStepSpent } from '../../backend/protocol/figures.ts';
+import { Countdown, Elapsed } from '../clock.tsx';
+import { fillSentence } from '../fill-sentence.ts';
+import { list } from '../language.ts';
+import type { StepPhase } from '../run-stage.ts';
+
+/*
+ * What every view of a step says of it.
+ */
+
+/** `reads round 1, 1 and 2`; undefined for a step that reads nothing. `round` counts from 0. */
+export function readsOf({ reads, readsPreviousRound }: Pick<StepView, 'reads' | 'readsPreviousRound'>, round: number): string | undefined {
+  const steps = reads.map((position) => position + 1);
+  if (readsPreviousRound && round > 0) {
+    return l10n.t('reads {0}', list([l10n.t('round {0}', round), ...steps.map((step) => l10n.t('step {0}', step))]));
+  }
+  return steps.length > 0 ? l10n.t('reads {0}', list(steps)) : undefined;
+}
+
+/** Tokens, money and time, in one line. */
+export function StepFigures({ step, phase, name }: {
+  readonly step: StepView;
+  readonly phase: StepPhase;
+  /** Class of the line. */
+  readonly name: string;
+}): JSX.Element | null {
+  const spent = formatStepSpent(step.spent);
+  if (phase === 'running' && step.attempt) {
+    return <span class={name}>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></span>;
+  }
+  const took = step.durationMs === undefined ? [] : [formatDuration(step.durationMs)];
+  const figures = [...spent, ...took];
+  return figures.length > 0 ? <span class={name}>{figures.join(' · ')}</span> : null;
+}
+
+/** What the state alone does not say. */
+export function StepNote({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element | null {
+  const { attempt, failure } = step;
+  if (phase === 'pending' && step.reads.length > 0) return <p class="note quiet">{startsWhen(step.reads)}</p>;
+  if (phase === 'not-run') return <p class="note quiet">{l10n.t('Not run.')}</p>;
+  if (phase === 'running' && attempt && attempt.number > 1) return <p class="note quiet">{l10n.t('Attempt {0}', attempt.number)}</p>;
+  if (phase === 'retrying' && attempt?.failure) {
+    const message = <span dir="auto">{attempt.failure.message}</span>;
+    return (
+      <p class="note tone-caution">
+        {attempt.retryAt === undefined
+          ? fillSentence(l10n.t('Attempt {0} follows: {1}'), attempt.number + 1, message)
+          : fillSentence(l10n.t('Attempt {0} {1}: {2}'), attempt.number + 1, <Countdown at={attempt.retryAt} />, message)}
+      </p>
+    );
+  }
+  if (phase === 'failed' && failure) return <p class="note tone-bad" dir="auto">{failure.message}</p>;
+  if (phase === 'skipped') return <p class="note quiet" dir="auto">{fillSentence(l10n.t('Skipped: {0}'), step.skippedBecause)}</p>;
+  if (step.finishReason === 'length') return <p class="note tone-caution">{l10n.t('Cut off at the worker’s output limit.')}</p>;
+  if (step.finishReason === 'content-filter') return <p class="note tone-caution">{l10n.t('Stopped by the provider’s content filter.')}</p>;
+  return null;
+}
+
+function startsWhen(positions: readonly number[]): string {
+  const numbers = list(positions.map((position) => position + 1));
+  return positions.length === 1 ? l10n.t('Starts when step {0} is done.', numbers) : l10n.t('Starts when steps {0} are done.', numbers);
+}
