@@ -131,9 +131,9 @@ export class Sandbox {
 
   /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
   async pinnedImage(image: string): Promise<string> {
-    const { available, reason } = await this.availability(image);
+    const { available, reason, remedy } = await this.availability(image);
     const id = available ? await this.#options.containers?.idOf(image) : undefined;
-    if (id === undefined) throw new SandboxUnavailableError(reason);
+    if (id === undefined) throw new SandboxUnavailableError(remedy === undefined ? reason : `${reason} This brings it: ${remedy}`);
     return id;
   }
 

@@ -130,7 +130,6 @@ class Attempt {
     this.#targets = options.targets?.length ? options.targets : undefined;
     // Somebody has agreed that the tests run on this machine.
     this.#image = this.#sandboxed ? options.image : undefined;
-    if (this.#image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#image}.`);
   }
 
   async verdict(): Promise<Judgement> {
@@ -171,6 +170,7 @@ class Attempt {
     const sandboxed = this.#sandboxed;
     // All runs of one verification are of one image, whatever its name comes to mean meanwhile.
     const image = this.#image === undefined ? undefined : await this.#parts.sandbox.pinnedImage(this.#image);
+    if (image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#image}.`);
     onProgress?.('copying');
     const snapshot = await this.#parts.copies.snapshot({ folder: base, installed }, signal);
     const runs = new TestRuns(this.#parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });

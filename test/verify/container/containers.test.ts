@@ -132,7 +132,16 @@ describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000
     expect(await docker('ps', '--all', '--quiet', '--filter', `label=conductor.owner=${owner.pid}`)).toBe('');
   });
 
-  it('are not fetched where Docker does not have their image', async () => {
+  it('are not run where Docker does not have their image, and the verdict says what brings it', async () => {
+    await using scratch = await makeScratch();
+    const verdict = await verify(scratch, { containers: containersOf(process.env), image: 'conductor-test:none' });
+    expect(verdict).toMatchObject({
+      outcome: 'infrastructure', notes: [],
+      reason: 'The tests are to run in a container of the image "conductor-test:none", and Docker has no such image. This brings it: docker pull conductor-test:none',
+    });
+  });
+
+  it('have their image looked for, and not fetched', async () => {
     expect(await containersOf(process.env).availability('conductor-test:none')).toEqual({
       available: false,
       reason: 'The tests are to run in a container of the image "conductor-test:none", and Docker has no such image.',
