@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BASELINES } from './eval/gym/contestants.ts';
 import { drawLearning } from './eval/gym/draw-learning.ts';
-import { BEST_ALONE, standingsTable } from './eval/gym/gym-report.ts';
+import { BEST_ALONE, standingsTable, withVariantsApart } from './eval/gym/gym-report.ts';
 import { gymStandings, readGymResult } from './eval/gym/gym-result.ts';
 
 /* Composition root of the account of what trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
@@ -45,10 +45,15 @@ async function tell(): Promise<void> {
     '',
     '## The pool that was trained on',
     '',
-    standingsTable(fixed),
+    standingsTable(withVariantsApart(fixed).contestants),
     '## Pools whose workers no training has met',
     '',
-    standingsTable(unseen),
+    standingsTable(withVariantsApart(unseen).contestants),
+    '## What matters in a plan',
+    '',
+    'The same plans with something taken away, and the Conductor where it can write nothing but plans, on the pool that was trained on.',
+    '',
+    standingsTable(withVariantsApart(fixed).variants, fixed),
   ].join('\n'));
   process.stdout.write(`${standingsTable(fixed)}\n${standingsTable(unseen)}`);
 }

@@ -32,9 +32,15 @@ export function gymReport(results: readonly ContestantResult[]): string {
   ].join('\n');
 }
 
-/** With the share of the way from random plans to the oracle. */
-export function standingsTable(standings: readonly Standing[]): string {
-  const rightOf = (name: string): number | undefined => standings.find((standing) => standing.name === name)?.right.mean;
+/** Those who took part, and apart from them those who are one of them with something changed: `Conductor, every step reads everything`. */
+export function withVariantsApart(standings: readonly Standing[]): { readonly contestants: Standing[]; readonly variants: Standing[] } {
+  const isVariant = ({ name }: Standing): boolean => standings.some((other) => name.startsWith(`${other.name}, `));
+  return { contestants: standings.filter((standing) => !isVariant(standing)), variants: standings.filter(isVariant) };
+}
+
+/** With the share of the way from random plans to the oracle, both of which may be `among` others than are shown. */
+export function standingsTable(standings: readonly Standing[], among: readonly Standing[] = standings): string {
+  const rightOf = (name: string): number | undefined => among.find((standing) => standing.name === name)?.right.mean;
   const [random, oracle] = [rightOf(BASELINES.random), rightOf(BASELINES.oracle)];
   const wayOf = ({ mean: right }: Estimate): string =>
     random === undefined || oracle === undefined || oracle === random ? '' : `${Math.round((100 * (right - random)) / (oracle - random))} %`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../../backend/eval/gym/contestants.ts';
 import { drawLearning } from '../../../backend/eval/gym/draw-learning.ts';
-import { BEST_ALONE, standingsTable } from '../../../backend/eval/gym/gym-report.ts';
+import { BEST_ALONE, standingsTable, withVariantsApart } from '../../../backend/eval/gym/gym-report.ts';
 import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, type TriedContestant } from '../../../backend/eval/gym/gym-result.ts';
 
 const tried = (name: string, right: number, more: Partial<TriedContestant> = {}): TriedContestant =>
@@ -10,7 +10,7 @@ const tried = (name: string, right: number, more: Partial<TriedContestant> = {})
 /** One training, in which so many of ten held-out tasks were answered right by each. */
 function result(seed: number, conductor: number, alone: readonly number[]): GymResult {
   const fixed = [
-    tried(CONDUCTOR.after, conductor, { formatRate: 0.9 }), tried(BASELINES.random, 2), tried(BASELINES.oracle, 8),
+    tried(CONDUCTOR.after, conductor, { formatRate: 0.9 }), tried(`${CONDUCTOR.after}, no step reads anything`, 4), tried(BASELINES.random, 2), tried(BASELINES.oracle, 8),
     ...alone.map((right, worker) => tried(`w${worker} alone`, right)),
   ];
   const workers = { plan: { w0: 1 }, write: { w0: 3, w1: 1 }, check: {} };
@@ -36,7 +36,23 @@ describe('results of trainings on the gym', () => {
   });
 
   it('say how far the way from random plans to the oracle was gone', () => {
-    expect(standingsTable(standings)).toMatch(/\| Conductor \| 60\.0 % \| [\d.]+ % to [\d.]+ % \| 2\.00 \| 67 % \| 90\.0 % \|/);
+    const { contestants } = withVariantsApart(standings);
+    expect(standingsTable(contestants)).toMatch(/\| Conductor \| 60\.0 % \| [\d.]+ % to [\d.]+ % \| 2\.00 \| 67 % \| 90\.0 % \|/);
+  });
+});
+
+describe('plans with something taken away', () => {
+  const standings = gymStandings([result(1, 5, [3, 4])], 'fixed');
+  const { contestants, variants } = withVariantsApart(standings);
+
+  it('stand apart from those who took part', () => {
+    expect(variants.map(({ name }) => name)).toEqual(['Conductor, no step reads anything']);
+    expect(contestants.map(({ name }) => name)).toContain(BEST_ALONE);
+    expect(contestants).toHaveLength(standings.length - 1);
+  });
+
+  it('are measured by the same way from random plans to the oracle', () => {
+    expect(standingsTable(variants, standings)).toMatch(/\| Conductor, no step reads anything \| 40\.0 % \|.*\| 33 % \|/);
   });
 });
 
