@@ -1,4 +1,5 @@
 import './cli/require-node.ts';
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,7 +51,7 @@ const USAGE = `usage: npm run train:gym -- [options]
   --pool NAME     fixed, or random: five of the roster of training, drawn anew for each group (fixed)
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
-  --model DIR     what begins (media/conductor-mini)
+  --model DIR     what begins: conductor-mini before it was trained here (dist/train-mini/imitated)
   --work DIR      where the training is kept, to go on with (dist/gym/SEED)
   --result FILE   where the result goes (docs/gym/seed-SEED.json)
   --out DIR       where the trained model goes, in bfloat16, beside what else lies there; nowhere if absent
@@ -70,7 +71,7 @@ const { values } = parseArgs({
     pool: { type: 'string', default: 'fixed' },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
-    model: { type: 'string', default: path.join(root, 'media', 'conductor-mini') },
+    model: { type: 'string', default: path.join(root, 'dist', 'train-mini', 'imitated') },
     work: { type: 'string' },
     result: { type: 'string' },
     out: { type: 'string' },
@@ -102,6 +103,9 @@ const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (value
 if (values.help || !isUsable) {
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
+} else if (!existsSync(values.model)) {
+  process.stderr.write(`There is no model in ${values.model}: "npm run train:mini" makes it, in its first half, or name another with --model.\n`);
+  process.exitCode = 2;
 } else {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('Interrupted; the same command goes on from the last step.')));

@@ -16,14 +16,14 @@ import { unseenInputs } from './train/mini/unseen.ts';
 import { TrainingStore } from './train/training-store.ts';
 
 /*
- * Composition root of conductor-mini, the bundled model: begins it with random weights, teaches it to write plans, measures it and writes it to
- * media/conductor-mini. Killed, it goes on from its last checkpoint.
+ * Composition root of the first half of conductor-mini, the bundled model: begins it with random weights, teaches it to write plans, measures it.
+ * The second half is a training on the gym (gym-train.ts), which begins with what this makes. Killed, it goes on from its last checkpoint.
  */
 
-const USAGE = `usage: npm run train:mini -- [options]
+const USAGE = `usage: node with-node.mjs node backend/train-mini.ts [options]
 
   --work DIR      where the training is kept, to go on with (dist/train-mini)
-  --out DIR       where the model goes (media/conductor-mini)
+  --out DIR       where the model goes (dist/train-mini/imitated)
   --steps N       steps of pre-training; fewer are done sooner and write worse plans (${PRETRAIN_DEFAULTS.steps})
   --seed N        of the weights, the examples and their order (${PRETRAIN_DEFAULTS.seed})
   --threads N     threads of one operation; onnxruntime's choice where absent, 1 where the machine is busy
@@ -34,7 +34,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const { values } = parseArgs({
   options: {
     work: { type: 'string', default: path.join(root, 'dist', 'train-mini') },
-    out: { type: 'string', default: path.join(root, 'media', 'conductor-mini') },
+    out: { type: 'string', default: path.join(root, 'dist', 'train-mini', 'imitated') },
     steps: { type: 'string', default: String(PRETRAIN_DEFAULTS.steps) },
     seed: { type: 'string', default: String(PRETRAIN_DEFAULTS.seed) },
     threads: { type: 'string' },
