@@ -1,8 +1,8 @@
+import { LISTED_RUNS } from '../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { Signal } from './signal.ts';
 
-const MAX_RUNS = 50;
 /** Of those that are looked for: as many as the backend gives. */
 const MAX_FOUND = 500;
 
@@ -27,7 +27,7 @@ export class RunList {
 
   /** Reads the list again. */
   async refresh(): Promise<readonly RunSummary[]> {
-    this.#runs = await this.#read({ limit: MAX_RUNS });
+    this.#runs = await this.#read({ limit: LISTED_RUNS });
     this.changed.emit();
     return this.#runs;
   }
@@ -48,7 +48,7 @@ export class RunList {
     const folders = this.#folders();
     const ours = folders.length === 0 || (run.workspace !== undefined && folders.includes(run.workspace));
     if (run.kind !== 'solve' || !ours) return;
-    this.#runs = [run, ...this.#runs.filter(({ runId }) => runId !== run.runId)].sort(newestFirst).slice(0, MAX_RUNS);
+    this.#runs = [run, ...this.#runs.filter(({ runId }) => runId !== run.runId)].sort(newestFirst).slice(0, LISTED_RUNS);
     this.changed.emit();
   }
 }

@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 import type { PageCommand, PageQuestion, PageReplies, ReplyMessage } from '../backend/protocol/panel-messages.ts';
+import { NO_SEARCH, readSearch, type RunSearch } from './run-search.ts';
 
 /** The part of VS Code's webview API that the page uses. */
 export interface WebviewApi {
@@ -19,6 +20,8 @@ export interface ViewState {
   readonly expanded: Readonly<Record<string, boolean>>;
   /** The step that was selected in a plan, by the plan's key; null where none is to be. */
   readonly selected: Readonly<Record<string, number | null>>;
+  /** Which of the past runs are looked for. */
+  readonly search: RunSearch;
   readonly scrollTop: number;
 }
 
@@ -28,7 +31,7 @@ export type Place = 'side' | 'editor';
 /** A question as a view asks it: the number of its reply is the host's. */
 export type Asked<K extends PageQuestion['type']> = Omit<Extract<PageQuestion, { readonly type: K }>, 'ask'>;
 
-const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, scrollTop: 0 };
+const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, search: NO_SEARCH, scrollTop: 0 };
 const MAX_KEPT = 200;
 
 /** The page's connection to the extension, and the memory that outlives a reload. */
@@ -92,12 +95,13 @@ function withNewest<T>(record: Readonly<Record<string, T>>, key: string, value: 
 /** What an earlier version stored is taken as far as it fits. */
 function readViewState(stored: unknown): ViewState {
   if (typeof stored !== 'object' || stored === null) return INITIAL;
-  const { draft, takenDraft, expanded, selected, scrollTop } = stored as Record<string, unknown>;
+  const { draft, takenDraft, expanded, selected, search, scrollTop } = stored as Record<string, unknown>;
   return {
     draft: typeof draft === 'string' ? draft : INITIAL.draft,
     takenDraft: typeof takenDraft === 'string' ? takenDraft : INITIAL.takenDraft,
     expanded: typeof expanded === 'object' && expanded !== null ? (expanded as Record<string, boolean>) : INITIAL.expanded,
     selected: typeof selected === 'object' && selected !== null ? (selected as Record<string, number | null>) : INITIAL.selected,
+    search: readSearch(search),
     scrollTop: typeof scrollTop === 'number' ? scrollTop : INITIAL.scrollTop,
   };
 }

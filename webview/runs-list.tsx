@@ -1,61 +1,131 @@
+import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatMoney, formatWhen } from '../backend/protocol/figures.ts';
+import { LISTED_RUNS } from '../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { useNow } from './clock.tsx';
-import { Count, Icon } from './controls.tsx';
-import { formatMoney, formatWhen } from '../backend/protocol/figures.ts';
-import { useHost } from './host.ts';
+import { Button, Count, Icon } from './controls.tsx';
+import { fillSentence } from './fill-sentence.ts';
+import { useHost, useReply } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
+import { isSearching, kindName, matchingRuns, NO_SEARCH, RUN_KINDS, type RunKindWanted, type RunSearch } from './run-search.ts';
 import type { Stage } from './run-stage.ts';
 
-/** Past runs, newest first. */
+/** While somebody types, the backend is not asked for each letter. */
+const SEARCH_AFTER_MS = 250;
+/** The backend's limit on what it looks for. */
+const MAX_SEARCH_CHARACTERS = 200;
+
+/** Past runs, newest first; all that there ever were can be searched. */
 export const RunsList = memo(function RunsList({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
   const host = useHost();
-  const now = useNow(false);
+  const [search, setSearch] = useState(host.view.search);
+  const [wantsOlder, setWantsOlder] = useState(false);
+  const text = useSettled(search.text.trim(), SEARCH_AFTER_MS);
+  const mayBeOlder = runs.length >= LISTED_RUNS;
+  const searching = isSearching(search);
+  const reply = useReply<'findRuns'>(mayBeOlder && (searching || wantsOlder) ? { type: 'findRuns', search: text } : undefined);
+  const region = useRef<HTMLElement>(null);
   if (runs.length === 0) return null;
+
+  const shown = matchingRuns(search, runs, reply.state === 'there' ? reply.value : []);
+  const change = (next: RunSearch): void => {
+    const short = { ...next, text: next.text.slice(0, MAX_SEARCH_CHARACTERS) };
+    host.remember({ search: short });
+    setSearch(short);
+  };
   return (
-    <section class="runs" aria-labelledby="runs-title">
-      <div class="row section-title"><h2 id="runs-title">Past runs</h2><Count>{runs.length}</Count></div>
-      <ul>
-        {runs.map((run) => {
-          const stage = summaryStage(run);
-          return (
-            <li key={run.runId}>
-              <button type="button" class="run" onClick={() => host.post({ type: 'open', runId: run.runId })}>
-                <Icon name={stage.icon} tone={stage.tone} />
-                <span class="run-question" dir="auto"><InlineCode text={run.question} /></span>
-                <span class="quiet run-facts">
-                  {[
-                    stage.text,
-                    formatMoney(run),
-                    formatWhen(run.acceptedAt, now),
-                    ...(run.simulated ? ['simulated'] : []),
-                  ].join(' · ')}
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+    <section class="runs" aria-labelledby="runs-title" ref={region} onKeyDown={(event) => moveByKey(event, region.current)}>
+      <div class="row section-title"><h2 id="runs-title">{l10n.t('Past runs')}</h2>{!searching && <Count>{shown.length}</Count>}</div>
+      {runs.length > 1 && <SearchBox search={search} onChange={change} />}
+      <p class="quiet search-result" role="status">
+        {searching && shown.length > 0 && (shown.length === 1 ? l10n.t('1 run matches.') : l10n.t('{0} runs match.', shown.length))}
+        {searching && shown.length === 0 && (text === '' ? l10n.t('No run matches.') : fillSentence(l10n.t('No run matches “{0}”.'), search.text.trim()))}
+      </p>
+      <ul>{shown.map((run) => <li key={run.runId}><Run run={run} /></li>)}</ul>
+      {searching && shown.length === 0 && <Button onClick={() => change(NO_SEARCH)}>{l10n.t('Show all runs')}</Button>}
+      {mayBeOlder && !searching && !wantsOlder && (
+        <Button onClick={() => setWantsOlder(true)}>{l10n.t('Show older runs')}</Button>
+      )}
+      {reply.state === 'none' && <p class="note tone-bad" dir="auto">{fillSentence(l10n.t('Older runs could not be looked for: {0}'), reply.problem)}</p>}
     </section>
   );
 });
 
+function SearchBox({ search, onChange }: { readonly search: RunSearch; readonly onChange: (search: RunSearch) => void }): JSX.Element {
+  return (
+    <div class="run-search" role="search">
+      <span class="search-box">
+        <Icon name="search" tone="quiet" />
+        <input
+          type="search" value={search.text} placeholder={l10n.t('Search past runs')} aria-label={l10n.t('Search past runs')}
+          maxLength={MAX_SEARCH_CHARACTERS} spellcheck={false}
+          onInput={(event) => onChange({ ...search, text: event.currentTarget.value })}
+        />
+      </span>
+      <select
+        aria-label={l10n.t('Which runs')} value={search.kind}
+        onChange={(event) => onChange({ ...search, kind: event.currentTarget.value as RunKindWanted })}
+      >
+        {RUN_KINDS.map((kind) => <option key={kind} value={kind}>{kindName(kind)}</option>)}
+      </select>
+    </div>
+  );
+}
+
+const Run = memo(function Run({ run }: { readonly run: RunSummary }): JSX.Element {
+  const host = useHost();
+  const now = useNow(false);
+  const stage = summaryStage(run);
+  return (
+    <button type="button" class="run" onClick={() => host.post({ type: 'open', runId: run.runId })}>
+      <Icon name={stage.icon} tone={stage.tone} />
+      <span class="run-question" dir="auto"><InlineCode text={run.question} /></span>
+      <span class="quiet run-facts">
+        {[stage.text, formatMoney(run), formatWhen(run.acceptedAt, now), ...(run.simulated ? [l10n.t('simulated')] : [])].join(' · ')}
+      </span>
+    </button>
+  );
+});
+
+/** Arrow keys lead from the search box into the list, through it, and back. */
+function moveByKey(event: KeyboardEvent, region: HTMLElement | null): void {
+  if (!region || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
+  const places = [...region.querySelectorAll<HTMLElement>('.search-box input, .run')];
+  const at = places.indexOf(event.target as HTMLElement);
+  const next = at < 0 ? undefined : places[at + (event.key === 'ArrowDown' ? 1 : -1)];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** The value once it has not changed for a while. */
+function useSettled<T>(value: T, afterMs: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), afterMs);
+    return () => clearTimeout(timer);
+  }, [value, afterMs]);
+  return settled;
+}
+
 function summaryStage({ state, outcome }: RunSummary): Stage {
   switch (state) {
     case 'running':
-      return { text: 'running', icon: 'loading', tone: 'busy' };
+      return { text: l10n.t('running'), icon: 'loading', tone: 'busy' };
     case 'waiting':
-      return { text: 'waiting', icon: 'watch', tone: 'caution' };
+      return { text: l10n.t('waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
-      return { text: 'stopped by the budget', icon: 'debug-pause', tone: 'caution' };
+      return { text: l10n.t('stopped by the budget'), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
-      return { text: 'failed', icon: 'error', tone: 'bad' };
+      return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
     case 'cancelled':
-      return { text: 'cancelled', icon: 'circle-slash', tone: 'quiet' };
+      return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'quiet' };
     case 'completed':
-      if (outcome === 'verified') return { text: 'verified', icon: 'pass-filled', tone: 'good' };
-      if (outcome === 'not-verified') return { text: 'not verified', icon: 'error', tone: 'bad' };
-      return { text: 'unchecked', icon: 'info', tone: 'quiet' };
+      if (outcome === 'verified') return { text: l10n.t('verified'), icon: 'pass-filled', tone: 'good' };
+      if (outcome === 'not-verified') return { text: l10n.t('not verified'), icon: 'error', tone: 'bad' };
+      return { text: l10n.t('unchecked'), icon: 'info', tone: 'quiet' };
   }
 }

@@ -1,8 +1,10 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { RejectionView, RoundView } from '../../backend/protocol/run-snapshot.ts';
 import { Countdown, Elapsed } from '../clock.tsx';
 import { Icon } from '../controls.tsx';
 import { Disclosure } from '../disclosure.tsx';
+import { fillSentence } from '../fill-sentence.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { tail } from '../markdown/visible-text.ts';
 
@@ -25,8 +27,8 @@ export function Planning({ round, runGoesOn, id }: {
       {!planned && runGoesOn && attempt && !attempt.ended && (
         <div class="card planning">
           <div class="row">
-            <Icon name="loading" tone="busy" /><strong>Planning…</strong>
-            {attempt.number > 1 && <span class="quiet">attempt {attempt.number}</span>}
+            <Icon name="loading" tone="busy" /><strong>{l10n.t('Planning…')}</strong>
+            {attempt.number > 1 && <span class="quiet">{l10n.t('attempt {0}', attempt.number)}</span>}
             <span class="figures"><Elapsed since={attempt.startedAt} /></span>
           </div>
           {attempt.text !== '' && (
@@ -39,19 +41,20 @@ export function Planning({ round, runGoesOn, id }: {
       {!planned && attempt?.ended && attempt.failure && (
         <div class="card planning">
           <div class="row">
-            <Icon name={runGoesOn ? 'watch' : 'error'} tone={runGoesOn ? 'caution' : 'bad'} /><strong>Planning</strong>
+            <Icon name={runGoesOn ? 'watch' : 'error'} tone={runGoesOn ? 'caution' : 'bad'} /><strong>{l10n.t('Planning')}</strong>
           </div>
           <p class="note" dir="auto">
-            {attempt.retryAt !== undefined && runGoesOn && <>Attempt {attempt.number + 1} <Countdown at={attempt.retryAt} />: </>}
-            {attempt.failure.message}
+            {attempt.retryAt !== undefined && runGoesOn
+              ? fillSentence(l10n.t('Attempt {0} {1}: {2}'), attempt.number + 1, <Countdown at={attempt.retryAt} />, attempt.failure.message)
+              : attempt.failure.message}
           </p>
         </div>
       )}
       {round.kept && (
-        <p class="note kept"><Icon name="check" tone="good" /> The Conductor kept the answer of round {round.index}.</p>
+        <p class="note kept"><Icon name="check" tone="good" /> {l10n.t('The Conductor kept the answer of round {0}.', round.index)}</p>
       )}
       {planned && round.planText && (
-        <Disclosure id={`${id}/reasons`} title="Why this plan">
+        <Disclosure id={`${id}/reasons`} title={l10n.t('Why this plan')}>
           <div class="plan-text" dir="auto"><Capped text={round.planText} /></div>
         </Disclosure>
       )}
@@ -63,10 +66,10 @@ function Rejection({ rejection, id }: { readonly rejection: RejectionView; reado
   return (
     <div class="card rejection">
       <div class="row">
-        <Icon name="warning" tone="caution" /><strong>Plan rejected</strong><code class="reason-name">{rejection.reason}</code>
+        <Icon name="warning" tone="caution" /><strong>{l10n.t('Plan rejected')}</strong><code class="reason-name">{rejection.reason}</code>
       </div>
       <p class="note" dir="auto">{rejection.message}</p>
-      <Disclosure id={id} title="What the Conductor wrote">
+      <Disclosure id={id} title={l10n.t('What the Conductor wrote')}>
         <div class="plan-text" dir="auto"><Capped text={rejection.text} /></div>
       </Disclosure>
     </div>
