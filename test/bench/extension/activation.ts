@@ -1,13 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { launchBrowser } from '../../e2e/harness/browser.ts';
 import { packedVsix } from '../../e2e/harness/workbench.ts';
 import { VsCodeServer } from '../../e2e/harness/vscode-server.ts';
 import { VsCodeWindow } from '../../e2e/harness/vscode-window.ts';
+import { EMPTY, packEmptyExtension } from './empty-extension.ts';
+import { loadNow, median, report } from './report.ts';
 
 /*
  * How long VS Code says that it took to activate Conductor (loading its code and calling `activate`), beside an extension that does
@@ -19,13 +19,13 @@ import { VsCodeWindow } from '../../e2e/harness/vscode-window.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
 const rounds = Number(values.rounds);
-const EMPTY = 'empty-beside-conductor';
+const load = loadNow();
 
 const folder = await mkdtemp(path.join(tmpdir(), 'conductor-bench-activation-'));
 const workspace = path.join(folder, 'workspace');
 await mkdir(workspace);
 const server = await VsCodeServer.start({
-  vsix: [packedVsix(), await packEmptyExtension(path.join(folder, 'empty'))],
+  vsix: [packedVsix(), await packEmptyExtension(path.join(folder, 'empty'), { main: 'exports.activate = () => {};\n' })],
   environment: { CONDUCTOR_HOME: path.join(folder, 'home') },
 });
 const browser = await launchBrowser();
@@ -41,9 +41,15 @@ try {
     empty.push(times.get(EMPTY) ?? Number.NaN);
     console.log(`${String(round).padStart(3)}  Conductor ${ours.at(-1)} ms, empty ${empty.at(-1)} ms`);
   }
-  const [cpu] = cpus();
-  console.log(`\n${cpu?.model}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}; ${rounds} rounds, ${gitCommit()}`);
-  console.log(`median: Conductor ${median(ours)} ms, empty ${median(empty)} ms, difference ${median(ours) - median(empty)} ms`);
+  await report('activation', {
+    rows: {
+      'Conductor, ms': { median: median(ours), most: Math.max(...ours) },
+      'empty, ms': { median: median(empty), most: Math.max(...empty) },
+      'over empty, ms': { median: median(ours) - median(empty), most: '' },
+    },
+    figures: { ours, empty },
+    load,
+  });
 } finally {
   await browser.close();
   await server.stop();
@@ -68,31 +74,4 @@ async function activationTimes(names: readonly string[]): Promise<ReadonlyMap<st
   } finally {
     await window.close();
   }
-}
-
-/** @returns the path of its VSIX. */
-async function packEmptyExtension(at: string): Promise<string> {
-  await mkdir(at);
-  const manifest = {
-    name: EMPTY, displayName: EMPTY, publisher: 'conductor', version: '0.0.1', engines: { vscode: '^1.101.0' },
-    main: './main.cjs', activationEvents: ['onStartupFinished'], extensionKind: ['workspace'],
-  };
-  await writeFile(path.join(at, 'package.json'), JSON.stringify(manifest));
-  await writeFile(path.join(at, 'main.cjs'), 'exports.activate = () => {};\n');
-  await writeFile(path.join(at, 'README.md'), 'Does nothing.\n');
-  await writeFile(path.join(at, '.vscodeignore'), '');
-  const { createVSIX } = createRequire(import.meta.url)('@vscode/vsce') as
-    { createVSIX: (options: Readonly<Record<string, unknown>>) => Promise<void> };
-  const vsix = `${at}.vsix`;
-  await createVSIX({ cwd: at, packagePath: vsix, dependencies: false, allowMissingRepository: true, skipLicense: true });
-  return vsix;
-}
-
-/** Of an even number the lower one in the middle. */
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor((figures.length - 1) / 2)] ?? Number.NaN;
-}
-
-function gitCommit(): string {
-  return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
 }

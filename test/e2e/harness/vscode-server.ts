@@ -105,9 +105,14 @@ export class VsCodeServer {
     return path.join(extensionsFolder(this.folder), name);
   }
 
+  /** The process of each extension host, one a window. */
+  extensionHosts(): readonly number[] {
+    return descendantsOf(this.#process.pid ?? -1).filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
+  }
+
   /** Ends every extension host at once, as a crash would. @returns how many there were. */
   killExtensionHosts(): number {
-    const pids = descendantsOf(this.#process.pid ?? -1).filter((pid) => commandLineOf(pid).includes('--type=extensionHost'));
+    const pids = this.extensionHosts();
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     return pids.length;
   }

@@ -37,6 +37,8 @@ export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height'
   readonly key?: string;
   /** False leaves Conductor without any worker, as on its first start. */
   readonly hasPool?: boolean;
+  /** Packed extensions that are installed beside Conductor. */
+  readonly vsix?: readonly string[];
   readonly workspaceTrust?: boolean;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment of VS Code and of the backend. */
@@ -87,7 +89,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
 
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const { seed = 1, latency = 1, workers = FLAWLESS_WORKERS, key, hasPool = true } = options;
-    const { workspaceTrust = false, settings = {}, environment = {} } = options;
+    const { vsix = [], workspaceTrust = false, settings = {}, environment = {} } = options;
     const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-e2e-')));
     const home = path.join(folder, 'home');
     const project = path.join(folder, 'project');
@@ -96,7 +98,7 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }) });
     if (hasPool) await writeSimulatedHome(home, simulator);
     const server = await VsCodeServer.start({
-      vsix: [packedVsix()], workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
+      vsix: [packedVsix(), ...vsix], workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
     });
     const browser = await launchBrowser();
     const window = await VsCodeWindow.open(browser, server, project, options);
