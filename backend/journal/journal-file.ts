@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type * as Sqlite from 'node:sqlite';
 import { JournalUnavailableError, NewerJournalError, NotAJournalError } from './errors.ts';
-import { createTables, kindOfDatabase, SCHEMA_VERSION } from './schema.ts';
+import { createTables, type FileKind, kindOfDatabase, migrate, SCHEMA_VERSION } from './schema.ts';
 
 /** Looked up when a journal is opened, not imported: an import would end a Node that lacks it before it could say so. */
 const sqlite = (): typeof Sqlite => process.getBuiltinModule('node:sqlite');
@@ -95,17 +95,19 @@ export class JournalFile {
     }
     this.#database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
     this.transaction(() => {
-      if (this.#checkKind() === 'empty') createTables(this.#database);
+      const found = this.#checkKind();
+      if (found.kind === 'empty') createTables(this.#database);
+      else if (found.version < SCHEMA_VERSION) migrate(this.#database, found.version);
     });
   }
 
-  #checkKind(): 'empty' | 'journal' {
+  #checkKind(): Exclude<FileKind, { kind: 'foreign' }> {
     const found = kindOfDatabase(this.#database);
     if (found.kind === 'foreign') throw new NotAJournalError(this.file);
     if (found.kind === 'journal' && found.version > SCHEMA_VERSION) {
       throw new NewerJournalError(this.file, found.version, SCHEMA_VERSION);
     }
-    return found.kind;
+    return found;
   }
 
   #translate(error: unknown): unknown {

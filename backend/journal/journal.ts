@@ -87,6 +87,16 @@ export class Journal {
       insertEvent: file.prepare('INSERT INTO events (run_id, seq, type, at, body) VALUES (?, ?, ?, ?, ?)'),
       events: file.prepare('SELECT seq, at, body FROM events WHERE run_id = ? AND seq > ? ORDER BY seq'),
       insertBlob: file.prepare('INSERT OR IGNORE INTO blobs (hash, body) VALUES (?, ?)'),
+      insertRunBlob: file.prepare('INSERT OR IGNORE INTO run_blobs (hash, run_id) VALUES (?, ?)'),
+      blobsOf: file.prepare('SELECT hash FROM run_blobs WHERE run_id = ?'),
+      removeUnusedBlob: file.prepare('DELETE FROM blobs WHERE hash = $hash AND NOT EXISTS (SELECT 1 FROM run_blobs WHERE hash = $hash)'),
+      // Nothing is kept of a run but what the day has cost.
+      removal: [
+        'DELETE FROM run_blobs WHERE run_id = ?', 'DELETE FROM events WHERE run_id = ?', 'DELETE FROM leases WHERE run_id = ?',
+        'DELETE FROM runs WHERE run_id = ?',
+      ].map((sql) => file.prepare(sql)),
+      forgetSpending: file.prepare('DELETE FROM spending WHERE scope = ?'),
+      children: file.prepare('SELECT run_id FROM runs WHERE parent = ?'),
       findBlob: file.prepare('SELECT body FROM blobs WHERE hash = ?'),
     };
   }
@@ -189,6 +199,21 @@ export class Journal {
     return this.#file.reading(() => this.#statements.unfinished.all(kind)).map((row) => String(row.run_id));
   }
 
+  /** Ids of the runs that were begun for another run or a training. */
+  childrenOf(parentId: string): string[] {
+    return this.#file.reading(() => this.#statements.children.all(parentId)).map((row) => String(row.run_id));
+  }
+
+  /**
+   * Removes runs for good, with their texts where no other run has them; none of an unknown one. What they cost stays in the sum of its day.
+   * @throws RunIdentityError where one is not over, and nothing was removed then
+   */
+  remove(runIds: readonly string[]): void {
+    this.#file.transaction(() => {
+      for (const runId of runIds) this.#remove(runId);
+    });
+  }
+
   /** The run's events as JSON Lines, one stored event a line, long texts in place. Empty for an unknown run. */
   exportRun(runId: string): string {
     return this.read(runId).map((event) => `${JSON.stringify(event)}\n`).join('');
@@ -198,9 +223,24 @@ export class Journal {
     return this.#statements.findRun.get(runId) as RunRow | undefined;
   }
 
+  #remove(runId: string): void {
+    const row = this.#row(runId);
+    if (!row) return;
+    if (row.state === 'running' || row.state === 'waiting') {
+      throw new RunIdentityError(runId, `Run "${runId}" is under way: cancel it before it is removed.`);
+    }
+    const hashes = this.#statements.blobsOf.all(runId).map(({ hash }) => String(hash));
+    for (const statement of this.#statements.removal) statement.run(runId);
+    for (const hash of hashes) this.#statements.removeUnusedBlob.run({ hash });
+    this.#statements.forgetSpending.run(`run:${runId}`);
+  }
+
   #insertEvent(runId: string, seq: number, at: number, event: RunEvent): StoredEvent {
     const { body, blobs } = encodeEvent(event);
-    for (const blob of blobs) this.#statements.insertBlob.run(blob.hash, blob.body);
+    for (const blob of blobs) {
+      this.#statements.insertBlob.run(blob.hash, blob.body);
+      this.#statements.insertRunBlob.run(blob.hash, runId);
+    }
     this.#statements.insertEvent.run(runId, seq, event.type, at, body);
     return { runId, seq, at, event };
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Stands in `PRAGMA user_version`. A change to the tables raises it and adds a migration. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Stands in `PRAGMA application_id`, so that another program's database is never taken for a journal: "Cndr" in ASCII. */
 export const APPLICATION_ID = 0x43_6e_64_72;
@@ -9,7 +9,18 @@ export const APPLICATION_ID = 0x43_6e_64_72;
 /*
  * `events` is the truth. `runs` holds what the list of runs shows, kept in the transaction that appends the event it comes from.
  * `reservation_scopes` has rows only for open reservations, so that adding up a scope stays quick however many calls it has seen.
+ * `run_blobs` says which runs have a long text, which goes when the last of them is removed.
  */
+const RUN_BLOBS = `
+  CREATE TABLE run_blobs (
+    hash TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (hash, run_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX run_blobs_by_run ON run_blobs(run_id);
+  CREATE INDEX runs_by_parent ON runs(parent) WHERE parent IS NOT NULL;
+`;
+
 const TABLES = `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
@@ -61,7 +72,18 @@ const TABLES = `
   CREATE INDEX reservation_scopes_by_reservation ON reservation_scopes(reservation_id);
 
   CREATE TABLE spending (scope TEXT PRIMARY KEY, usd REAL NOT NULL, tokens INTEGER NOT NULL) STRICT;
+  ${RUN_BLOBS}
 `;
+
+/** By the version that they start from. */
+const MIGRATIONS: Readonly<Record<number, string>> = {
+  1: `
+    ${RUN_BLOBS}
+    INSERT OR IGNORE INTO run_blobs (hash, run_id)
+      SELECT json_extract(blob.value, '$[1]'), run_id FROM events, json_each(events.body, '$.blobs') AS blob
+      WHERE json_valid(events.body);
+  `,
+};
 
 export type FileKind = { kind: 'empty' } | { kind: 'foreign' } | { kind: 'journal'; version: number };
 
@@ -78,6 +100,12 @@ export function kindOfDatabase(database: DatabaseSync): FileKind {
 export function createTables(database: DatabaseSync): void {
   database.exec(TABLES);
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+}
+
+/** Brings the tables of an earlier version to this one. To be called inside a transaction. */
+export function migrate(database: DatabaseSync, from: number): void {
+  for (let version = from; version < SCHEMA_VERSION; version += 1) database.exec(MIGRATIONS[version] ?? '');
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -50,4 +50,13 @@ describe.each(versions)('a journal written by %s', (version) => {
     expect(resumed?.seq).toBe(3);
     expect(journal.budget.spent('day:2026-11-05')).toEqual({ usd: 0.375, tokens: 900 });
   });
+
+  test('is rid of a run and the texts that it alone has, and of no other', () => {
+    const journal = openCopyOf(version);
+    const shared = journal.read('interrupted');
+    journal.remove(['two-rounds', 'failed']);
+    expect(journal.read('two-rounds')).toEqual([]);
+    // It has the long text of the one that is gone.
+    expect(journal.read('interrupted')).toEqual(shared);
+  });
 });

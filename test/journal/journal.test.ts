@@ -265,3 +265,70 @@ describe('the file', () => {
     expect(journal.list({ limit: 10 })).toHaveLength(2);
   });
 });
+
+describe('removing runs', () => {
+  const count = (file: string, table: string): unknown => {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      return database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'];
+    } finally {
+      database.close();
+    }
+  };
+  const finished = (runId: string, text: string, journal: ReturnType<typeof openJournal>, more: Parameters<typeof accepted>[0] = {}): void => {
+    journal.accept(runId, accepted(more));
+    journal.append(runId, [stepCompleted(text), { type: 'run.cancelled' }]);
+  };
+
+  test('leaves nothing of them but what their day has cost', () => {
+    const file = temporaryFile();
+    const journal = openJournal(file);
+    finished('r1', LONG, journal);
+    const scopes = ['run:r1', 'day:2026-11-22'].map((name) => ({ name, limitUsd: 1, limitTokens: 1_000 }));
+    const reserved = journal.budget.reserve({ runId: 'r1', scopes, usd: 0.5, tokens: 10 });
+    if (!reserved.granted) throw new Error('The budget is spent.');
+    journal.append('r1', [], { sent: [reserved.reservationId], settle: [{ reservationId: reserved.reservationId, usd: 0.25, tokens: 9 }] });
+    journal.remove(['r1', 'unknown']);
+    expect(journal.read('r1')).toEqual([]);
+    expect(journal.summary('r1')).toBeUndefined();
+    for (const table of ['runs', 'events', 'blobs', 'run_blobs', 'leases']) expect(count(file, table), table).toBe(0);
+    expect(journal.budget.spent('run:r1')).toEqual({ usd: 0, tokens: 0 });
+    expect(journal.budget.spent('day:2026-11-22')).toEqual({ usd: 0.25, tokens: 9 });
+  });
+
+  test('keeps a long text as long as another run has it', () => {
+    const file = temporaryFile();
+    const journal = openJournal(file);
+    finished('r1', LONG, journal);
+    finished('r2', LONG, journal);
+    const before = journal.read('r2');
+    journal.remove(['r1']);
+    expect(journal.read('r2')).toEqual(before);
+    journal.remove(['r2']);
+    expect(count(file, 'blobs')).toBe(0);
+  });
+
+  test('is refused while one is under way, and then removes none', () => {
+    const journal = openJournal();
+    finished('over', LONG, journal);
+    journal.accept('goes-on', accepted());
+    expect(() => journal.remove(['over', 'goes-on'])).toThrow(RunIdentityError);
+    expect(journal.summary('over')).toBeDefined();
+    expect(journal.read('over')).toHaveLength(3);
+  });
+
+  test('finds those that were begun for another', () => {
+    const journal = openJournal();
+    finished('t1.1', 'short', journal, { kind: 'rollout', parentId: 't1' });
+    finished('t2.1', 'short', journal, { kind: 'rollout', parentId: 't2' });
+    expect(journal.childrenOf('t1')).toEqual(['t1.1']);
+  });
+
+  test('may be given their ids again', () => {
+    const journal = openJournal();
+    finished('r1', LONG, journal);
+    journal.remove(['r1']);
+    finished('r1', LONG, journal);
+    expect(journal.read('r1')).toHaveLength(3);
+  });
+});
