@@ -12,14 +12,14 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
   const simulated = simulatedWorkers(state);
   return (
     <header class="page-header">
-      <h1 class="visually-hidden">Conductor</h1>
+      <h1 class="visually-hidden">{l10n.t('Conductor')}</h1>
       <div class="row">
         {(state.run ?? state.training) && (
           <ToolButton icon="arrow-left" label={l10n.t('Runs')} text={l10n.t('Runs')} onClick={() => host.post({ type: 'newQuestion' })} />
         )}
         <span class="conductor" title={state.training?.model ?? state.run?.policy.model}>
           {conductor
-            ? <><span class="conductor-word">Conductor</span> <strong>{conductor}</strong></>
+            ? <><span class="conductor-word">{l10n.t('Conductor')}</span> <strong>{conductor}</strong></>
             : state.pool && l10n.t('No Conductor yet')}
         </span>
         {state.run && host.place === 'side' && (

@@ -26,7 +26,9 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
   const text = useSettled(search.text.trim(), SEARCH_AFTER_MS);
   const mayBeOlder = runs.length >= LISTED_RUNS;
   const searching = isSearching(search);
-  const reply = useReply<'findRuns'>(mayBeOlder && (searching || wantsOlder) ? { type: 'findRuns', search: text } : undefined);
+  const asksOlder = mayBeOlder && (searching || wantsOlder);
+  const reply = useReply<'findRuns'>(asksOlder ? { type: 'findRuns', search: text } : undefined);
+  const isLooking = asksOlder && (reply.state === 'waiting' || text !== search.text.trim());
   const region = useRef<HTMLElement>(null);
   if (runs.length === 0) return null;
 
@@ -41,11 +43,10 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
       <div class="row section-title"><h2 id="runs-title">{l10n.t('Past runs')}</h2>{!searching && <Count>{shown.length}</Count>}</div>
       {runs.length > 1 && <SearchBox search={search} onChange={change} />}
       <p class="quiet search-result" role="status">
-        {searching && shown.length > 0 && (shown.length === 1 ? l10n.t('1 run matches.') : l10n.t('{0} runs match.', shown.length))}
-        {searching && shown.length === 0 && (text === '' ? l10n.t('No run matches.') : fillSentence(l10n.t('No run matches “{0}”.'), search.text.trim()))}
+        {isLooking ? l10n.t('Looking further back…') : searching && <Matches count={shown.length} text={search.text.trim()} />}
       </p>
       <ul>{shown.map((run) => <li key={run.runId}><Run run={run} /></li>)}</ul>
-      {searching && shown.length === 0 && <Button onClick={() => change(NO_SEARCH)}>{l10n.t('Show all runs')}</Button>}
+      {searching && !isLooking && shown.length === 0 && <Button onClick={() => change(NO_SEARCH)}>{l10n.t('Show all runs')}</Button>}
       {mayBeOlder && !searching && !wantsOlder && (
         <Button onClick={() => setWantsOlder(true)}>{l10n.t('Show older runs')}</Button>
       )}
@@ -75,6 +76,12 @@ function SearchBox({ search, onChange }: { readonly search: RunSearch; readonly 
   );
 }
 
+function Matches({ count, text }: { readonly count: number; readonly text: string }): JSX.Element {
+  if (count === 1) return <>{l10n.t('1 run matches.')}</>;
+  if (count > 1) return <>{l10n.t('{0} runs match.', count)}</>;
+  return <>{text === '' ? l10n.t('No run matches.') : fillSentence(l10n.t('No run matches “{0}”.'), text)}</>;
+}
+
 const Run = memo(function Run({ run }: { readonly run: RunSummary }): JSX.Element {
   const host = useHost();
   const now = useNow(false);
@@ -93,7 +100,7 @@ const Run = memo(function Run({ run }: { readonly run: RunSummary }): JSX.Elemen
 /** Arrow keys lead from the search box into the list, through it, and back. */
 function moveByKey(event: KeyboardEvent, region: HTMLElement | null): void {
   if (!region || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
-  const places = [...region.querySelectorAll<HTMLElement>('.search-box input, .run')];
+  const places = [...region.querySelectorAll<HTMLElement>('.search-box>input, .run')];
   const at = places.indexOf(event.target as HTMLElement);
   const next = at < 0 ? undefined : places[at + (event.key === 'ArrowDown' ? 1 : -1)];
   if (!next) return;

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
-import type { PageMessage, PanelState } from '../../backend/protocol/panel-messages.ts';
-import { Host, HostContext } from '../../webview/host.ts';
+import type { PageMessage, PageQuestion, PanelState } from '../../backend/protocol/panel-messages.ts';
+import { Host, HostContext, type Place } from '../../webview/host.ts';
 import { Panel } from '../../webview/panel.tsx';
 import { share } from '../../webview/share.ts';
 
@@ -16,6 +16,8 @@ export interface RenderedPanel {
   readonly stored: () => unknown;
   /** Takes a state as the page gets it: as a clone. */
   show(state: PanelState): void;
+  /** Replies to the last question that the page asked, with a value or with why there is none. */
+  reply(value: unknown): Promise<void>;
   button(name: string | RegExp): HTMLElement;
   click(name: string | RegExp): void;
   /** Opens whatever is closed or cut short, and then what that held. */
@@ -23,8 +25,9 @@ export interface RenderedPanel {
   text(): string;
 }
 
-/** jsdom lays nothing out and draws nothing: all cards are of height 0, and nothing ever changes its size. */
-export function stubLayout(): void {
+/** jsdom lays nothing out and draws nothing: all cards are of height 0, everything is of one width, and nothing ever changes its size. */
+export function stubLayout(width = 0): void {
+  Object.defineProperty(HTMLElement.prototype, 'clientWidth', { configurable: true, get: () => width });
   globalThis.ResizeObserver = class {
     observe(): void {}
     unobserve(): void {}
@@ -34,7 +37,7 @@ export function stubLayout(): void {
   HTMLCanvasElement.prototype.getContext = () => null;
 }
 
-export function renderPanel(state: PanelState, stored?: unknown): RenderedPanel {
+export function renderPanel(state: PanelState, stored?: unknown, place: Place = 'side'): RenderedPanel {
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const posted: PageMessage[] = [];
@@ -43,7 +46,7 @@ export function renderPanel(state: PanelState, stored?: unknown): RenderedPanel 
     postMessage: (message) => posted.push(message as PageMessage),
     getState: () => memory,
     setState: (next) => { memory = structuredClone(next); },
-  });
+  }, place);
   let shown: PanelState | undefined;
   const panel: RenderedPanel = {
     root,
@@ -53,6 +56,12 @@ export function renderPanel(state: PanelState, stored?: unknown): RenderedPanel 
       shown = share(shown, structuredClone(next));
       const current = shown;
       void act(() => render(<HostContext.Provider value={host}><Panel state={current} /></HostContext.Provider>, root));
+    },
+    async reply(value) {
+      const question = posted.findLast((message): message is PageQuestion => 'ask' in message);
+      if (!question) throw new Error('The page has asked nothing.');
+      const { ask } = question;
+      await act(async () => host.replied({ type: 'reply', ask, ...(value instanceof Error ? { problem: value.message } : { value }) }));
     },
     button(name) {
       const matches = [...root.querySelectorAll<HTMLElement>('button, vscode-button')].filter((element) => {

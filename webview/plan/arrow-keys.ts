@@ -1,5 +1,9 @@
 import type { PlacedStep } from './graph-layout.ts';
 
+const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['ArrowLeft', [-1, 0]], ['ArrowRight', [1, 0]], ['ArrowUp', [0, -1]], ['ArrowDown', [0, 1]],
+]);
+
 /** The step that a key leads to from another one: the nearest in its direction, the first or the last; undefined for other keys. */
 export function stepByKey(key: string, from: number, steps: readonly PlacedStep[]): number | undefined {
   const ordered = steps.toSorted((a, b) => a.step - b.step);
@@ -7,7 +11,7 @@ export function stepByKey(key: string, from: number, steps: readonly PlacedStep[
   if (key === 'End') return ordered.at(-1)?.step;
   const here = steps.find(({ step }) => step === from);
   if (!here) return undefined;
-  const [across, down] = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as Readonly<Record<string, readonly [number, number]>>)[key] ?? [0, 0];
+  const [across, down] = DIRECTIONS.get(key) ?? [0, 0];
   if (across === 0 && down === 0) return undefined;
   const candidates = steps.flatMap((other) => {
     const [dx, dy] = [other.left - here.left, other.top - here.top];

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '../../backend/protocol/methods.ts';
+import { replyTo } from '../../extension/page-questions.ts';
+import { RunList } from '../../extension/run-list.ts';
+import { connectionOver, FakeBackend } from './fake-backend.ts';
+
+const summary = (runId: string, acceptedAt: number): RunSummary => ({
+  runId, kind: 'solve', question: 'Why?', state: 'completed', acceptedAt, updatedAt: acceptedAt, usd: 0, unpricedTokens: 0, simulated: false,
+});
+
+function asking(backend: FakeBackend, folders: readonly string[]) {
+  const { connection } = connectionOver([backend]);
+  return { connection, list: new RunList({ connection, folders: () => folders }) };
+}
+
+describe('what the page asks', () => {
+  it('is, for a prompt, asked of the backend', async () => {
+    const messages = [{ role: 'user', content: 'Do this.' }];
+    const backend = new FakeBackend().answer('run/prompt', () => ({ messages }));
+    const reply = await replyTo({ type: 'stepPrompt', ask: 1, runId: 'r1', round: 1, step: 2 }, asking(backend, []));
+    expect(reply).toEqual(messages);
+    expect(backend.callsOf('run/prompt')).toEqual([{ runId: 'r1', round: 1, step: 2 }]);
+  });
+
+  it('is, for past runs, looked for in the window\'s folders alone, newest first', async () => {
+    const backend = new FakeBackend().answer('run/list', (params) =>
+      ({ runs: (params as { workspace: string }).workspace === '/a' ? [summary('a2', 4), summary('a1', 1)] : [summary('b1', 3)] }));
+    const asked = asking(backend, ['/a', '/b']);
+    expect(await replyTo({ type: 'findRuns', ask: 1, search: 'why' }, asked)).toMatchObject([{ runId: 'a2' }, { runId: 'b1' }, { runId: 'a1' }]);
+    await replyTo({ type: 'findRuns', ask: 2, search: '' }, asked);
+    // Whatever the list itself asks for once it is connected has the limit of the list.
+    expect(backend.callsOf('run/list')).toEqual(expect.arrayContaining([
+      { limit: 500, search: 'why', workspace: '/a' }, { limit: 500, search: 'why', workspace: '/b' },
+      { limit: 500, workspace: '/a' }, { limit: 500, workspace: '/b' },
+    ]));
+  });
+});
