@@ -71,6 +71,7 @@ export function eventfulRun(longText: string): RunEvent[] {
     { type: 'step.completed', round: 0, step: 0, attemptId: 's1', output: longText, finishReason: 'stop', ...spent },
     { type: 'step.failed', round: 0, step: 1, failure },
     { type: 'step.skipped', round: 0, step: 2, reason: 'Step 2, whose output it reads, failed.' },
+    { type: 'budget.warned', limit: 'runUsd', spent: 0.9, of: 1 },
     { type: 'run.stopped', reason: 'budget', message: 'The budget of the run is spent.' },
     { type: 'run.resumed', reason: 'user' },
     { type: 'step.completed', round: 0, step: 1, attemptId: 's2', output: 'a test', finishReason: 'length', ...unpriced },

@@ -15,8 +15,6 @@ const base = path.join(import.meta.dirname, 'corpus', `v${SCHEMA_VERSION}`);
 const file = `${base}.sqlite`;
 if (existsSync(file)) throw new Error(`${file} exists: what an earlier version wrote is never written again.`);
 
-let clock = Date.UTC(2026, 10, 5);
-const journal = Journal.open(file, { now: () => (clock += 1_000), isAlive: () => true });
 const longText = 'A long text, kept outside of its event: "quotes", ünïcode, \u{1f600} and a lone surrogate \ud800.\n'.repeat(60);
 const runs: Record<string, RunEvent[]> = {
   'two-rounds': eventfulRun(longText),
@@ -26,14 +24,16 @@ const runs: Record<string, RunEvent[]> = {
   cancelled: [resumed(), { type: 'run.cancelled' }],
   interrupted: [stepCompleted(longText)],
 };
+const written = new Set<string>(['run.accepted', ...Object.values(runs).flat().map(({ type }) => type)]);
+const missing = runEventSchema.options.map((option) => option.shape.type.value).filter((type) => !written.has(type));
+if (missing.length > 0) throw new Error(`The corpus has no event of type ${missing.join(', ')}.`);
+
+let clock = Date.UTC(2026, 10, 5);
+const journal = Journal.open(file, { now: () => (clock += 1_000), isAlive: () => true });
 for (const [runId, events] of Object.entries(runs)) {
   journal.accept(runId, accepted(runId === 'failed' ? { kind: 'rollout', parentId: 'two-rounds', taskId: 'task', seed: 7 } : {}));
   journal.append(runId, events);
 }
-
-const written = new Set<string>(['run.accepted', ...Object.values(runs).flat().map(({ type }) => type)]);
-const missing = runEventSchema.options.map((option) => option.shape.type.value).filter((type) => !written.has(type));
-if (missing.length > 0) throw new Error(`The corpus has no event of type ${missing.join(', ')}.`);
 
 const scopes = [{ name: 'day:2026-11-05', limitUsd: 10, limitTokens: 1_000_000 }];
 for (const runId of ['interrupted', 'two-rounds']) {
