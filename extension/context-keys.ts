@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /** What `when` clauses in package.json ask about, as `conductor.<name>`. */
-export type ContextKey = 'running' | 'resumable' | 'hasAnswer' | 'hasWorker' | 'reviewing' | 'canUndo';
+export type ContextKey = 'running' | 'resumable' | 'hasRun' | 'over' | 'hasAnswer' | 'hasWorker' | 'reviewing' | 'canUndo';
 
 /** Sets VS Code's context keys, each only when it changes. */
 export class ContextKeys {

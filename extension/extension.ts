@@ -5,6 +5,7 @@ import type { BackendClient } from '../backend/protocol/client/backend-client.ts
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { AnswerReview } from './answer-review.ts';
 import { BackendConnection, messageOf, type ConnectionState } from './backend-connection.ts';
+import { BudgetNotices } from './budget-notices.ts';
 import { CAPABILITIES, clientCapabilities } from './client-capabilities.ts';
 import { ChooseModelCommand } from './choose-model.ts';
 import { ChooseTestCommand } from './choose-test-command.ts';
@@ -199,13 +200,26 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     showStatus();
     contextKeys.set('running', run !== undefined && !isOver(run.state));
     contextKeys.set('resumable', run !== undefined && run.state !== 'running' && run.state !== 'completed');
+    contextKeys.set('hasRun', run !== undefined);
+    contextKeys.set('over', run !== undefined && isOver(run.state));
     contextKeys.set('hasAnswer', run !== undefined && isOver(run.state) && answerOf(run) !== undefined);
   });
-  runs.happened.on(({ event }) => {
+  const budgetNotices = new BudgetNotices({
+    memory: context.globalState,
+    openLimits: () => workerCommands.openWorkersFile(),
+    raiseTraining: (trainingId) => trainingCommands.act('raiseBudget', trainingId),
+    report,
+  });
+  runs.happened.on((happened) => {
+    budgetNotices.onRunEvent(happened);
+    const { event } = happened;
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
   panel.changed.on(() => contextKeys.set('hasWorker', panel.pool?.workers.some(({ worker }) => worker.enabled) ?? false));
-  trainings.changed.on(() => trainingStatusBar.update(trainings.list));
+  trainings.changed.on(() => {
+    trainingStatusBar.update(trainings.list);
+    budgetNotices.onTrainings(trainings.list, panel.pool?.warnAtPercent);
+  });
   trainings.stopped.on((training) => void trainingCommands.tell(training).catch(report));
   models.changed.on(() => showStatus());
   verdicts.judged.on((judged) => void testExplorer.show(judged).catch((error: unknown) => log.warn(messageOf(error))));
@@ -254,6 +268,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     },
     'conductor.cancel': () => runCommands.cancel(),
     'conductor.resume': () => runCommands.resume(),
+    'conductor.retryStep': () => runCommands.retryStep(),
+    'conductor.runAgain': () => runCommands.again(),
+    'conductor.exportRun': () => runCommands.exportRun(),
     'conductor.showRuns': () => runCommands.showRuns(),
     'conductor.applyAnswer': async () => review.show(await runCommands.runOf()),
     'conductor.acceptAnswer': () => review.accept(),

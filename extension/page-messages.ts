@@ -11,7 +11,7 @@ export interface PageMessageOptions {
   readonly connection: Pick<BackendConnection, 'client' | 'request'>;
   readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
-  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'retryStep' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
+  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'retryStep' | 'again' | 'exportRun' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
   readonly trainingCommands: Pick<TrainingCommands, 'act'>;
   readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
   readonly review: Pick<AnswerReview, 'show'>;
@@ -45,7 +45,11 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
     case 'resume':
       return runCommands.resume(message.runId);
     case 'retryStep':
-      return runCommands.retryStep(message.runId, message.round, message.step);
+      return runCommands.retryStep(message);
+    case 'again':
+      return runCommands.again(message.runId);
+    case 'exportRun':
+      return runCommands.exportRun(message.runId);
     case 'open':
       await runCommands.open(message.runId);
       return;

@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { askRunBudget } from './ask-run-budget.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from './code-blocks.ts';
 import type { PanelStateSource } from './panel-state.ts';
+import { plainLabel } from './plain-message.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -31,15 +34,42 @@ export class RunCommands {
   async resume(runId?: string): Promise<void> {
     const { connection, runs } = this.#options;
     const goesOn = (run: RunSnapshot): boolean => run.state !== 'running';
-    const id = runId ?? this.#openRun(goesOn, vscode.l10n.t('No run is open that could go on.')).runId;
-    await connection.request('run/resume', { runId: id });
-    if (runs.run?.runId !== id) await this.open(id);
+    const run = runId === undefined ? this.#openRun(goesOn, vscode.l10n.t('No run is open that could go on.')) : await this.#snapshot(runId);
+    requireTrust(run);
+    const budget = run.state === 'stopped' ? await askRunBudget(run) : {};
+    if (!budget) return;
+    await connection.request('run/resume', { runId: run.runId, budget });
+    if (runs.run?.runId !== run.runId) await this.open(run.runId);
   }
 
-  /** Asks one step again, in a new run that keeps the rest; it opens. Rounds and steps count from 0. */
-  async retryStep(runId: string, round: number, step: number): Promise<void> {
-    const retried = await this.#options.connection.request('run/retry', { runId, round, step });
+  /** Asks one step again, in a new run that keeps the rest; it opens. Rounds and steps count from 0. Without a place, the person picks. */
+  async retryStep(place?: RetriedStep): Promise<void> {
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = place ? await this.#snapshot(place.runId) : this.#openRun(over, vscode.l10n.t('No run is open that is over.'));
+    requireTrust(run);
+    const picked = place ?? (await pickStep(run));
+    if (!picked) return;
+    const { round, step } = picked;
+    const retried = await this.#options.connection.request('run/retry', { runId: run.runId, round, step });
     await this.open(retried.runId);
+  }
+
+  /** Asks the run's question again, of workers that the person chooses; the new run opens. */
+  async again(runId?: string): Promise<void> {
+    const { connection, panel } = this.#options;
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
+    const chosen = await choosePool(run, await panel.refreshPool());
+    if (!chosen) return;
+    const asked = await connection.request('run/again', { runId: run.runId, ...chosen, trusted: vscode.workspace.isTrusted });
+    await this.open(asked.runId);
+  }
+
+  /** Writes the run into a file: a document for people, or JSON. */
+  async exportRun(runId?: string): Promise<void> {
+    const id = runId ?? this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.')).runId;
+    const { exportRun } = await import('./export-run.ts');
+    await exportRun(id, this.#options.connection);
   }
 
   async open(runId: string): Promise<RunSnapshot> {
@@ -97,11 +127,43 @@ export class RunCommands {
     return answer.text;
   }
 
+  /** The run as it stands, open or not. */
+  async #snapshot(runId: string): Promise<RunSnapshot> {
+    const { connection, runs } = this.#options;
+    return runs.run?.runId === runId ? runs.run : (await connection.request('run/get', { runId })).run;
+  }
+
   #openRun(fits: (run: RunSnapshot) => boolean, otherwise: string): RunSnapshot {
     const { run } = this.#options.runs;
     if (!run || !fits(run)) throw new Error(otherwise);
     return run;
   }
+}
+
+/** A step of a round; both count from 0. */
+export interface RetriedStep {
+  readonly runId: string;
+  readonly round: number;
+  readonly step: number;
+}
+
+/** Nothing of a project is read or run in VS Code's Restricted Mode, whoever asked before. */
+function requireTrust({ request }: RunSnapshot): void {
+  if (request.workspace === undefined || vscode.workspace.isTrusted) return;
+  throw new Error(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'));
+}
+
+async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
+  const steps = run.rounds.flatMap((round) => round.steps.map(({ index, worker, subtask }) => ({
+    runId: run.runId, round: round.index, step: index,
+    label: vscode.l10n.t('Round {0}, step {1}', round.index + 1, index + 1),
+    description: run.pool[worker]?.id ?? '',
+    detail: plainLabel(subtask.replace(/\s+/g, ' ').trim()),
+  })));
+  if (steps.length === 0) throw new Error(vscode.l10n.t('The run has no step yet.'));
+  return vscode.window.showQuickPick(steps, {
+    title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('It is asked again, with what reads it; the rest is kept.'),
+  });
 }
 
 async function pickCode(answer: string): Promise<string | undefined> {

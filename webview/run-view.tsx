@@ -1,13 +1,17 @@
+import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ApplyOutcome, PanelModel } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
+import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';
 import { Button, Icon } from './controls.tsx';
+import { fillSentence } from './fill-sentence.ts';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
+import { totalTokens } from '../backend/protocol/token-counts.ts';
 import { useHost } from './host.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
@@ -31,19 +35,42 @@ export function RunView({ run, models, applied }: {
 
   return (
     <>
-      <section aria-label="Question">
+      <section aria-label={l10n.t('Question')}>
         <h2 class="question" dir="auto"><InlineCode text={run.request.question} /></h2>
         {run.context
           ? <ContextView context={run.context} id={run.runId} />
-          : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> Gathering context…</p>}
+          : goesOn && <p class="quiet"><Icon name="loading" tone="busy" /> {l10n.t('Gathering context…')}</p>}
+        <Origin run={run} />
       </section>
       <StatusLine run={run} />
       <ModelLines models={models} />
       <RunNotice run={run} />
       <RoundsView run={run} />
       <AnswerView run={run} applied={applied} />
+      {!goesOn && (
+        <section aria-label={l10n.t('This run')}>
+          <div class="actions">
+            {run.request.question !== '' && <AskOthers run={run} />}
+            <Button onClick={() => host.post({ type: 'exportRun', runId: run.runId })} label={l10n.t('Export this run')}>{l10n.t('Export…')}</Button>
+          </div>
+        </section>
+      )}
     </>
   );
+}
+
+/** The run that this one comes from. */
+function Origin({ run: { parentId, retried, kind } }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const host = useHost();
+  if (parentId === undefined || kind !== 'solve') return null;
+  const before = (words: string): JSX.Element => (
+    <button type="button" class="link" onClick={() => host.post({ type: 'open', runId: parentId })}>{words}</button>
+  );
+  const said = retried
+    ? fillSentence(l10n.t('Step {0} of round {1} was asked again, with what reads it. The rest is kept from {2}.'),
+        retried.step + 1, retried.round + 1, before(l10n.t('an earlier run')))
+    : fillSentence(l10n.t('Asks the question of {0} again, with its context.'), before(l10n.t('an earlier run')));
+  return <p class="quiet">{said}</p>;
 }
 
 /** Where the run stands, what it has cost, and the way to end it. Stays in sight while the rest scrolls. */
@@ -58,12 +85,36 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
-        <span title="Spent on this run, of what it may cost at most">{formatMoney(run.spent, run.budget.runUsd)}</span> ·{' '}
+        <NearlySpent run={run} />
+        <span title={l10n.t('Spent on this run, of what it may cost at most')}>{formatMoney(run.spent, run.budget.runUsd)}</span> ·{' '}
         {goesOn ? <Elapsed since={run.acceptedAt} /> : formatDuration(run.updatedAt - run.acceptedAt)}
       </span>
-      {goesOn && <Button onClick={() => host.post({ type: 'cancel', runId: run.runId })} label="Cancel this run">Cancel</Button>}
+      {goesOn && <Button onClick={() => host.post({ type: 'cancel', runId: run.runId })} label={l10n.t('Cancel this run')}>{l10n.t('Cancel')}</Button>}
     </div>
   );
+}
+
+/** The limit that is nearest its end, of those that the run has told of. */
+function NearlySpent({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const shares = (run.warnings ?? []).map(({ limit, spent, of }) => ({ limit, share: limit.startsWith('day') ? spent / of : shareOf(run, limit, of) }));
+  const [nearest] = shares.sort((a, b) => b.share - a.share);
+  if (!nearest) return null;
+  const percent = Math.floor(nearest.share * 100);
+  return <><span title={l10n.t('At its limit a run stops; it can be resumed.')}><Icon name="warning" tone="caution" /> {wordsOf(nearest.limit, percent)}</span> ·{' '}</>;
+}
+
+/** What the run itself has spent goes on while it is looked at. */
+function shareOf({ spent }: RunSnapshot, limit: BudgetLimit, of: number): number {
+  return (limit === 'runUsd' ? spent.usd : totalTokens(spent.usage)) / of;
+}
+
+function wordsOf(limit: BudgetLimit, percent: number): string {
+  switch (limit) {
+    case 'runUsd': return l10n.t('{0} % of its budget', percent);
+    case 'runTokens': return l10n.t('{0} % of its tokens', percent);
+    case 'dayUsd': return l10n.t('{0} % of the day\'s budget', percent);
+    case 'dayTokens': return l10n.t('{0} % of the day\'s tokens', percent);
+  }
 }
 
 /** Why the run does not go on, and what to do. */
@@ -72,24 +123,32 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const resume = (words: string): JSX.Element => (
     <Button appearance="primary" onClick={() => host.post({ type: 'resume', runId: run.runId })}>{words}</Button>
   );
+  // A run that nobody could take part in has nothing to go on with; the same can be asked again.
+  const canResume = run.pool.length > 0;
   switch (run.state) {
     case 'running':
       return null;
     case 'waiting':
       return <Notice icon="watch" tone="caution">{run.message}</Notice>;
     case 'stopped':
-      return <Notice icon="debug-pause" tone="caution" actions={resume('Resume')}>{run.message}</Notice>;
+      return <Notice icon="debug-pause" tone="caution" actions={resume(run.stoppedBy ? l10n.t('Resume…') : l10n.t('Resume'))}>{run.message}</Notice>;
     case 'cancelled':
       return (
-        <Notice icon="circle-slash" tone="quiet" actions={resume('Resume')}>
-          Cancelled. Finished steps are kept and not paid for again.
+        <Notice icon="circle-slash" tone="quiet" actions={canResume ? resume(l10n.t('Resume')) : undefined}>
+          {l10n.t('Cancelled. Finished steps are kept and not paid for again.')}
         </Notice>
       );
     case 'failed':
       return (
         <Notice
           icon="error" tone="bad"
-          actions={<>{resume('Retry')}{run.failure?.kind === 'test-command' && <ChooseTests />}<Button onClick={() => host.post({ type: 'showLogs' })}>Show logs</Button></>}
+          actions={(
+            <>
+              {canResume && resume(l10n.t('Retry'))}
+              {run.failure?.kind === 'test-command' && <ChooseTests />}
+              <Button onClick={() => host.post({ type: 'showLogs' })}>{l10n.t('Show logs')}</Button>
+            </>
+          )}
         >
           {run.message}
         </Notice>
@@ -110,5 +169,11 @@ function Ending({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
 
 function ChooseTests(): JSX.Element {
   const host = useHost();
-  return <Button onClick={() => host.post({ type: 'chooseTests' })}>Choose a test command</Button>;
+  return <Button onClick={() => host.post({ type: 'chooseTests' })}>{l10n.t('Choose a test command')}</Button>;
+}
+
+/** The same question and context, and other workers. */
+function AskOthers({ run }: { readonly run: RunSnapshot }): JSX.Element {
+  const host = useHost();
+  return <Button onClick={() => host.post({ type: 'again', runId: run.runId })}>{l10n.t('Run with other workers…')}</Button>;
 }

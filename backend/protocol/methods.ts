@@ -12,7 +12,7 @@ import {
   taskNotesSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
 } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
-import { budgetOverrideSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetOverrideSchema, budgetSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Every message that crosses the socket. A request is a row with the schemas of its parameters and of its result; both ends validate
@@ -84,6 +84,8 @@ export const poolSchema = z.object({
   /** The model that is part of Conductor: plans where `conductor` names nobody. Absent in a build without one. */
   bundledConductor: workerConfigSchema.optional(),
   workers: z.array(workerStatusSchema),
+  /** As workers.json has it. */
+  warnAtPercent: budgetSchema.shape.warnAtPercent,
 });
 export type Pool = z.infer<typeof poolSchema>;
 

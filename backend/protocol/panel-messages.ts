@@ -129,6 +129,9 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('resume'), runId }),
   /** Asks one step of a run that is over again, in a new run; `round` and `step` count from 0. */
   z.strictObject({ type: z.literal('retryStep'), runId, round: place, step: place }),
+  /** Asks the run's question again, of workers that the person chooses. */
+  z.strictObject({ type: z.literal('again'), runId }),
+  z.strictObject({ type: z.literal('exportRun'), runId }),
   z.strictObject({ type: z.literal('open'), runId }),
   /** Begins a training of the Conductor, once its cost is agreed to. */
   z.strictObject({ type: z.literal('fineTune') }),

@@ -1,10 +1,8 @@
 import type { Budget as JournalBudget } from '../journal/budget.ts';
+import { DEFAULT_WARN_AT_PERCENT } from '../protocol/budget-limits.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { dayScope, runScope } from './run-ledger.ts';
-
-/** People are told of a limit when so many hundredths of it are spent, unless workers.json says otherwise. */
-export const DEFAULT_WARN_AT_PERCENT = 80;
 
 /**
  * What a run has to tell of its limits and the day's by now: each that is nearly spent and was not told of yet. A run is told of the

@@ -44,7 +44,9 @@ export async function castFor(
 
   const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
   const conductorId = request.conductor ?? file.conductor;
-  const conductor = conductorId === undefined ? bundledConductor : named(conductorId);
+  // Where workers.json names another one, the bundled one can still be asked for.
+  const isBundled = conductorId === undefined || (conductorId === bundledConductor?.id && !byId.has(conductorId));
+  const conductor = isBundled ? bundledConductor : named(conductorId);
   const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
   // All at once: a client may have to open a key ring for each, and the run's id waits for this.
   const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));

@@ -34,6 +34,8 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       cancel: record('cancel'),
       resume: record('resume'),
       retryStep: record('retryStep'),
+      again: record('again'),
+      exportRun: record('exportRun'),
       open: async (runId) => {
         asked.push(['open', runId]);
         return RUN;
@@ -59,7 +61,9 @@ describe('a message of the page', () => {
     [{ type: 'newQuestion' }, ['ask', undefined]],
     [{ type: 'cancel', runId: 'r1' }, ['cancel', 'r1']],
     [{ type: 'resume', runId: 'r1' }, ['resume', 'r1']],
-    [{ type: 'retryStep', runId: 'r1', round: 1, step: 2 }, ['retryStep', 'r1', 1, 2]],
+    [{ type: 'retryStep', runId: 'r1', round: 1, step: 2 }, ['retryStep', { type: 'retryStep', runId: 'r1', round: 1, step: 2 }]],
+    [{ type: 'again', runId: 'r1' }, ['again', 'r1']],
+    [{ type: 'exportRun', runId: 'r1' }, ['exportRun', 'r1']],
     [{ type: 'open', runId: 'r1' }, ['open', 'r1']],
     [{ type: 'apply', runId: 'r2' }, ['review', 'r2']],
     [{ type: 'copy', text: 'answer' }, ['copy', 'answer']],

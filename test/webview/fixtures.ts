@@ -494,11 +494,21 @@ export function budgetRun(): RunSnapshot {
     .plan(0, PLAN)
     .step(0, 0, 'gemini-pro', FIRST_OUTPUT, { ms: 3_200, usd: 0.0031, output: 192 })
     .step(0, 1, 'claude', SECOND_OUTPUT, { ms: 6_000, usd: 0.0061, output: 980 })
+    .say({ type: 'budget.warned', limit: 'runUsd', spent: 0.0092, of: 0.01 })
     .say({
-      type: 'run.stopped', reason: 'budget',
+      type: 'run.stopped', reason: 'budget', limit: 'runUsd',
       message: 'The next call could cost more than is left of $0.01. Raise the budget and resume.',
     })
     .run();
+}
+
+/** A run that asks the second step of an earlier one again. */
+export function retriedRun(): RunSnapshot {
+  const run = verifiedRun();
+  const rounds = run.rounds.map((round) => ({
+    ...round, planKeptFrom: 'run-0', steps: round.steps.map((step) => (step.index === 0 ? { ...step, keptFrom: 'run-0' } : step)),
+  }));
+  return { ...run, parentId: 'run-0', retried: { round: 0, step: 1 }, rounds, warnings: [{ limit: 'dayUsd', spent: 8.4, of: 10 }] };
 }
 
 export function rejectedRun(): RunSnapshot {
@@ -754,6 +764,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'infrastructure': () => stateWith({ run: infrastructureRun() }),
   'unchecked': () => stateWith({ run: uncheckedRun() }),
   'budget': () => stateWith({ run: budgetRun() }),
+  'retried': () => stateWith({ run: retriedRun() }),
   'rejected': () => stateWith({ run: rejectedRun() }),
   'failed-step': () => stateWith({ run: failedStepRun() }),
   'waiting': () => stateWith({ run: waitingRun() }),

@@ -339,7 +339,7 @@ describe('what to do next', () => {
   it('resumes a run that its budget stopped', () => {
     const panel = renderPanel(stateWith({ run: budgetRun() }));
     expect(panel.text()).toContain('Raise the budget and resume.');
-    panel.click('Resume');
+    panel.click('Resume…');
     expect(panel.posted).toEqual([{ type: 'resume', runId: 'run-1' }]);
   });
 

@@ -98,10 +98,15 @@ export class PoolEditor {
     return this.describe(await this.change(change));
   }
 
-  async describe({ conductor, workers }: WorkersFile): Promise<Pool> {
+  async describe({ conductor, workers, budget: { warnAtPercent } }: WorkersFile): Promise<Pool> {
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
     const { file, bundledConductor } = this.#access;
-    return { file, workers: statuses, ...(conductor !== undefined && { conductor }), ...(bundledConductor && { bundledConductor }) };
+    return {
+      file, workers: statuses,
+      ...(conductor !== undefined && { conductor }),
+      ...(bundledConductor && { bundledConductor }),
+      ...(warnAtPercent !== undefined && { warnAtPercent }),
+    };
   }
 
   async #status(worker: WorkerConfig): Promise<WorkerStatus> {

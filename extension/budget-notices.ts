@@ -1,0 +1,68 @@
+import * as vscode from 'vscode';
+import { DEFAULT_WARN_AT_PERCENT } from '../backend/protocol/budget-limits.ts';
+import { formatTokens, formatUsd } from '../backend/protocol/figures.ts';
+import type { BudgetWarning, StoredEvent } from '../backend/protocol/run-events.ts';
+import type { TrainingSummary } from '../backend/protocol/training.ts';
+import { plainMessage } from './plain-message.ts';
+import { isUnderWay } from './trainings.ts';
+
+export interface BudgetNoticesOptions {
+  /** What was told in any window. */
+  readonly memory: Pick<vscode.Memento, 'get' | 'update'>;
+  readonly openLimits: () => Promise<unknown>;
+  readonly raiseTraining: (trainingId: string) => Promise<unknown>;
+  readonly report: (error: unknown) => void;
+}
+
+const TOLD_KEY = 'conductor.toldBudgets';
+const MAX_TOLD = 100;
+
+/** Tells once when a run, a day or a training has nearly spent what it may cost. Where it has, it stops by itself. */
+export class BudgetNotices {
+  readonly #options: BudgetNoticesOptions;
+
+  constructor(options: BudgetNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** An event of the open run, as it arrives. */
+  onRunEvent({ runId, at, event }: StoredEvent): void {
+    if (event.type !== 'budget.warned') return;
+    const isOfDay = event.limit.startsWith('day');
+    this.#tell(isOfDay ? `day ${new Date(at).toDateString()}` : `run ${runId}`, runMessage(event), {
+      label: vscode.l10n.t('Change Limits'), act: this.#options.openLimits,
+    });
+  }
+
+  /** @param warnAtPercent as workers.json says, where it does */
+  onTrainings(trainings: readonly TrainingSummary[], warnAtPercent = DEFAULT_WARN_AT_PERCENT): void {
+    for (const training of trainings) {
+      const { trainingId, conductor, spentUsd, maxUsd } = training;
+      if (!isUnderWay(training) || spentUsd < (maxUsd * warnAtPercent) / 100) continue;
+      const message = vscode.l10n.t(
+        'The training of "{0}" has spent {1} of the {2} that it may cost; then it pauses.', conductor, formatUsd(spentUsd), formatUsd(maxUsd),
+      );
+      // With a larger budget it may come near its end once more.
+      this.#tell(`training ${trainingId} ${maxUsd}`, message, {
+        label: vscode.l10n.t('Raise Budget…'), act: () => this.#options.raiseTraining(trainingId),
+      });
+    }
+  }
+
+  #tell(what: string, message: string, { label, act }: { readonly label: string; readonly act: () => Promise<unknown> }): void {
+    const { memory, report } = this.#options;
+    const told = memory.get<string[]>(TOLD_KEY, []);
+    if (told.includes(what)) return;
+    void memory.update(TOLD_KEY, [...told, what].slice(-MAX_TOLD));
+    vscode.window.showWarningMessage(plainMessage(message), label).then((chosen) => (chosen === label ? act() : undefined)).then(undefined, report);
+  }
+}
+
+function runMessage({ limit, spent, of }: BudgetWarning): string {
+  switch (limit) {
+    case 'runUsd': return vscode.l10n.t('The run has spent {0} of the {1} that it may cost; then it stops.', formatUsd(spent), formatUsd(of));
+    case 'runTokens': return vscode.l10n.t('The run has used {0} of its {1} tokens; then it stops.', formatTokens(spent), formatTokens(of));
+    case 'dayUsd': return vscode.l10n.t('{0} of the {1} that a day may cost are spent; then runs stop.', formatUsd(spent), formatUsd(of));
+    case 'dayTokens': return vscode.l10n.t('{0} of the {1} tokens of a day are used; then runs stop.', formatTokens(spent), formatTokens(of));
+  }
+}
