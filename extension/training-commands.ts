@@ -46,6 +46,9 @@ export class TrainingCommands {
       case 'goBack':
         await connection.request('training/goBack', { trainingId });
         return;
+      case 'remove':
+        if (await isRemovalMeant()) await connection.request('training/remove', { trainingId });
+        return;
     }
   }
 
@@ -80,4 +83,10 @@ async function isCancelMeant(): Promise<boolean> {
   const cancel = vscode.l10n.t('Cancel Training');
   const detail = vscode.l10n.t('It cannot go on afterwards. To go on later, pause it.');
   return (await vscode.window.showWarningMessage(vscode.l10n.t('Cancel this training?'), { modal: true, detail }, cancel)) === cancel;
+}
+
+async function isRemovalMeant(): Promise<boolean> {
+  const remove = vscode.l10n.t('Remove Training');
+  const detail = vscode.l10n.t('What it learned, its checkpoints and the texts of its runs are deleted from this machine.');
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Remove this training for good?'), { modal: true, detail }, remove)) === remove;
 }

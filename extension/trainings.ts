@@ -48,6 +48,7 @@ export class Trainings {
     });
     connection.on('training/changed', (summary) => this.#put(summary));
     connection.on('training/event', (event) => this.#onEvent(event));
+    connection.on('training/removed', ({ trainingId }) => this.#onRemoved(trainingId));
     // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
     connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
@@ -93,6 +94,12 @@ export class Trainings {
     if (this.#followed.id !== event.trainingId) return;
     if (!this.#followed.change((training) => applyTrainingEvent(training, event), event.seq)) return;
     this.happened.emit(event);
+    this.changed.emit();
+  }
+
+  #onRemoved(trainingId: string): void {
+    this.#list = this.#list.filter((one) => one.trainingId !== trainingId);
+    if (this.#followed.id === trainingId) this.#followed.close();
     this.changed.emit();
   }
 

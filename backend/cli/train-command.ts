@@ -23,7 +23,7 @@ const OPTIONS = {
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
 
-/** `conductor train [start|list|show|follow|pause|resume|cancel|adopt|back|curves]`: the Conductor learns from the project's tests. */
+/** `conductor train [start|list|show|follow|pause|resume|cancel|remove|adopt|back|curves]`: the Conductor learns from the project's tests. */
 export const trainCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'start', trainingId, ...rest] = positionals;
@@ -123,7 +123,7 @@ const resume: Action = async (client, trainingId, values, context) => {
   return await followTraining(client, trainingId, values, context);
 };
 
-const simple = (method: 'training/pause' | 'training/cancel'): Action => async (client, trainingId) => {
+const simple = (method: 'training/pause' | 'training/cancel' | 'training/remove'): Action => async (client, trainingId) => {
   await client.request(method, { trainingId });
   return EXIT.ok;
 };
@@ -183,6 +183,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   start, list, show, follow: followTraining, resume, curves,
   pause: simple('training/pause'),
   cancel: simple('training/cancel'),
+  remove: simple('training/remove'),
   adopt: change('training/adopt', 'plans with what was trained from now on.'),
   back: change('training/goBack', 'plans with what it planned with before.'),
 };

@@ -36,12 +36,26 @@ conductor runs show RUN [--json]
                          what happened, and the answer
 conductor runs resume RUN [OPTION]...
                          go on with a run that stopped, failed or was cancelled, or follow one that is under way
-      --max-usd N        raise its dollars to N, in all
+      --max-usd N, --max-tokens N
+                         raise its dollars or tokens to N, in all
   -y, --yes, --json      as with solve
+conductor runs retry RUN --step N [OPTION]...
+                         ask one step of a run that is over again, in a new run, with what reads it; the rest is kept
+      --round N          the round of the step; the last one without it
+      --max-usd N, --max-tokens N, -y, --yes, --json
+                         as with resume, for the new run
+conductor runs again RUN [OPTION]...
+                         ask the question of a run again, with its context, in a new run
+      --worker ID, --conductor ID
+                         who takes part, as with solve
+      --max-usd N, --max-tokens N, -y, --yes, --json
+                         as with resume, for the new run
 conductor runs cancel RUN
                          end a run; what is finished is kept
-conductor runs export RUN
-                         its events, one JSON object a line`,
+conductor runs export RUN [OPTION]...
+      --format FORMAT    markdown, a document for people; json, all of it with what was sent; or, as without it, events,
+                         one JSON object a line
+  -o, --out FILE         write it into a file, whole or not at all, instead of printing it`,
   worker: `conductor worker [list] [--json]
                          the pool, with who plays the Conductor, and who lacks a key or a price
 conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
@@ -128,6 +142,8 @@ conductor train adopt TRAINING
                          have the Conductor plan with what was trained, once it was compared on held-out tasks
 conductor train back TRAINING
                          have it plan with what it planned with before
+conductor train remove TRAINING
+                         delete one that is over, with its checkpoints and the texts of its runs
 conductor train curves TRAINING
                          what was measured at each step, one JSON object a line, by the names that TRL has`,
   grad: `conductor grad --model DIR|OWNER/NAME --adapter DIR --input FILE.json --loss TYPE --out FILE.safetensors [OPTION]...

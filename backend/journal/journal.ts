@@ -206,11 +206,12 @@ export class Journal {
 
   /**
    * Removes runs for good, with their texts where no other run has them; none of an unknown one. What they cost stays in the sum of its day.
+   * @param options.unfinished also such as are not over, for who knows that nobody goes on with them
    * @throws RunIdentityError where one is not over, and nothing was removed then
    */
-  remove(runIds: readonly string[]): void {
+  remove(runIds: readonly string[], { unfinished = false }: { readonly unfinished?: boolean } = {}): void {
     this.#file.transaction(() => {
-      for (const runId of runIds) this.#remove(runId);
+      for (const runId of runIds) this.#remove(runId, unfinished);
     });
   }
 
@@ -223,10 +224,10 @@ export class Journal {
     return this.#statements.findRun.get(runId) as RunRow | undefined;
   }
 
-  #remove(runId: string): void {
+  #remove(runId: string, unfinished: boolean): void {
     const row = this.#row(runId);
     if (!row) return;
-    if (row.state === 'running' || row.state === 'waiting') {
+    if (!unfinished && (row.state === 'running' || row.state === 'waiting')) {
       throw new RunIdentityError(runId, `Run "${runId}" is under way: cancel it before it is removed.`);
     }
     const hashes = this.#statements.blobsOf.all(runId).map(({ hash }) => String(hash));

@@ -298,6 +298,8 @@ export const clientRequests = {
   'training/adopt': { params: trainingRef, result: trainingSchema },
   /** Has it plan with what it planned with before. */
   'training/goBack': { params: trainingRef, result: trainingSchema },
+  /** Removes it and its runs for good; refused while it is under way or what it made is planned with. */
+  'training/remove': { params: trainingRef, result: nothing },
 } as const;
 
 /** Notifications of the backend to its clients. */
@@ -310,6 +312,7 @@ export const backendNotifications = {
   'training/event': trainingEventSchema,
   /** A training began, or a list would show it otherwise. */
   'training/changed': trainingSummarySchema,
+  'training/removed': trainingRef,
   /** To the client that asked for the suggestion. */
   'suggest/text': suggestTextSchema,
   'model/status': localModelStatusSchema,

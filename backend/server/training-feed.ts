@@ -10,12 +10,15 @@ export class TrainingFeed {
   readonly #output: Pick<FeedOutput, 'notify'>;
   readonly #subscriptions = new Subscriptions();
   readonly #listed = new Map<string, TrainingSummary>();
-  readonly #stopListening: () => void;
+  readonly #listening: readonly (() => void)[];
 
-  constructor(trainings: Pick<TrainingManager, 'get' | 'listen'>, output: Pick<FeedOutput, 'notify'>) {
+  constructor(trainings: Pick<TrainingManager, 'get' | 'listen' | 'listenForRemovals'>, output: Pick<FeedOutput, 'notify'>) {
     this.#trainings = trainings;
     this.#output = output;
-    this.#stopListening = trainings.listen((training, event) => this.#tell(training, event));
+    this.#listening = [
+      trainings.listen((training, event) => this.#tell(training, event)),
+      trainings.listenForRemovals((trainingId) => this.#removed(trainingId)),
+    ];
   }
 
   /** The training as of now; its changes from now on are sent after the reply that carries it, each once. @throws TrainingRefusedError */
@@ -28,8 +31,14 @@ export class TrainingFeed {
   }
 
   close(): void {
-    this.#stopListening();
+    for (const stop of this.#listening) stop();
     this.#subscriptions.clear();
+  }
+
+  #removed(trainingId: string): void {
+    this.#subscriptions.end(trainingId);
+    this.#listed.delete(trainingId);
+    this.#output.notify('training/removed', { trainingId });
   }
 
   #tell(training: Training, event: TrainingEvent | undefined): void {

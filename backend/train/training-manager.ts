@@ -9,7 +9,7 @@ import { RunKeys } from '../solve/run-keys.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { wholeRollout } from './training-rollouts.ts';
-import { runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
+import { EVALUATION, runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
 import { taskNotesOf } from './training-tasks.ts';
 
 export interface TrainingManagerOptions {
@@ -45,6 +45,8 @@ class Stopping extends Error {}
 
 /** Told how a training stands, and by what it has changed; without that where it is only made known. */
 export type TrainingListener = (training: Training, event?: TrainingEvent) => void;
+/** Told of a training that there is no more. */
+export type RemovalListener = (trainingId: string) => void;
 
 interface ActiveTraining {
   readonly controller: AbortController;
@@ -57,6 +59,7 @@ export class TrainingManager {
   readonly #known = new Map<string, Training>();
   readonly #active = new Map<string, ActiveTraining>();
   readonly #listeners = new Set<TrainingListener>();
+  readonly #removalListeners = new Set<RemovalListener>();
   /** What is being written, so that a later state never comes before an earlier one. */
   #writing: Promise<void> = Promise.resolve();
   readonly #opened = Promise.withResolvers<void>();
@@ -197,10 +200,36 @@ export class TrainingManager {
     return await this.#change(trainingId, { adopted: false });
   }
 
+  /**
+   * Removes what is known of the training and its runs, for good. Adapters stay that were adopted and may be gone back to.
+   * @throws TrainingRefusedError while it is under way, or the Conductor plans with what it made
+   */
+  async remove(trainingId: string): Promise<void> {
+    const { adopted } = this.get(trainingId);
+    if (this.#active.has(trainingId)) throw new TrainingRefusedError(`The training "${trainingId}" is under way: cancel it before it is removed.`);
+    if (adopted) throw new TrainingRefusedError(`The Conductor plans with what the training "${trainingId}" made: go back before it is removed.`);
+    const { adapters, parts: { journal } } = this.#options;
+    // Nothing drives what its end has left unfinished.
+    const runs = [trainingId, `${trainingId}${EVALUATION}`].flatMap((parent) => journal.childrenOf(parent));
+    journal.remove(runs, { unfinished: true });
+    this.#known.delete(trainingId);
+    await this.#writing;
+    await this.#folder(trainingId).remove();
+    const adapter = path.join(adapters, trainingId);
+    if (!this.list().some(({ adapterBefore }) => adapterBefore === adapter)) await rm(adapter, { recursive: true, force: true });
+    for (const onRemoved of this.#removalListeners) onRemoved(trainingId);
+  }
+
   /** Told of every change. @returns a function that ends it */
   listen(listener: TrainingListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** @returns a function that ends it */
+  listenForRemovals(listener: RemovalListener): () => void {
+    this.#removalListeners.add(listener);
+    return () => this.#removalListeners.delete(listener);
   }
 
   get active(): number {

@@ -74,6 +74,9 @@ export interface TrainingRunOptions {
   readonly change: (change: TrainingChange) => Promise<void>;
 }
 
+/** Behind the id of a training: what the runs of its comparison are begun for. */
+export const EVALUATION = '.evaluation';
+
 /** The file of tasks that is read where a project has it. */
 const TASKS_FILE = 'conductor.tasks.jsonl';
 
@@ -100,7 +103,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       void change({ rollouts: { step: rollout.at.step + 1, list: [rolloutLine(rollout, config.reward)] }, ...spent() });
     const rolloutsFor = (kind: 'rollout' | 'evaluation'): Rollouts => new Rollouts({
       ...parts, keys, kind,
-      name: kind === 'rollout' ? trainingId : `${trainingId}.evaluation`,
+      name: kind === 'rollout' ? trainingId : `${trainingId}${EVALUATION}`,
       scope: `training:${trainingId}`,
       answers: new AnswerCache(answers),
       budget: { ...cast.budget, ...config.budget },

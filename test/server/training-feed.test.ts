@@ -3,7 +3,7 @@ import { applyTrainingEvent, MAX_TOLD_ROLLOUTS } from '../../backend/protocol/tr
 import {
   trainingConfigSchema, trainingSchema, type Rollout, type Training, type TrainingChange, type TrainingEvent,
 } from '../../backend/protocol/training.ts';
-import type { TrainingListener } from '../../backend/train/training-manager.ts';
+import type { RemovalListener, TrainingListener } from '../../backend/train/training-manager.ts';
 import { TrainingRefusedError } from '../../backend/train/training-manager.ts';
 import { NO_TRAININGS } from './support/no-trainings.ts';
 import { serve } from './support/serving.ts';
@@ -17,6 +17,7 @@ const START: Training = trainingSchema.parse({
 class OneTraining {
   training = START;
   readonly #listeners = new Set<TrainingListener>();
+  readonly #removalListeners = new Set<RemovalListener>();
 
   readonly service = {
     ...NO_TRAININGS,
@@ -28,6 +29,13 @@ class OneTraining {
     listen: (listener: TrainingListener) => {
       this.#listeners.add(listener);
       return () => void this.#listeners.delete(listener);
+    },
+    listenForRemovals: (listener: RemovalListener) => {
+      this.#removalListeners.add(listener);
+      return () => void this.#removalListeners.delete(listener);
+    },
+    remove: async () => {
+      for (const listener of this.#removalListeners) listener('t');
     },
   };
 
@@ -105,5 +113,18 @@ describe('the changes of a training', () => {
     expect(training.rollouts).toMatchObject({ step: 2, list: [{ runId: 'b', outcome: 'verified', reward: 1 }, { runId: 'c', outcome: 'running' }] });
     const many = Array.from({ length: MAX_TOLD_ROLLOUTS + 5 }, (_, index) => rollout(String(index)));
     expect(folded({ rollouts: { step: 1, list: many } }).rollouts?.list).toHaveLength(MAX_TOLD_ROLLOUTS);
+  });
+});
+
+describe('training/remove', () => {
+  it('is told to every client', async () => {
+    const one = new OneTraining();
+    await using serving = { ...await serve({ trainings: one.service }), [Symbol.asyncDispose]: () => serving.close() };
+    const [asking, other] = [await serving.open(), await serving.open()];
+    const heard: string[] = [];
+    for (const client of [asking, other]) client.on('training/removed', ({ trainingId }) => void heard.push(trainingId));
+    await asking.request('training/remove', { trainingId: 't' });
+    await Promise.all([asking, other].map((client) => client.request('backend/health', {})));
+    expect(heard).toEqual(['t', 't']);
   });
 });

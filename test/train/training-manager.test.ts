@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
@@ -237,6 +237,44 @@ describe('a training', { timeout: 120_000 }, () => {
     await expect(manager.adopt(trainingId)).rejects.toThrow('let the training run to its end');
     await end();
     expect((await begin()).list()).toMatchObject([{ trainingId, state: 'cancelled' }]);
+  });
+
+  it('is removed with its runs, once it is over and not planned with', async () => {
+    const manager = await begin();
+    const { journal } = opened.at(-1)!;
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await expect(manager.remove(trainingId)).rejects.toThrow('cancel it before it is removed');
+    await over(manager, trainingId);
+    const kept = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    await manager.adopt(trainingId);
+    await expect(manager.remove(trainingId)).rejects.toThrow('go back before it is removed');
+    await manager.goBack(trainingId);
+    const runs = [trainingId, `${trainingId}.evaluation`].map((parent) => journal.childrenOf(parent).length);
+    expect(runs.every((count) => count > 0)).toBe(true);
+
+    const removed: string[] = [];
+    manager.listenForRemovals((id) => removed.push(id));
+    await manager.remove(trainingId);
+    expect(removed).toEqual([trainingId]);
+    expect(manager.list().map((training) => training.trainingId)).toEqual([kept]);
+    expect([trainingId, `${trainingId}.evaluation`].flatMap((parent) => journal.childrenOf(parent))).toEqual([]);
+    expect(journal.childrenOf(kept)).not.toEqual([]);
+    expect(await readdir(path.join(folder, 'trainings'))).toEqual([kept]);
+    expect(await readdir(path.join(folder, 'adapters'))).toEqual([]);
+    await end();
+    expect((await begin()).list().map((training) => training.trainingId)).toEqual([kept]);
+  });
+
+  it('that was planned with when a later one began leaves what that goes back to', async () => {
+    const manager = await begin();
+    const first = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    await manager.adopt(first);
+    const second = (await over(manager, (await manager.start({ workspace, config: CONFIG })).trainingId)).trainingId;
+    await manager.adopt(second);
+    await manager.remove(first);
+    await manager.goBack(second);
+    expect(workers.workers[0]!.adapter).toBe(path.join(folder, 'adapters', first));
+    expect(await readdir(workers.workers[0]!.adapter!)).toContain('adapter_model.safetensors');
   });
 
   it('says in one sentence why it cannot be made', async () => {

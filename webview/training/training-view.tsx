@@ -139,6 +139,7 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       )}
       {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the Conductor before')}>{l10n.t('Go back')}</Button>}
       {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
+      {isTrainingOver(state) && !adopted && <Button onClick={post('remove')} label={l10n.t('Remove this training')}>{l10n.t('Remove…')}</Button>}
     </div>
   );
 }

@@ -8,7 +8,7 @@ type TrainingMethods = Extract<keyof ClientRequests, `training/${string}`>;
 
 export type TrainingService = Pick<
   TrainingManager,
-  'opened' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'cancel' | 'adopt' | 'goBack' | 'listen' | 'active'
+  'opened' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
 >;
 
 export function trainingHandlers(
@@ -45,5 +45,9 @@ export function trainingHandlers(
     }),
     'training/adopt': once(({ trainingId }) => trainings.adopt(trainingId)),
     'training/goBack': once(({ trainingId }) => trainings.goBack(trainingId)),
+    'training/remove': once(async ({ trainingId }) => {
+      await trainings.remove(trainingId);
+      return {};
+    }),
   };
 }
