@@ -26,6 +26,7 @@ import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
 import type { RunFolder } from './verify/run-folder.ts';
+import { replaceFile } from './workers/replace-file.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
@@ -138,6 +139,7 @@ const context: CommandContext = {
   currentFolder: process.cwd(),
   interrupted: interruption(),
   standardInput: () => process.stdin,
+  writeWhole: replaceFile,
   openVerification,
   deviceProbe: {
     platform: process.platform,

@@ -37,6 +37,8 @@ export interface CommandContext {
   /** @returns false when no backend ran. */
   readonly stopBackend: (home?: string) => Promise<boolean>;
   readonly standardInput: () => Readable;
+  /** Replaces a file whole or not at all. */
+  readonly writeWhole: (file: string, text: string) => Promise<void>;
   /** Starts nothing yet. Whoever opens a model closes it. */
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
   /** Whoever opens it closes it. */

@@ -29,6 +29,10 @@ export class RunPrinter {
     if (run.pool.some(({ simulated }) => simulated)) {
       this.#line('', style('yellow', 'SIMULATED: the workers of this run are a simulation on this machine; nothing they say comes from a real model.'));
     }
+    if (run.parentId !== undefined && run.kind === 'solve') {
+      const { retried } = run;
+      this.#line('Again', retried ? `step ${retried.step + 1} of round ${retried.round + 1} of run ${run.parentId}; the rest is kept` : `after run ${run.parentId}`);
+    }
     if (run.pool.length === 0) return;
     this.#line('Conductor', nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated));
     run.pool.forEach((worker, ordinal) => {
@@ -132,8 +136,8 @@ export class RunPrinter {
     for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
   }
 
-  #plan({ round, steps, durationMs }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
-    this.#line(`Round ${round + 1}`, `planned in ${formatDuration(durationMs)}, ${plural(steps.length, 'step')}`);
+  #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
+    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? `planned in ${formatDuration(durationMs)}` : 'plan kept'}, ${plural(steps.length, 'step')}`);
     steps.forEach(({ worker, subtask, reads }, index) => {
       const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';
@@ -147,9 +151,9 @@ export class RunPrinter {
     this.#line('', this.#terminal.style('yellow', `↻ ${who}: ${failure.message} Trying again in ${formatDuration(retryInMs)}.`));
   }
 
-  #stepCompleted({ round, step, durationMs }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
+  #stepCompleted({ round, step, durationMs, keptFrom }: RunEventOf<'step.completed'>, run: RunSnapshot): void {
     const view = run.rounds[round]?.steps[step] as StepView;
-    const figures = [...formatStepSpent(view.spent), formatDuration(durationMs)].join(' · ');
+    const figures = keptFrom === undefined ? [...formatStepSpent(view.spent), formatDuration(durationMs)].join(' · ') : 'kept, not paid for again';
     const tick = this.#terminal.style('green', '✓');
     this.#line('', `${tick} step ${step + 1} ${run.pool[view.worker]?.id ?? ''}  ${this.#dim(figures)}`);
   }

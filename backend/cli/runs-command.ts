@@ -9,7 +9,7 @@ import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { followRun } from './follow-run.ts';
 import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
-import { jsonText, oneLine, type Terminal } from './terminal.ts';
+import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 const OPTIONS = {
@@ -18,18 +18,32 @@ const OPTIONS = {
   search: { type: 'string' },
   limit: { type: 'string' },
   'max-usd': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  round: { type: 'string' },
+  step: { type: 'string' },
+  worker: { type: 'string', multiple: true },
+  conductor: { type: 'string' },
+  format: { type: 'string' },
+  out: { type: 'string', short: 'o' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-type Values = Omit<ReturnType<typeof readArguments<typeof OPTIONS>>['values'], 'limit'> & {
+type Values = Omit<ReturnType<typeof readArguments<typeof OPTIONS>>['values'], 'limit' | 'round' | 'step'> & {
   readonly limit: number | undefined;
-  readonly maxUsd: number | undefined;
+  /** From 1, as people count. */
+  readonly round: number | undefined;
+  readonly step: number | undefined;
+  /** Limits of the run that are raised. */
+  readonly budget: { readonly runUsd?: number; readonly runTokens?: number };
 };
-/** `connect` opens another connection like the action's own. */
-type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interrupted'> & { readonly connect: () => Promise<BackendClient> };
+/** `connect` opens another connection like the action's own; `consent` answers for the run that is followed. */
+type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interrupted' | 'writeWhole'> & {
+  readonly connect: () => Promise<BackendClient>;
+  readonly consent: Consent;
+};
 type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
-/** `conductor runs [list|show|resume|cancel|export]`: what was asked before. */
+/** `conductor runs [list|show|resume|retry|again|cancel|export]`: what was asked before. */
 export const runsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'list', runId, ...rest] = positionals;
@@ -38,15 +52,22 @@ export const runsCommand: Command = async (args, context) => {
   if (rest.length > 0 || (name === 'list') !== (runId === undefined)) {
     throw new UsageError(name === 'list' ? '"runs list" takes no run.' : `Name one run: conductor runs ${name} RUN`);
   }
-  const limit = values.limit === undefined ? undefined : whole(values.limit, '--limit', { from: 1, to: 500 });
-  const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
+  const number = (option: 'limit' | 'round' | 'step', to: number): number | undefined => {
+    const { [option]: text } = values;
+    return text === undefined ? undefined : whole(text, `--${option}`, { from: 1, to });
+  };
+  const numbers = { limit: number('limit', 500), round: number('round', 5), step: number('step', 100) };
+  const budget = {
+    ...(values['max-usd'] !== undefined && { runUsd: positive(values['max-usd'], '--max-usd') }),
+    ...(values['max-tokens'] !== undefined && { runTokens: whole(values['max-tokens'], '--max-tokens', { from: 1, to: Number.MAX_SAFE_INTEGER }) }),
+  };
+  checkOptions(name, values);
   const consent = new Consent(context.terminal, values);
   // Only who follows a run can be asked about it.
-  if (name === 'resume') consent.runId = runId;
-  const connect = () => context.connect(name === 'resume' ? { confirm: consent.confirm } : {});
+  const connect = () => context.connect(FOLLOWING.has(name) ? { confirm: consent.confirm } : {});
   const client = await connect();
   try {
-    return await action(client, runId ?? '', { ...values, limit, maxUsd }, { ...context, connect });
+    return await action(client, runId ?? '', { ...values, ...numbers, budget }, { ...context, connect, consent });
   } finally {
     client.close();
   }
@@ -77,28 +98,87 @@ const show: Action = async (client, runId, { json }, { terminal }) => {
   return EXIT.ok;
 };
 
-const resume: Action = async (client, runId, { json, maxUsd }, { terminal, interrupted, connect }) => {
-  await client.request('run/resume', { runId, ...(maxUsd !== undefined && { budget: { runUsd: maxUsd } }) });
+const resume: Action = async (client, runId, values, context) => {
+  context.consent.runId = runId;
+  await client.request('run/resume', { runId, budget: values.budget });
+  return follow(client, runId, values, context);
+};
+
+/** Asks one step again, in a new run that keeps the rest. */
+const retry: Action = async (client, runId, values, context) => {
+  const { step, budget } = values;
+  if (step === undefined) throw new UsageError(`Name the step: conductor runs retry ${runId} --step N`);
+  const round = values.round ?? (await lastRound(client, runId));
+  const retried = await client.request('run/retry', { runId, round: round - 1, step: step - 1, budget });
+  return follow(client, retried.runId, values, context);
+};
+
+/** Asks the question again, of other workers. */
+const again: Action = async (client, runId, values, context) => {
+  const { worker: workers, conductor, budget } = values;
+  const asked = await client.request('run/again', { runId, workers, conductor, budget });
+  return follow(client, asked.runId, values, context);
+};
+
+async function follow(client: BackendClient, runId: string, { json }: Values, { terminal, interrupted, connect, consent }: ActionContext): Promise<number> {
+  consent.runId = runId;
   const printer = json ? undefined : new RunPrinter(terminal);
   const run = await followRun({ runId, client, connect, terminal, printer, interrupted });
   if (json) terminal.result(jsonText(runResult(run), 2));
   else printer?.end(run);
   return exitCodeOf(run);
-};
+}
+
+/** The last round that has steps, counted from 1. */
+async function lastRound(client: BackendClient, runId: string): Promise<number> {
+  const { run } = await client.request('run/get', { runId });
+  return run.rounds.findLastIndex(({ steps }) => steps.length > 0) + 1 || 1;
+}
 
 const cancel: Action = async (client, runId) => {
   await client.request('run/cancel', { runId });
   return EXIT.ok;
 };
 
-/** One stored event a line, in the form that later versions read, too. */
-const exportRun: Action = async (client, runId, _values, { terminal }) => {
-  const { events } = await client.request('run/events', { runId });
-  for (const event of events) terminal.result(jsonText(event));
+/** As a document, as JSON, or as its events: one a line, in the form that later versions read, too. */
+const exportRun: Action = async (client, runId, { format = 'events', out }, { terminal, currentFolder, writeWhole }) => {
+  const text = await exported(client, runId, format);
+  if (out === undefined) terminal.result(format === 'markdown' ? printable(text).trimEnd() : text.trimEnd());
+  else {
+    const file = path.resolve(currentFolder, out);
+    await writeWhole(file, text).catch((error: unknown) => {
+      throw new Error(`The run could not be written to "${file}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    });
+  }
   return EXIT.ok;
 };
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, cancel, export: exportRun };
+async function exported(client: BackendClient, runId: string, format: string): Promise<string> {
+  if (format === 'events') {
+    const { events } = await client.request('run/events', { runId });
+    return events.map((event) => `${jsonText(event)}\n`).join('');
+  }
+  if (format !== 'markdown' && format !== 'json') throw new UsageError(`--format takes markdown, json or events, not "${format}".`);
+  const { text } = await client.request('run/export', { runId, format });
+  return format === 'json' ? `${jsonText(JSON.parse(text), 2)}\n` : text;
+}
+
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, export: exportRun };
+/** Actions that follow a run to its end. */
+const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
+
+/** Options that change what is done, and may not be taken for something else where they do nothing. @throws UsageError */
+function checkOptions(name: string, values: Partial<Record<keyof typeof OPTIONS, unknown>>): void {
+  const meant: Partial<Record<keyof typeof OPTIONS, readonly string[]>> = {
+    'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry'], 'step': ['retry'],
+    'worker': ['again'], 'conductor': ['again'], 'format': ['export'], 'out': ['export'],
+  };
+  for (const [option, names] of Object.entries(meant)) {
+    if (values[option as keyof typeof OPTIONS] !== undefined && !names.includes(name)) {
+      throw new UsageError(`"runs ${name}" takes no --${option}; ${names.map((other) => `"runs ${other}"`).join(', ')} ${names.length > 1 ? 'do' : 'does'}.`);
+    }
+  }
+}
 
 function listLine({ runId, question, state, outcome, acceptedAt, usd, unpricedTokens, simulated }: RunSummary, { resultStyle }: Terminal): string {
   const ending = outcome ?? state;

@@ -35,6 +35,7 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     connect: () => Promise.reject(new Error('No backend is needed for this.')),
     stopBackend: async () => false,
     standardInput: () => Readable.from([Buffer.from('{"sequences":[[1,2,3]],"prompt_lengths":[2]}')]),
+    writeWhole: () => Promise.reject(new Error('No file is written for this.')),
     openVerification: () => Promise.reject(new Error('No verification is needed for this.')),
     openModel: (chosen) => new ModelClient({ ...chosen, script: MODEL_PROCESS, idleMs: 60_000 }),
     deviceProbe: withGpu,
