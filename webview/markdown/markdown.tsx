@@ -7,9 +7,13 @@ import { renderMarkdown } from './render-markdown.ts';
 import { head } from './visible-text.ts';
 
 /** A finished text of a model. Text that still streams is shown plain: rendering it anew for each piece would be quadratic. */
-export const Markdown = memo(function Markdown({ text }: { readonly text: string }): JSX.Element {
+export const Markdown = memo(function Markdown({ text, first = SHOWN_CHARACTERS }: {
+  readonly text: string;
+  /** Characters that are shown before somebody asks for the rest. */
+  readonly first?: number;
+}): JSX.Element {
   const [all, setAll] = useState(false);
-  const shown = all ? text : head(text, SHOWN_CHARACTERS);
+  const shown = all ? text : head(text, first);
   const parts = useMemo(() => renderMarkdown(shown), [shown]);
   return (
     <div class="markdown" dir="auto">

@@ -24,6 +24,8 @@ interface PlanGraphProps {
   readonly width: number;
   readonly beside: boolean;
   readonly selected: number | undefined;
+  /** Nobody selected it: it is shown while it is of interest, and another one after it. */
+  readonly isFollowed: boolean;
   readonly onSelect: (step: number | null) => void;
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
@@ -42,7 +44,7 @@ const DETAILS_GAP = 20;
  * whose panel is the selected one's details: arrow keys go from step to step, Enter selects.
  */
 export function PlanGraph({
-  steps, edges, layers, width, beside, selected, onSelect, pool, runGoesOn, round, id, children,
+  steps, edges, layers, width, beside, selected, isFollowed, onSelect, pool, runGoesOn, round, id, children,
 }: PlanGraphProps): JSX.Element {
   const [active, setActive] = useState<number | undefined>(undefined);
   const graphWidth = beside ? width - DETAILS_WIDTH - DETAILS_GAP : width;
@@ -88,7 +90,7 @@ export function PlanGraph({
         <section class="card step-panel" role="tabpanel" id={`${id}/details`} aria-labelledby={tab(shown.index)} data-worker={workerColour(shown.worker)}>
           <SelectedStep
             key={shown.index} step={shown} worker={workerName({ pool }, shown.worker)} simulated={pool[shown.worker]?.simulated ?? false}
-            runGoesOn={runGoesOn} round={round} id={id} onClose={close}
+            runGoesOn={runGoesOn} round={round} isPassing={isFollowed && runGoesOn} id={id} onClose={close}
           />
         </section>
       )}
@@ -172,20 +174,25 @@ function Edges({ layout, steps, pickedOut, dimOthers }: {
 
 /** Streamed characters that are kept in the details: more than their lines can show. */
 const LIVE_TAIL = 2_400;
+/** Characters of an output that are laid out as soon as a step is selected: more than a screen, and done within a frame. */
+const SHOWN_FIRST = 6_000;
 
 /** All there is of a step. */
-const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGoesOn, round, id, onClose }: {
+const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGoesOn, round, isPassing, id, onClose }: {
   readonly step: StepView;
   readonly worker: string;
   readonly simulated: boolean;
   readonly runGoesOn: boolean;
   readonly round: number;
+  /** It is on show until the next step runs: nobody reads it to the end, and it is not worth to be laid out as a finished text. */
+  readonly isPassing: boolean;
   readonly id: string;
   readonly onClose: () => void;
 }): JSX.Element {
   const phase = phaseOf(step, runGoesOn);
   const stage = phaseStage(phase);
-  const streamed = phase === 'running' ? (step.attempt?.text ?? '') : '';
+  const isLive = phase === 'running' || (isPassing && step.output !== undefined);
+  const live = isLive ? (step.output ?? step.attempt?.text ?? '') : '';
   const reads = readsOf(step, round);
   return (
     <>
@@ -203,11 +210,11 @@ const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGo
         <StepFacts step={step} round={round} />
         <div class="panel-texts">
           <StepPrompt step={step} round={round} id={id} />
-          {(streamed !== '' || step.output !== undefined) && <h5 class="label">{l10n.t('Output')}</h5>}
-          {streamed !== '' && (
-            <div class="excerpt live live-output" dir="auto"><div>{tail(streamed, LIVE_TAIL)}<span class="cursor" /></div></div>
+          {(live !== '' || step.output !== undefined) && <h5 class="label">{l10n.t('Output')}</h5>}
+          {live !== '' && (
+            <div class="excerpt live live-output" dir="auto"><div>{tail(live, LIVE_TAIL)}<span class="cursor" /></div></div>
           )}
-          {step.output !== undefined && <Markdown text={step.output} />}
+          {!isLive && step.output !== undefined && <Markdown text={step.output} first={SHOWN_FIRST} />}
         </div>
       </div>
     </>

@@ -32,7 +32,7 @@ export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }
         ? (
             <PlanGraph
               steps={steps} edges={edges} layers={layers} width={width} beside={selected !== undefined && width >= usual + DETAILS_WIDTH}
-              selected={selected} onSelect={choose} pool={pool} runGoesOn={runGoesOn} round={round} id={id}
+              selected={selected} isFollowed={chosen === undefined} onSelect={choose} pool={pool} runGoesOn={runGoesOn} round={round} id={id}
             >
               {children}
             </PlanGraph>
