@@ -40,7 +40,7 @@ export class BudgetNotices {
       const { trainingId, conductor, spentUsd, maxUsd } = training;
       if (!isUnderWay(training) || spentUsd < (maxUsd * warnAtPercent) / 100) continue;
       const message = vscode.l10n.t(
-        'The training of "{0}" has spent {1} of the {2} that it may cost; then it pauses.', conductor, formatUsd(spentUsd), formatUsd(maxUsd),
+        'The training of "{0}" has spent {1} of the {2} that it may cost. At the limit it pauses.', conductor, formatUsd(spentUsd), formatUsd(maxUsd),
       );
       // With a larger budget it may come near its end once more.
       this.#tell(`training ${trainingId} ${maxUsd}`, message, {
@@ -60,9 +60,9 @@ export class BudgetNotices {
 
 function runMessage({ limit, spent, of }: BudgetWarning): string {
   switch (limit) {
-    case 'runUsd': return vscode.l10n.t('The run has spent {0} of the {1} that it may cost; then it stops.', formatUsd(spent), formatUsd(of));
-    case 'runTokens': return vscode.l10n.t('The run has used {0} of its {1} tokens; then it stops.', formatTokens(spent), formatTokens(of));
-    case 'dayUsd': return vscode.l10n.t('{0} of the {1} that a day may cost are spent; then runs stop.', formatUsd(spent), formatUsd(of));
-    case 'dayTokens': return vscode.l10n.t('{0} of the {1} tokens of a day are used; then runs stop.', formatTokens(spent), formatTokens(of));
+    case 'runUsd': return vscode.l10n.t('The run has spent {0} of the {1} that it may cost. At the limit it stops and can be resumed.', formatUsd(spent), formatUsd(of));
+    case 'runTokens': return vscode.l10n.t('The run has used {0} of its {1} tokens. At the limit it stops and can be resumed.', formatTokens(spent), formatTokens(of));
+    case 'dayUsd': return vscode.l10n.t('{0} of the {1} that a day may cost are spent. At the limit runs stop and can be resumed.', formatUsd(spent), formatUsd(of));
+    case 'dayTokens': return vscode.l10n.t('{0} of the {1} tokens of a day are used. At the limit runs stop and can be resumed.', formatTokens(spent), formatTokens(of));
   }
 }

@@ -37,7 +37,9 @@ export async function choosePool({ pool: before, policy }: Pick<RunSnapshot, 'po
 
 function workerItem({ worker, ready, reason }: WorkerStatus): Item {
   return {
-    id: worker.id, label: worker.id, description: plainLabel(worker.model), ...(!ready && reason !== undefined && { detail: plainLabel(reason) }),
+    id: worker.id, label: worker.id,
+    ...(worker.model !== worker.id && { description: plainLabel(worker.model) }),
+    ...(!ready && reason !== undefined && { detail: plainLabel(reason) }),
   };
 }
 

@@ -48,7 +48,7 @@ export function RunView({ run, models, applied }: {
       <RoundsView run={run} />
       <AnswerView run={run} applied={applied} />
       {!goesOn && (
-        <section aria-label={l10n.t('This run')}>
+        <section class="after-run" aria-label={l10n.t('This run')}>
           <div class="actions">
             {run.request.question !== '' && <AskOthers run={run} />}
             <Button onClick={() => host.post({ type: 'exportRun', runId: run.runId })} label={l10n.t('Export this run')}>{l10n.t('Export…')}</Button>

@@ -25,10 +25,10 @@ import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
  * SIGKILL does at a given event, named by its number or its type: `after:N` once it is committed, `before:N` when its transaction is about
- * to begin. Ends with code 0 when the run is over.
+ * to begin. Ends with code 0 when the run is over. A fifth argument, `RUN:ROUND:STEP`, has it ask that step again instead.
  */
 
-const [home = '', workspace = '', question = '', kill = ''] = process.argv.slice(2);
+const [home = '', workspace = '', question = '', kill = '', retried = ''] = process.argv.slice(2);
 const [moment, at] = kill.split(':');
 const isKillPoint = (seq: number, { type }: RunEvent): boolean => at === String(seq) || at === type;
 const die = (): never => {
@@ -97,9 +97,11 @@ runs.listen({
   onChanged: ({ state }) => isOver(state) && done.resolve(),
 });
 runs.resumeUnfinished();
-const [earlier] = runs.list({ limit: 1 });
-if (!earlier) await runs.start(runRequestSchema.parse({ question, workspace }));
-else if (isOver(earlier.state)) done.resolve();
+const [latest] = runs.list({ limit: 1 });
+const [runId, round, step] = retried.split(':');
+if (runId && latest?.runId === runId) await runs.retry(runId, { round: Number(round), step: Number(step) });
+else if (!latest) await runs.start(runRequestSchema.parse({ question, workspace }));
+else if (isOver(latest.state)) done.resolve();
 // Nothing else may be left to do, and the process must not end for that reason.
 const alive = setInterval(() => {}, 60_000);
 await done.promise;

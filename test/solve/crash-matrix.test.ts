@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,8 +103,8 @@ async function newHome(scenario: Scenario, name: string): Promise<string> {
 }
 
 /** Runs the child to its end. @returns the signal that ended it, if one did. */
-async function backend({ workspace, question }: Scenario, home: string, kill = ''): Promise<NodeJS.Signals | null> {
-  const started = spawn(process.execPath, [child, home, workspace, question, kill], { stdio: ['ignore', 'inherit', 'pipe'] });
+async function backend({ workspace, question }: Scenario, home: string, kill = '', retried = ''): Promise<NodeJS.Signals | null> {
+  const started = spawn(process.execPath, [child, home, workspace, question, kill, retried], { stdio: ['ignore', 'inherit', 'pipe'] });
   const said: Buffer[] = [];
   started.stderr.on('data', (data: Buffer) => said.push(data));
   const [code, signal] = (await once(started, 'close')) as [number | null, NodeJS.Signals | null];
@@ -208,3 +208,31 @@ it.each([
   expect(outcomeOf(eventsIn(home))).toEqual(outcomeOf(eventsIn(undisturbed)));
   expect(repaid(eventsIn(home))).toEqual([]);
 });
+
+it('a step that is asked again ends the same, whatever event the backend is killed at, and pays for nothing that was kept', async () => {
+  const scenario = scenarios.get('two rounds') as Scenario;
+  const first = await newHome(scenario, 'before-retry');
+  await backend(scenario, first);
+  const { runId, rounds } = snapshotOf(eventsIn(first));
+  // Neither the first step of its round nor one of the last round, so that there is something to keep and something to do again.
+  const { index: step } = rounds[0]?.steps.find(({ reads }) => reads.length > 0) ?? { index: 0 };
+  const place = `${runId}:0:${step}`;
+  const retry = async (name: string, kill?: string) => {
+    const home = path.join(folder, `retry-${name}`);
+    await cp(first, home, { recursive: true });
+    if (kill) expect(await backend(scenario, home, kill, place), kill).toBe('SIGKILL');
+    const asked = simulator.asked;
+    expect(await backend(scenario, home, '', place), name).toBeNull();
+    return { events: eventsIn(home), asked: simulator.asked - asked };
+  };
+  const undisturbed = await retry('undisturbed');
+  expect(undisturbed.events[0]?.event).toMatchObject({ parentId: runId, retried: { round: 0, step } });
+  expect(undisturbed.asked).toBe(undisturbed.events.filter(({ event }) => event.type === 'attempt.started').length);
+
+  const attempt = undisturbed.events.find(({ event }) => event.type === 'attempt.started')?.seq ?? 0;
+  for (const kill of ['before:2', 'after:1', `after:${attempt}`, 'after:answer.ready', 'before:run.completed']) {
+    const { events } = await retry(kill.replace(':', '-'), kill);
+    expect(outcomeOf(events), kill).toEqual(outcomeOf(undisturbed.events));
+    expect(repaid(events), kill).toEqual([]);
+  }
+}, 600_000);

@@ -1,0 +1,90 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
+
+const SCREENS = path.join(ARTIFACTS, 'screens');
+
+describe('a run that is there', () => {
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    workbench = await Workbench.start({ width: 1_440, height: 1_000 });
+    // Enough for the plan and the first of its two steps.
+    await setBudget({ runTokens: 9_000, warnAtPercent: 1 });
+  });
+  beforeEach(({ onTestFailed, task }) => onTestFailed(() => workbench.keep(task.name)));
+  afterAll(() => workbench?.stop());
+
+  async function setBudget(budget: object): Promise<void> {
+    const file = path.join(workbench.home, 'workers.json');
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')) as object, budget }));
+  }
+
+  it('tells that its budget is nearly spent, and stops at it', async () => {
+    const { panel, window, simulator } = workbench;
+    await workbench.solve();
+    await window.notification('of its 9.0k tokens').waitFor({ timeout: 60_000 });
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Stopped by the budget');
+    expect(simulator.asked).toBe(2);
+    await window.resizeSideBar(480);
+    await panel.frame.locator('.status').getByText('% of its tokens').waitFor();
+    await window.screenshot(path.join(SCREENS, 'stopped-dark.png'));
+  });
+
+  it('goes on once somebody says how far, and pays for nothing twice', async () => {
+    const { panel, window, simulator } = workbench;
+    await panel.button('Resume…').click();
+    await window.answerInput('The most tokens that this run may use', '400000');
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    expect(simulator.asked).toBe(3);
+  });
+
+  it('has one of its steps asked again, in a new run that leads back', async () => {
+    const { panel, window, simulator } = workbench;
+    await window.runCommand('Conductor: Retry Step…');
+    await window.quickPickRow('Round 1, step 2').click();
+    await panel.question.getByText('Step 2 of round 1 was asked again').waitFor({ timeout: 60_000 });
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    expect(simulator.asked).toBe(4);
+    await window.screenshot(path.join(SCREENS, 'retried-dark.png'));
+    await panel.button('an earlier run').click();
+    await panel.question.getByText('was asked again').waitFor({ state: 'detached' });
+  });
+
+  it('is asked again of other workers', async () => {
+    const { panel, window, simulator } = workbench;
+    await setBudget({});
+    await panel.button('Run with other workers…').click();
+    await window.quickInput.filter({ hasText: 'Which workers answer this time?' }).or(window.quickPickRow('sim-')).first().waitFor();
+    await window.screenshot(path.join(SCREENS, 'other-workers-dark.png'));
+    await window.page.keyboard.press('Enter');
+    await window.quickPickRow('planned the run before').waitFor();
+    await window.page.keyboard.press('Enter');
+    await panel.question.getByText('Asks the question of an earlier run again').waitFor({ timeout: 60_000 });
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    expect(simulator.asked).toBe(7);
+  });
+
+  it('is written down as a document', async () => {
+    const { panel, window, project, bug } = workbench;
+    await panel.button('Export this run').click();
+    await window.quickPickRow('Markdown').click();
+    const runId = (await workbench.runs())[0]?.runId ?? '';
+    const name = `conductor-${runId}.md`;
+    await expect.poll(() => window.quickInputBox.inputValue()).toContain(name);
+    await window.page.keyboard.press('Enter');
+    await window.notification(name).waitFor();
+    const text = await readFile(path.join(project, name), 'utf8');
+    expect(text).toContain(`# Conductor run ${runId}\n\n**SIMULATED: `);
+    expect(text).toContain(bug.question);
+    expect(text).toMatch(/^### Step 2: `sim-\w+`, the answer$/m);
+  });
+
+  it('reads well in a light theme, too', async () => {
+    const { window, panel } = workbench;
+    await window.useTheme('light');
+    await panel.button('Export this run').scrollIntoViewIfNeeded();
+    await window.screenshot(path.join(SCREENS, 'again-light.png'));
+  });
+});
