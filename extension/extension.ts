@@ -165,7 +165,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const chooseTestCommand = new ChooseTestCommand(connection);
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
   const solve = new SolveCommand({ connection, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
-  const runCommands = new RunCommands({ connection, runs, list, panel, showPanel });
+  const runCommands = new RunCommands({ connection, runs, list, panel, lookedAt, showPanel });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
   const trainingCommands = new TrainingCommands({

@@ -5,6 +5,7 @@ import { askRunBudget } from './ask-run-budget.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from './code-blocks.ts';
+import type { LookedAt } from './looking-at.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainLabel } from './plain-message.ts';
 import type { RunList } from './run-list.ts';
@@ -15,6 +16,7 @@ export interface RunCommandOptions {
   readonly runs: RunStore;
   readonly list: RunList;
   readonly panel: PanelStateSource;
+  readonly lookedAt: Pick<LookedAt, 'editor'>;
   readonly showPanel: () => Promise<void>;
 }
 
@@ -111,8 +113,9 @@ export class RunCommands {
   async insertAnswer(text?: string): Promise<void> {
     const code = text ?? (await pickCode(this.#answer()));
     if (code === undefined) return;
-    const editor = vscode.window.activeTextEditor;
-    if (!editor) throw new Error(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
+    const lookedAt = this.#options.lookedAt.editor;
+    if (!lookedAt) throw new Error(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
+    const editor = await inSight(lookedAt);
     const done = await editor.edit((edit) => {
       for (const selection of editor.selections) edit.replace(selection, code);
     });
@@ -164,6 +167,13 @@ async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
   return vscode.window.showQuickPick(steps, {
     title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('It is asked again, with what reads it; the rest is kept.'),
   });
+}
+
+/** An editor behind another tab, such as the panel's, takes no text. */
+async function inSight(editor: vscode.TextEditor): Promise<vscode.TextEditor> {
+  if (vscode.window.visibleTextEditors.includes(editor)) return editor;
+  const { document, selection, viewColumn } = editor;
+  return vscode.window.showTextDocument(document, { selection, ...(viewColumn !== undefined && { viewColumn }) });
 }
 
 async function pickCode(answer: string): Promise<string | undefined> {
