@@ -3,19 +3,15 @@ import { DEFAULT_WARN_AT_PERCENT } from '../backend/protocol/budget-limits.ts';
 import { formatTokens, formatUsd } from '../backend/protocol/figures.ts';
 import type { BudgetWarning, StoredEvent } from '../backend/protocol/run-events.ts';
 import type { TrainingSummary } from '../backend/protocol/training.ts';
+import { isNews, nearlySpent, subjectOf, subjectOfTraining, type ToldMemory } from './nearly-spent.ts';
 import { plainMessage } from './plain-message.ts';
-import { isUnderWay } from './trainings.ts';
 
 export interface BudgetNoticesOptions {
-  /** What was told in any window. */
-  readonly memory: Pick<vscode.Memento, 'get' | 'update'>;
+  readonly memory: ToldMemory;
   readonly openLimits: () => Promise<unknown>;
   readonly raiseTraining: (trainingId: string) => Promise<unknown>;
   readonly report: (error: unknown) => void;
 }
-
-const TOLD_KEY = 'conductor.toldBudgets';
-const MAX_TOLD = 100;
 
 /** Tells once when a run, a day or a training has nearly spent what it may cost. Where it has, it stops by itself. */
 export class BudgetNotices {
@@ -26,34 +22,29 @@ export class BudgetNotices {
   }
 
   /** An event of the open run, as it arrives. */
-  onRunEvent({ runId, at, event }: StoredEvent): void {
-    if (event.type !== 'budget.warned') return;
-    const isOfDay = event.limit.startsWith('day');
-    this.#tell(isOfDay ? `day ${new Date(at).toDateString()}` : `run ${runId}`, runMessage(event), {
-      label: vscode.l10n.t('Change Limits'), act: this.#options.openLimits,
-    });
+  onRunEvent(stored: StoredEvent): void {
+    const { event } = stored;
+    const subject = subjectOf(stored);
+    if (subject === undefined || event.type !== 'budget.warned') return;
+    this.#tell(subject, runMessage(event), { label: vscode.l10n.t('Change Limits'), act: this.#options.openLimits });
   }
 
   /** @param warnAtPercent as workers.json says, where it does */
   onTrainings(trainings: readonly TrainingSummary[], warnAtPercent = DEFAULT_WARN_AT_PERCENT): void {
-    for (const training of trainings) {
+    for (const training of nearlySpent(trainings, warnAtPercent)) {
       const { trainingId, conductor, spentUsd, maxUsd } = training;
-      if (!isUnderWay(training) || spentUsd < (maxUsd * warnAtPercent) / 100) continue;
       const message = vscode.l10n.t(
         'The training of "{0}" has spent {1} of the {2} that it may cost. At the limit it pauses.', conductor, formatUsd(spentUsd), formatUsd(maxUsd),
       );
-      // With a larger budget it may come near its end once more.
-      this.#tell(`training ${trainingId} ${maxUsd}`, message, {
+      this.#tell(subjectOfTraining(training), message, {
         label: vscode.l10n.t('Raise Budget…'), act: () => this.#options.raiseTraining(trainingId),
       });
     }
   }
 
-  #tell(what: string, message: string, { label, act }: { readonly label: string; readonly act: () => Promise<unknown> }): void {
+  #tell(subject: string, message: string, { label, act }: { readonly label: string; readonly act: () => Promise<unknown> }): void {
     const { memory, report } = this.#options;
-    const told = memory.get<string[]>(TOLD_KEY, []);
-    if (told.includes(what)) return;
-    void memory.update(TOLD_KEY, [...told, what].slice(-MAX_TOLD));
+    if (!isNews(subject, memory)) return;
     vscode.window.showWarningMessage(plainMessage(message), label).then((chosen) => (chosen === label ? act() : undefined)).then(undefined, report);
   }
 }

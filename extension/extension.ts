@@ -48,6 +48,7 @@ import { WorkerCommands } from './worker-commands.ts';
 const OPEN_RUN_KEY = 'conductor.openRun';
 const OPEN_TRAINING_KEY = 'conductor.openTraining';
 const TOLD_VERDICTS_KEY = 'conductor.toldVerdicts';
+const TOLD_BUDGETS_KEY = 'conductor.toldBudgets';
 
 /** What other code in the extension host, our own tests included, can see of the extension. */
 export interface ConductorApi {
@@ -205,7 +206,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     contextKeys.set('hasAnswer', run !== undefined && isOver(run.state) && answerOf(run) !== undefined);
   });
   const budgetNotices = new BudgetNotices({
-    memory: context.globalState,
+    memory: {
+      get: () => context.globalState.get<readonly string[]>(TOLD_BUDGETS_KEY, []),
+      set: (told) => void context.globalState.update(TOLD_BUDGETS_KEY, told),
+    },
     openLimits: () => workerCommands.openWorkersFile(),
     raiseTraining: (trainingId) => trainingCommands.act('raiseBudget', trainingId),
     report,

@@ -142,7 +142,8 @@ export class RunManager implements RunService {
     const { pool, policy } = run;
     const request = { ...run.request, budget: { ...run.request.budget, ...raised } };
     const cast: Cast = { pool, policy, budget: { ...budget, ...request.budget } };
-    return this.#begin(request, { cast }, { parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place) });
+    const refusal = await admit(request).then(() => undefined, (error: unknown) => error);
+    return this.#begin(request, { cast, refusal }, { parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place) });
   }
 
   async again(runId: string, { workers, conductor, trusted, budget }: AgainRequest): Promise<string> {

@@ -166,6 +166,10 @@ describe('bad messages', () => {
     ['run/start', {}, /^run\/start was refused: request: /],
     ['run/start', undefined, /^run\/start was refused: request: /],
     ['run/get', { runId: '' }, /^run\/get was refused: runId: /],
+    ['run/retry', { runId: 'r', round: 0 }, /^run\/retry was refused: step: /],
+    ['run/retry', { runId: 'r', round: 0, step: -1 }, /^run\/retry was refused: step: /],
+    ['run/again', { runId: 'r', workers: [] }, /^run\/again was refused: workers: /],
+    ['run/export', { runId: 'r', format: 'pdf' }, /^run\/export was refused: format: /],
     ['run/list', { limit: 100_000 }, /^run\/list was refused: limit: /],
     ['worker/save', { worker: { id: 'a b', provider: 'openai', model: 'm' } }, /^worker\/save was refused: worker\.id: a worker/],
   ])('%s with %j names the method and the field', async (method, params, sentence) => {

@@ -221,6 +221,23 @@ describe('a step that is asked again', () => {
     await expect(runs.retry(runId, place)).rejects.toThrow(says);
   });
 
+  it('says in the journal that its project is gone, and keeps nothing for who could resume it', async () => {
+    const runs = backend();
+    const first = await over(runs, await runs.start(request({ rounds: 1 })));
+    asked();
+    const gone = path.join(folder, 'journal.sqlite');
+    const { journal } = opened[0] as (typeof opened)[0];
+    journal.transaction(() => {
+      const [accepted] = journal.read(first.runId);
+      if (accepted?.event.type !== 'run.accepted') throw new Error('not a run');
+      journal.accept('moved', { ...accepted.event, request: { ...accepted.event.request, workspace: gone } });
+      journal.append('moved', journal.read(first.runId, 1).map(({ event }) => event));
+    });
+    const retried = await over(runs, await runs.retry('moved', { round: 0, step: 0 }));
+    expect(retried).toMatchObject({ state: 'failed', failure: { kind: 'workspace' }, parentId: 'moved' });
+    expect(asked()).toEqual({});
+  });
+
   it('waits for the end of its run', async () => {
     const usual = script;
     script = (asking) => (asking.model === 'mend' ? { begin: 'Half', rest: new Promise(() => {}) } : usual(asking));
