@@ -87,6 +87,15 @@ describe('a wide page', () => {
     expect(details(panel)).toContain('The backend is gone.');
   });
 
+  it('asks a step again once the run is over, and not before', () => {
+    const panel = renderPanel(stateWith({ run: twoRoundsRun() }));
+    panel.click('Retry this step in a new run, with what reads it');
+    expect(panel.posted).toEqual([{ type: 'retryStep', runId: 'run-1', round: 1, step: 4 }]);
+    const running = renderPanel(stateWith({ run: denseRun() }));
+    void act(() => tabs(running)[0]?.click());
+    expect(() => running.button(/^Retry this step/)).toThrow();
+  });
+
   it('keeps the selection, or that none is wanted, over a reload', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     void act(() => tabs(panel)[0]?.click());

@@ -35,10 +35,10 @@ const LANE_HEIGHT = 6;
 const PORT_GAP = 12;
 const HEAD = 5;
 
-/** The least width in which the graph can be read, and the one in which it is at ease. */
-export function widthsOf({ length }: Layers): { readonly min: number; readonly usual: number } {
-  const width = (kind: 'min' | 'usual'): number => length * STEP_WIDTH[kind] + Math.max(0, length - 1) * LAYER_GAP[kind];
-  return { min: width('min'), usual: width('usual') };
+/** The least width in which the graph can be read, the one in which it is at ease, and the most that it takes. */
+export function widthsOf({ length }: Layers): Readonly<Record<keyof typeof STEP_WIDTH, number>> {
+  const width = (kind: keyof typeof STEP_WIDTH): number => length * STEP_WIDTH[kind] + Math.max(0, length - 1) * LAYER_GAP[kind];
+  return { min: width('min'), usual: width('usual'), max: width('max') };
 }
 
 /** The layout in a width of at least `widthsOf(layers).min`. A wide page gets larger boxes first, then larger gaps, then an empty edge. */

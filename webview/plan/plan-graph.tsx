@@ -9,7 +9,7 @@ import { tail } from '../markdown/visible-text.ts';
 import { phaseOf, phaseStage, workerName } from '../run-stage.ts';
 import { stepByKey } from './arrow-keys.ts';
 import { readBy, type Edge } from './edges.ts';
-import { layoutOf, STEP_HEIGHT, type CurvedEdge, type GraphLayout } from './graph-layout.ts';
+import { layoutOf, STEP_HEIGHT, widthsOf, type CurvedEdge, type GraphLayout } from './graph-layout.ts';
 import type { Layers } from './layers.ts';
 import { workerColour } from './plan-list.tsx';
 import { SimulatedTag } from './step-card.tsx';
@@ -35,9 +35,14 @@ interface PlanGraphProps {
   readonly children: ComponentChildren;
 }
 
-/** Pixels of the details beside a graph, of the gap before them, and of the graph that is left at least. */
-export const DETAILS_WIDTH = 380;
+/** Pixels of the details beside a graph, and of the gap before them. They take what the graph leaves. */
+const DETAILS_WIDTH = { min: 380, max: 660 };
 const DETAILS_GAP = 20;
+
+/** Whether the details have room beside the graph. */
+export function fitsBeside(layers: Layers, width: number): boolean {
+  return width >= widthsOf(layers).usual + DETAILS_GAP + DETAILS_WIDTH.min;
+}
 
 /**
  * The plan in two dimensions: what a step reads stands left of it, and what is under way at once above one another. The steps are tabs,
@@ -47,7 +52,8 @@ export function PlanGraph({
   steps, edges, layers, width, beside, selected, isFollowed, onSelect, pool, runGoesOn, round, id, children,
 }: PlanGraphProps): JSX.Element {
   const [active, setActive] = useState<number | undefined>(undefined);
-  const graphWidth = beside ? width - DETAILS_WIDTH - DETAILS_GAP : width;
+  const detailsWidth = Math.min(DETAILS_WIDTH.max, Math.max(DETAILS_WIDTH.min, width - DETAILS_GAP - widthsOf(layers).max));
+  const graphWidth = beside ? width - detailsWidth - DETAILS_GAP : width;
   const layout = useMemo(() => layoutOf(layers, edges, graphWidth), [layers, edges, graphWidth]);
   const list = useRef<HTMLDivElement>(null);
   const pickedOut = active ?? selected;
@@ -68,7 +74,7 @@ export function PlanGraph({
   };
 
   return (
-    <div class="plan-graph" data-beside={beside && shown !== undefined}>
+    <div class="plan-graph" data-beside={beside && shown !== undefined} style={{ '--details-width': `${detailsWidth}px` }}>
       <div class="nodes-and-edges" style={{ height: `${layout.height}px`, maxWidth: `${layout.width}px` }}>
         <Edges layout={layout} steps={steps} pickedOut={pickedOut} dimOthers={active !== undefined} />
         <div class="nodes" role="tablist" aria-label={l10n.t('Plan')} ref={list} onKeyDown={onKeyDown}>

@@ -6,7 +6,7 @@ import { useIsWide, useWidth } from '../use-width.ts';
 import { edgesOf } from './edges.ts';
 import { widthsOf } from './graph-layout.ts';
 import { layersOf } from './layers.ts';
-import { DETAILS_WIDTH, PlanGraph } from './plan-graph.tsx';
+import { fitsBeside, PlanGraph } from './plan-graph.tsx';
 import { PlanList } from './plan-list.tsx';
 
 /** The plan of a round: a graph where there is room for one, a list otherwise. */
@@ -23,15 +23,14 @@ export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }
   const [ref, width] = useWidth<HTMLDivElement>();
   const isWide = useIsWide();
   const { edges, layers } = usePlanShape(steps);
-  const { min, usual } = widthsOf(layers);
   const [chosen, choose] = useSelected(id);
   const selected = chosen === undefined ? (isLast ? stepOfInterest(steps) : undefined) : (chosen ?? undefined);
   return (
     <div class="plan" ref={ref}>
-      {isWide && width >= min
+      {isWide && width >= widthsOf(layers).min
         ? (
             <PlanGraph
-              steps={steps} edges={edges} layers={layers} width={width} beside={selected !== undefined && width >= usual + DETAILS_WIDTH}
+              steps={steps} edges={edges} layers={layers} width={width} beside={selected !== undefined && fitsBeside(layers, width)}
               selected={selected} isFollowed={chosen === undefined} onSelect={choose} pool={pool} runGoesOn={runGoesOn} round={round} id={id}
             >
               {children}

@@ -2,11 +2,11 @@ import * as l10n from '@vscode/l10n';
 import { createContext, type ComponentChildren, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import { formatDuration, formatMoney, formatTokens } from '../../backend/protocol/figures.ts';
-import type { RunSnapshot, StepView } from '../../backend/protocol/run-snapshot.ts';
+import { isOver, type RunSnapshot, type StepView } from '../../backend/protocol/run-snapshot.ts';
 import { totalTokens } from '../../backend/protocol/token-counts.ts';
-import { Icon } from '../controls.tsx';
+import { Icon, ToolButton } from '../controls.tsx';
 import { Disclosure } from '../disclosure.tsx';
-import { useReply } from '../host.ts';
+import { useHost, useReply } from '../host.ts';
 import { formatCount } from '../language.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { workerName } from '../run-stage.ts';
@@ -28,6 +28,7 @@ export function StepFacts({ step, round }: StepProps): JSX.Element {
     <div class="details">
       <Saw step={step} round={round} />
       {isCounted && <Bill step={step} />}
+      <Retry step={step} round={round} />
     </div>
   );
 }
@@ -41,6 +42,21 @@ export function StepPrompt({ step, round, id }: StepProps & { readonly id: strin
         <Prompt round={round} step={step.index} />
       </Disclosure>
     </div>
+  );
+}
+
+/** Once the run is over, a step that is not good enough can be asked again. */
+function Retry({ step, round }: StepProps): JSX.Element | null {
+  const host = useHost();
+  const run = useContext(RunContext);
+  if (!run || !isOver(run.state) || step.output === undefined) return null;
+  return (
+    <p>
+      <ToolButton
+        icon="refresh" text={l10n.t('Retry this step')} label={l10n.t('Retry this step in a new run, with what reads it')}
+        onClick={() => host.post({ type: 'retryStep', runId: run.runId, round, step: step.index })}
+      />
+    </p>
   );
 }
 
