@@ -7,10 +7,10 @@ import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { useHost } from './host.ts';
+import { list } from './language.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
-import { list } from './run-stage.ts';
 import { RunsList } from './runs-list.tsx';
 import { TrainingsList } from './training/trainings-list.tsx';
 

@@ -11,5 +11,5 @@ export function formatCount(count: number): string {
 
 /** `1`, `1 and 2`, `1, 2 and 3`. */
 export function list(items: readonly (string | number)[]): string {
-  return new Intl.ListFormat(language(), { type: 'conjunction' }).format(items.map(String));
+  return new Intl.ListFormat(language()).format(items.map(String));
 }

@@ -4,7 +4,7 @@ import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { IconName, Tone } from './controls.tsx';
-import { language } from './language.ts';
+import { list } from './language.ts';
 
 /*
  * Where a run, a step or a verdict stands, in words. Every view and the announcements for screen readers read these.
@@ -113,9 +113,4 @@ export function roundSummary(round: RoundView): string {
   if (!verdict) return round.steps.length === 1 ? l10n.t('1 step') : l10n.t('{0} steps', round.steps.length);
   const passes = passesOf(verdict);
   return passes ? l10n.t('{0}, {1}', verdictStage(verdict).text, passes) : verdictStage(verdict).text;
-}
-
-/** `1`, `1 and 2`, `1, 2 and 3`. */
-export function list(items: readonly (string | number)[]): string {
-  return new Intl.ListFormat(language()).format(items.map(String));
 }

@@ -9,6 +9,7 @@ import { useNow } from './clock.tsx';
 import { Button, Count, Icon } from './controls.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { useHost, useReply } from './host.ts';
+import { language } from './language.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { isSearching, kindName, matchingRuns, NO_SEARCH, RUN_KINDS, type RunKindWanted, type RunSearch } from './run-search.ts';
 import type { Stage } from './run-stage.ts';
@@ -91,7 +92,7 @@ const Run = memo(function Run({ run }: { readonly run: RunSummary }): JSX.Elemen
       <Icon name={stage.icon} tone={stage.tone} />
       <span class="run-question" dir="auto"><InlineCode text={run.question} /></span>
       <span class="quiet run-facts">
-        {[stage.text, formatMoney(run), formatWhen(run.acceptedAt, now), ...(run.simulated ? [l10n.t('simulated')] : [])].join(' · ')}
+        {[stage.text, formatMoney(run), formatWhen(run.acceptedAt, now, language()), ...(run.simulated ? [l10n.t('simulated')] : [])].join(' · ')}
       </span>
     </button>
   );

@@ -35,8 +35,8 @@ export function untranslatedIn(source: ts.SourceFile): readonly string[] {
 }
 
 const LETTER = /\p{L}/u;
-/** Two words, or one with a capital: what a key, a class or the name of an event does not look like. */
-const PROSE = /^\P{L}*\p{Lu}\p{Ll}+|\p{L}{2,} +\p{L}/u;
+/** Two words, or one with a capital at its beginning alone: what a key, a class or the name of an event does not look like. */
+const PROSE = /^\P{L}*\p{Lu}\p{Ll}+(?!\p{L})|\p{L}{2,} +\p{L}/u;
 /** Properties and attributes that hold words, however short. */
 const WORDS = new Set(['alt', 'aria-label', 'label', 'meaning', 'placeholder', 'text', 'title', 'words']);
 
@@ -95,8 +95,12 @@ function ancestorsOf(node: ts.Node): readonly ts.Node[] {
   return node.parent && !ts.isSourceFile(node.parent) ? [node.parent, ...ancestorsOf(node.parent)] : [];
 }
 
-function nodesOf(node: ts.Node): readonly ts.Node[] {
-  const children: ts.Node[] = [];
-  node.forEachChild((child) => { children.push(child, ...nodesOf(child)); });
-  return children;
+function nodesOf(root: ts.Node): readonly ts.Node[] {
+  const nodes: ts.Node[] = [];
+  const visit = (node: ts.Node): void => {
+    nodes.push(node);
+    node.forEachChild(visit);
+  };
+  root.forEachChild(visit);
+  return nodes;
 }

@@ -10,7 +10,7 @@ import { THEMES } from './harness/themes.ts';
 
 /*
  *   node with-node.mjs node test/webview/screenshots.ts [--scene a,b] [--theme dark,light] [--width 300,400]
- *     [--place editor] [--open] [--forced-colors] [--dist dist]
+ *     [--place editor] [--open] [--forced-colors] [--language de] [--dist dist]
  * Draws every scene of the built panel into test/e2e/artifacts/panel/ and ends with 1 where the page reports an error, breaks its
  * content security policy, is wider than its view, or axe-core finds something.
  */
@@ -27,6 +27,8 @@ const { values } = parseArgs({
     /** The side bar, or an editor's tab. */
     place: { type: 'string', default: 'side' },
     'forced-colors': { type: 'boolean', default: false },
+    /** Of the texts; those of models and of the backend stay as they are. */
+    language: { type: 'string', default: 'en' },
     /** Opens everything that can be opened. */
     open: { type: 'boolean', default: false },
   },
@@ -35,6 +37,7 @@ const { values } = parseArgs({
 const out = path.resolve(import.meta.dirname, '../e2e/artifacts/panel');
 await mkdir(out, { recursive: true });
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const texts = values.language === 'en' ? undefined : await textsIn(values.language);
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium', headless: true, chromiumSandbox: false,
   args: [
@@ -58,10 +61,10 @@ for (const themeName of values.theme.split(',')) {
       const state = SCENES[scene]?.();
       if (!state) throw new Error(`There is no scene "${scene}": ${Object.keys(SCENES).join(', ')}.`);
       const place = values.place === 'editor' ? 'editor' : 'side';
-      const variants = [...(place === 'side' ? [] : [place]), ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : [])];
+      const variants = [...(place === 'side' ? [] : [place]), ...(values.open ? ['open'] : []), ...(values['forced-colors'] ? ['forced'] : []), ...(texts ? [values.language] : [])];
       const where = [scene, themeName, width, ...variants].join('-');
       const panel = await openPanel(browser, {
-        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES,
+        dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES, ...(texts && { texts }),
       });
       // A little after the last event, so that live figures stand where a person would see them.
       await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? state.training?.updatedAt ?? 0) + 1_400);
@@ -93,3 +96,8 @@ for (const themeName of values.theme.split(',')) {
 await browser.close();
 console.log(`${pictures} pictures in ${path.relative(process.cwd(), out)}, ${problems} problems`);
 process.exit(problems > 0 ? 1 : 0);
+
+async function textsIn(language: string): Promise<Readonly<Record<string, string>>> {
+  const bundle = path.resolve(import.meta.dirname, `../../l10n/bundle.l10n.${language}.json`);
+  return JSON.parse(await readFile(bundle, 'utf8')) as Record<string, string>;
+}

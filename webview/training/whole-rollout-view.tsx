@@ -2,8 +2,8 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { WholeRollout } from '../../backend/protocol/training.ts';
 import { Disclosure } from '../disclosure.tsx';
+import { list } from '../language.ts';
 import { visibleText } from '../markdown/visible-text.ts';
-import { list } from '../run-stage.ts';
 
 type Step = WholeRollout['steps'][number];
 
