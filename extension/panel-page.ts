@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { PageCommand, PageMessage, PageQuestion, ReplyMessage, StateMessage } from '../backend/protocol/panel-messages.ts';
+import type { PageCommand, PageMessage, PageQuestion, ReplyMessage } from '../backend/protocol/panel-messages.ts';
 import { messageOf } from './backend-connection.ts';
 import { panelHtml, type Place } from './panel-html.ts';
 import type { PanelStateSource } from './panel-state.ts';
+import { StateSender } from './state-sender.ts';
 import { Throttle } from './throttle.ts';
 
 /** Ten states a second are smooth to read and leave a slow machine time for other things. */
@@ -29,6 +30,7 @@ export class PanelPage {
   readonly #options: PanelPageOptions;
   readonly #holder: PageHolder;
   readonly #throttle: Throttle;
+  readonly #sender = new StateSender();
   readonly #stopListening: () => void;
 
   constructor(holder: PageHolder, place: Place, options: PanelPageOptions) {
@@ -82,7 +84,10 @@ export class PanelPage {
       return;
     }
     // A page that was just made has missed everything, so it does not wait its turn.
-    if (message.type === 'ready') this.#postState();
+    if (message.type === 'ready') {
+      this.#sender.startAnew();
+      this.#postState();
+    }
     this.#options.onCommand(message);
   }
 
@@ -96,7 +101,6 @@ export class PanelPage {
   }
 
   #postState(): void {
-    const message: StateMessage = { type: 'state', sentAt: Date.now(), state: this.#options.source.state };
-    void this.#holder.webview.postMessage(message);
+    void this.#holder.webview.postMessage(this.#sender.message(this.#options.source.state));
   }
 }

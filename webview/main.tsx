@@ -4,7 +4,7 @@ import type { ReplyMessage, StateMessage } from '../backend/protocol/panel-messa
 import { ClockOffsetContext } from './clock.tsx';
 import { Host, HostContext, type Place, type WebviewApi } from './host.ts';
 import { Panel } from './panel.tsx';
-import { share } from './share.ts';
+import { StateReceiver } from './state-receiver.ts';
 import { registerControls } from './toolkit.ts';
 
 declare const acquireVsCodeApi: () => WebviewApi;
@@ -18,20 +18,21 @@ const root = document.getElementById('root');
 if (!root) throw new Error('The page has no element with the id "root".');
 l10n.config({ contents: root.dataset['texts'] ?? '{}' });
 
-let shown: StateMessage | undefined;
+const receiver = new StateReceiver();
 let clockOffsetMs = 0;
 
 window.addEventListener('message', ({ data }: MessageEvent<StateMessage | ReplyMessage>) => {
   if (data.type === 'reply') host.replied(data);
   if (data.type !== 'state') return;
-  const isFirst = shown === undefined;
+  const isFirst = receiver.state === undefined;
   const offset = Date.now() - data.sentAt;
   if (Math.abs(offset - clockOffsetMs) > CLOCK_TOLERANCE_MS) clockOffsetMs = offset;
-  shown = share(shown, data);
+  if (!receiver.take(data)) host.post({ type: 'ready' });
+  if (!receiver.state) return;
   render(
     <HostContext.Provider value={host}>
       <ClockOffsetContext.Provider value={clockOffsetMs}>
-        <Panel state={shown.state} />
+        <Panel state={receiver.state} />
       </ClockOffsetContext.Provider>
     </HostContext.Provider>,
     root,

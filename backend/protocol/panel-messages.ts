@@ -6,7 +6,7 @@ import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './train
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
- * messages, and the last one has to be enough. What is too much for each state (a prompt, runs of long ago) the page asks for when
+ * messages, and the last one has to be enough. Only long texts that it has already are not repeated. What is too much for each state (a prompt, runs of long ago) the page asks for when
  * somebody wants it, and is replied. From the page come commands and questions; the extension checks each against the schema here
  * before it acts, since the page shows text that models wrote. `path`s are shown to the extension as the page got them: whoever opens one
  * still has to check that it lies in the workspace.
@@ -89,11 +89,17 @@ export interface PanelState {
   readonly problem?: string | undefined;
 }
 
-/** From the extension to the page. `sentAt` is the extension's clock in milliseconds since 1970: the page may run elsewhere. */
+/** From the extension to the page. */
 export interface StateMessage {
   readonly type: 'state';
+  /** By the extension's clock, in milliseconds since 1970: the page may run elsewhere. */
   readonly sentAt: number;
-  readonly state: PanelState;
+  /** Counts the messages to one page. */
+  readonly number: number;
+  /** The message before, where long texts of it are named instead of repeated (known-texts.ts). */
+  readonly basis?: number;
+  /** A `PanelState`, as `packTexts` has made it. */
+  readonly state: unknown;
 }
 
 /** From the extension to the page that asked: the value, or why there is none, in one sentence. */

@@ -159,7 +159,7 @@ async function watch(page: Page, what: string): Promise<Watched> {
     const stateAt = ${stateAt.toString()};
     const take = (state) => {
       const begin = performance.now();
-      const data = structuredClone({ type: 'state', sentAt: Date.now(), state });
+      const data = structuredClone({ type: 'state', sentAt: Date.now(), number: 1, state });
       const cloned = performance.now();
       window.dispatchEvent(new MessageEvent('message', { data }));
       const rendered = performance.now();

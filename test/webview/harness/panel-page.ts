@@ -98,7 +98,7 @@ export async function openPanel(browser: Browser, {
     page,
     problems,
     async show(state, sentAt) {
-      const message: StateMessage = { type: 'state', sentAt, state };
+      const message: StateMessage = { type: 'state', sentAt, number: 1, state };
       await page.evaluate((data) => window.postMessage(data), message);
       await page.waitForSelector('main');
       await page.evaluate(async () => {

@@ -1,0 +1,25 @@
+import { unpackTexts } from '../backend/protocol/known-texts.ts';
+import type { PanelState, StateMessage } from '../backend/protocol/panel-messages.ts';
+import { share } from './share.ts';
+
+/** Makes the messages back into states. */
+export class StateReceiver {
+  #number: number | undefined;
+  #texts: readonly string[] = [];
+  #state: PanelState | undefined;
+
+  /** The last one that came. */
+  get state(): PanelState | undefined {
+    return this.#state;
+  }
+
+  /** @returns false for a message after one that never came: the page then asks for a complete one. */
+  take({ number, basis, state }: StateMessage): boolean {
+    if (basis !== undefined && basis !== this.#number) return false;
+    const { value, texts } = unpackTexts(state, basis === undefined ? [] : this.#texts);
+    this.#number = number;
+    this.#texts = texts;
+    this.#state = share(this.#state, value as PanelState);
+    return true;
+  }
+}
