@@ -6,10 +6,10 @@ import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './train
 
 /*
  * What the extension and its panel say to each other. To the page go whole states, never changes to one: a hidden page misses
- * messages, and the last one has to be enough. Only long texts that it has already are not repeated. What is too much for each state (a prompt, runs of long ago) the page asks for when
- * somebody wants it, and is replied. From the page come commands and questions; the extension checks each against the schema here
- * before it acts, since the page shows text that models wrote. `path`s are shown to the extension as the page got them: whoever opens one
- * still has to check that it lies in the workspace.
+ * messages, and the last one has to be enough. Only long texts that it has already are not repeated. What is too much for each state
+ * (a prompt, runs of long ago) the page asks for when somebody wants it, and is replied. From the page come commands and questions;
+ * the extension checks each against the schema here before it acts, since the page shows text that models wrote. `path`s are shown to
+ * the extension as the page got them: whoever opens one still has to check that it lies in the workspace.
  */
 
 /** What a question would be sent with, as the backend worked it out. */
