@@ -65,8 +65,9 @@ function refusal(
   const whose = scope.startsWith('day:') ? 'the day' : 'this run';
   const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}` as const;
   // A limit that came with the question stands before the file's.
-  const remedy = setting === 'runUsd' && request.budget?.runUsd !== undefined
-    ? `Resume the run with more: conductor runs resume ${runId} --max-usd N`
+  const option = { runUsd: '--max-usd', runTokens: '--max-tokens', dayUsd: undefined, dayTokens: undefined }[setting];
+  const remedy = option !== undefined && request.budget?.[setting] !== undefined
+    ? `Resume the run with more: conductor runs resume ${runId} ${option} N`
     : `Raise "${setting}" in workers.json and resume the run.`;
   return new LimitReachedError(setting, scope, `The budget of ${whose} (${amount(limit)}) ${over} ${remedy}`);
 }

@@ -68,7 +68,7 @@ function seen(text: string): { headings: string[]; foreign: string[] } {
 }
 
 const HEADINGS = [
-  'Conductor run run-1', 'Question', 'Context', 'Round 1', 'Plan', 'Step 1: `ada`', 'Step 2: `bob`, the answer', 'Tests', 'Changes', 'Answer', 'Cost',
+  'Conductor run run-1', 'Question', 'Context', 'Round 1', 'Plan', 'Step 1: `ada`', 'Step 2: `bob`, the answer of the round', 'Tests', 'Changes', 'Answer', 'Cost',
 ];
 
 describe('the document', () => {

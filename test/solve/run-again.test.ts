@@ -188,7 +188,8 @@ describe('a step that is asked again', () => {
     const runs = backend();
     const first = await over(runs, await runs.start(request({ rounds: 1, budget: { runUsd: 0.5 } })));
     const retried = await over(runs, await runs.retry(first.runId, { round: 0, step: 3 }, { runTokens: 1_000 }));
-    expect(retried).toMatchObject({ state: 'stopped', budget: { runUsd: 0.5, runTokens: 1_000 } });
+    expect(retried).toMatchObject({ state: 'stopped', stoppedBy: 'runTokens', budget: { runUsd: 0.5, runTokens: 1_000 } });
+    expect(retried.message).toContain(`conductor runs resume ${retried.runId} --max-tokens N`);
     expect(asked()).not.toHaveProperty('mend', 2);
   });
 

@@ -121,7 +121,7 @@ const STATES: Readonly<Record<StepView['state'], string>> = {
 function stepBlocks({ pool }: RunSnapshot, { answer }: RoundView, step: StepView): string[] {
   const { index, worker, subtask, output, failure, skippedBecause, keptFrom, finishReason } = step;
   return [
-    `### Step ${index + 1}: ${idOf(pool, worker)}${answer?.step === index ? ', the answer' : ''}`,
+    `### Step ${index + 1}: ${idOf(pool, worker)}${answer?.step === index ? ', the answer of the round' : ''}`,
     'Instruction:',
     fenced(subtask),
     ...(keptFrom === undefined ? [] : [`Kept from run ${code(keptFrom)}.`]),

@@ -52,6 +52,16 @@ describe('a run that is there', () => {
     await panel.question.getByText('was asked again').waitFor({ state: 'detached' });
   });
 
+  it('has it asked again from the details of the step, too', async () => {
+    const { panel, window, simulator } = workbench;
+    await panel.button('Show the details of step 2').click();
+    await panel.button(/^Retry this step/).click();
+    await panel.question.getByText('Step 2 of round 1 was asked again').waitFor({ timeout: 60_000 });
+    await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
+    expect(simulator.asked).toBe(5);
+    await window.screenshot(path.join(SCREENS, 'retried-from-details-dark.png'));
+  });
+
   it('is asked again of other workers', async () => {
     const { panel, window, simulator } = workbench;
     await setBudget({});
@@ -63,7 +73,7 @@ describe('a run that is there', () => {
     await window.page.keyboard.press('Enter');
     await panel.question.getByText('Asks the question of an earlier run again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
-    expect(simulator.asked).toBe(7);
+    expect(simulator.asked).toBe(8);
   });
 
   it('is written down as a document', async () => {
@@ -78,7 +88,7 @@ describe('a run that is there', () => {
     const text = await readFile(path.join(project, name), 'utf8');
     expect(text).toContain(`# Conductor run ${runId}\n\n**SIMULATED: `);
     expect(text).toContain(bug.question);
-    expect(text).toMatch(/^### Step 2: `sim-\w+`, the answer$/m);
+    expect(text).toMatch(/^### Step 2: `sim-\w+`, the answer of the round$/m);
   });
 
   it('reads well in a light theme, too', async () => {
