@@ -60,6 +60,30 @@ export class VsCodeWindow {
     await this.ready();
   }
 
+  /**
+   * Waits until VS Code has saved that an editor of this type is open. In a browser it saves every few seconds and not when its page goes,
+   * and nothing on the screen says so.
+   */
+  async untilEditorIsSaved(viewType: string): Promise<void> {
+    await this.page.waitForFunction(async (wanted) => {
+      for (const { name = '', version } of await indexedDB.databases()) {
+        if (!name.startsWith('vscode-web-state-db')) continue;
+        const values = await new Promise<unknown[]>((resolve, reject) => {
+          const opening = indexedDB.open(name, version);
+          opening.onerror = () => reject(opening.error ?? new Error(`${name} cannot be opened.`));
+          opening.onsuccess = () => {
+            const reading = opening.result.transaction('ItemTable').objectStore('ItemTable').getAll();
+            reading.onsuccess = () => resolve(reading.result as unknown[]);
+            reading.onerror = () => reject(reading.error ?? new Error(`${name} cannot be read.`));
+            opening.result.close();
+          };
+        });
+        if (values.some((value) => typeof value === 'string' && value.includes(wanted))) return true;
+      }
+      return false;
+    }, viewType, { polling: 250, timeout: 30_000 });
+  }
+
   async close(): Promise<void> {
     await this.page.context().close();
   }
@@ -146,6 +170,11 @@ export class VsCodeWindow {
     return this.page.getByRole('tab', { name });
   }
 
+  /** Of the editors alone: VS Code calls the icons of its views tabs, too. */
+  editorTab(name: string | RegExp): Locator {
+    return this.page.locator('.tabs-container').getByRole('tab', { name });
+  }
+
   /** The text areas of code; a diff has two. */
   get editors(): Locator {
     return this.page.locator('.editor-group-container .monaco-editor[role="code"]');
@@ -203,6 +232,18 @@ export class VsCodeWindow {
   /** The page inside a webview: VS Code wraps it in two frames. `index` counts the webviews that are shown. */
   webview(index = 0): FrameLocator {
     return this.page.frameLocator('iframe.webview.ready').nth(index).frameLocator('iframe#active-frame');
+  }
+
+  /** Conductor's page in the side bar or in an editor's tab. Which of the frames that is depends on what was opened first. */
+  async panelFrame(place: 'side' | 'editor', timeoutMs = 30_000): Promise<FrameLocator> {
+    const frames = this.page.locator('iframe.webview.ready');
+    for (const endsAt = Date.now() + timeoutMs; Date.now() < endsAt; await this.page.waitForTimeout(100)) {
+      for (let index = 0; index < await frames.count(); index += 1) {
+        const frame = this.webview(index);
+        if (await frame.locator(`html[data-place="${place}"]`).count() > 0) return frame;
+      }
+    }
+    throw new Error(`Conductor's page is not shown in the ${place}.`);
   }
 
   /** A new window is dark. High contrast is what VS Code takes where the system forces its colours. */

@@ -106,10 +106,17 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
   }
 
   /** The question, from the palette to the moment it is sent. */
-  async solve(question = this.bug.question): Promise<void> {
-    await this.window.runCommand('Conductor: Solve');
-    await this.window.answerInput('What do you want to know', question);
-    await this.window.quickPickRow('Send the question').click();
+  async solve(question = this.bug.question, window = this.window): Promise<void> {
+    await window.runCommand('Conductor: Solve');
+    await window.answerInput('What do you want to know', question);
+    await window.quickPickRow('Send the question').click();
+  }
+
+  /** Another window of the same VS Code, with a browser profile of its own, on a project of its own. The caller closes it. */
+  async openSecondWindow({ seed }: { readonly seed: number }): Promise<{ window: VsCodeWindow; bug: WorkbenchParts['bug'] }> {
+    const project = path.join(this.#folder, `project-${seed}`);
+    const bug = await writeSampleProject(project, { seed });
+    return { window: await VsCodeWindow.open(this.#browser, this.server, project), bug };
   }
 
   /** The backend's own record of itself. */

@@ -37,6 +37,39 @@ export class WorkflowPanel {
     return this.frame.locator('svg.gutter path.edge-line');
   }
 
+  /** The plan of a round as a graph, counted from 0; there where the page is wide. */
+  graph(round = 0): Locator {
+    return this.frame.getByRole('tablist', { name: 'Plan' }).nth(round);
+  }
+
+  /** A step of the graph, counted from 1 as the panel counts. */
+  node(number: number, round = 0): Locator {
+    return this.graph(round).getByRole('tab').nth(number - 1);
+  }
+
+  /** The lines between the graph's steps. */
+  get graphEdges(): Locator {
+    return this.frame.locator('svg.graph-edges path.edge-line');
+  }
+
+  /** What is said of the step that is selected in the graph. */
+  get details(): Locator {
+    return this.frame.getByRole('tabpanel');
+  }
+
+  /** The box that past runs are searched with, and what it says of them. */
+  get search(): Locator {
+    return this.frame.getByRole('searchbox', { name: 'Search past runs' });
+  }
+
+  get searchResult(): Locator {
+    return this.frame.locator('.search-result');
+  }
+
+  get pastRuns(): Locator {
+    return this.frame.getByRole('region', { name: 'Past runs' }).getByRole('listitem');
+  }
+
   get verdict(): Locator {
     return this.frame.locator('.verdict');
   }
