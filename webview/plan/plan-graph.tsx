@@ -93,7 +93,10 @@ export function PlanGraph({
         </div>
       </div>
       {shown && (
-        <section class="card step-panel" role="tabpanel" id={`${id}/details`} aria-labelledby={tab(shown.index)} data-worker={workerColour(shown.worker)}>
+        <section
+          class="card step-panel" role="tabpanel" tabIndex={0} id={`${id}/details`} aria-labelledby={tab(shown.index)}
+          data-worker={workerColour(shown.worker)}
+        >
           <SelectedStep
             key={shown.index} step={shown} worker={workerName({ pool }, shown.worker)} simulated={pool[shown.worker]?.simulated ?? false}
             runGoesOn={runGoesOn} round={round} isPassing={isFollowed && runGoesOn} id={id} onClose={close}
