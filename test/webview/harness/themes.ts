@@ -168,6 +168,7 @@ const HIGH_CONTRAST_LIGHT: Theme = {
   variables: {
     ...HIGH_CONTRAST.variables,
     'foreground': '#292929',
+    'errorForeground': '#b5200d',
     'focusBorder': '#006bbd',
     'contrastBorder': '#0f4a85',
     'contrastActiveBorder': '#006bbd',
