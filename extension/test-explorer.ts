@@ -30,7 +30,8 @@ export class TestExplorer {
     const files = new Map(await Promise.all(tree.map(async ({ name }) => [name, await fileOf(folder, name)] as const)));
     const controller = (this.#controller ??= vscode.tests.createTestController('conductor', 'Conductor'));
     const placed: PlacedTest[] = [];
-    this.#items.set(folder, tree.map((node) => itemOf(controller, node, files.get(node.name), placed)));
+    const before = new Map(this.#items.get(folder)?.map((item) => [item.id, item]));
+    this.#items.set(folder, tree.map((node) => itemOf(controller, before, node, files.get(node.name), placed)));
     controller.items.replace(this.#roots(controller));
     if (isNew) tellResults(controller, placed, { question, verdict });
   }
@@ -46,7 +47,7 @@ export class TestExplorer {
     return folders.flatMap(({ uri, name }) => {
       const items = this.#items.get(uri.fsPath);
       if (!items) return [];
-      const root = controller.createTestItem(uri.fsPath, name, uri);
+      const root = controller.items.get(uri.fsPath) ?? controller.createTestItem(uri.fsPath, name, uri);
       root.children.replace(items);
       return [root];
     });
@@ -60,17 +61,22 @@ async function fileOf(folder: string, name: string): Promise<vscode.Uri | undefi
   return isFile ? vscode.Uri.file(path.resolve(folder, name)) : undefined;
 }
 
-/** What changed comes first, and files and suites say how much of it they hold. */
+/**
+ * What changed comes first, and files and suites say how much of it they hold. An item that is there already is used again: VS Code
+ * keeps those of its last 128 test runs, and a project has thousands.
+ */
 function itemOf(
-  controller: vscode.TestController, { name, test, children }: TestNode, file: vscode.Uri | undefined, placed: PlacedTest[],
+  controller: vscode.TestController, before: Pick<vscode.TestItemCollection, 'get'>, { name, test, children }: TestNode,
+  file: vscode.Uri | undefined, placed: PlacedTest[],
 ): vscode.TestItem {
   const first = placed.length;
-  const item = controller.createTestItem(name, name, file);
-  item.children.replace(children.map((child) => itemOf(controller, child, file, placed)));
+  const known = before.get(name);
+  const item = known && known.uri?.toString() === file?.toString() ? known : controller.createTestItem(name, name, file);
+  item.children.replace(children.map((child) => itemOf(controller, item.children, child, file, placed)));
   if (test) placed.push({ item, test });
   const changed = placed.slice(first).filter((inside) => beforeOf(inside.test) !== undefined).length;
   const description = test ? beforeOf(test) : changed > 0 ? vscode.l10n.t('{0} changed', changed) : undefined;
-  if (description !== undefined) item.description = description;
+  item.description = description;
   item.sortText = `${changed > 0 ? 0 : 1} ${name}`;
   return item;
 }
