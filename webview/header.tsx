@@ -23,7 +23,10 @@ export function Header({ state }: { readonly state: PanelState }): JSX.Element {
             : state.pool && l10n.t('No Conductor yet')}
         </span>
         {state.run && host.place === 'side' && (
-          <ToolButton icon="screen-full" label={l10n.t('Open in an editor, with room for the graph')} onClick={() => host.post({ type: 'openInEditor' })} />
+          <ToolButton
+            icon="screen-full" label={l10n.t('Open in an editor, with room for the graph')}
+            onClick={() => host.post({ type: 'openInEditor' })}
+          />
         )}
       </div>
       {state.training?.simulated && (

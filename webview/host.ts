@@ -136,7 +136,10 @@ export function useSelected(key: string): [number | null | undefined, (step: num
   return [selected, change];
 }
 
-export type Reply<T> = { readonly state: 'waiting' } | { readonly state: 'there'; readonly value: T } | { readonly state: 'none'; readonly problem: string };
+export type Reply<T> =
+  | { readonly state: 'waiting' }
+  | { readonly state: 'there'; readonly value: T }
+  | { readonly state: 'none'; readonly problem: string };
 
 /** What the extension replies to a question; asked again when the question changes, and not at all without one. */
 export function useReply<K extends PageQuestion['type']>(question: Asked<K> | undefined): Reply<PageReplies[K]> {

@@ -51,7 +51,9 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
       {mayBeOlder && !searching && !wantsOlder && (
         <Button onClick={() => setWantsOlder(true)}>{l10n.t('Show older runs')}</Button>
       )}
-      {reply.state === 'none' && <p class="note tone-bad" dir="auto">{fillSentence(l10n.t('Older runs could not be looked for: {0}'), reply.problem)}</p>}
+      {reply.state === 'none' && (
+        <p class="note tone-bad" dir="auto">{fillSentence(l10n.t('Older runs could not be looked for: {0}'), reply.problem)}</p>
+      )}
     </section>
   );
 });

@@ -102,6 +102,7 @@ describe('a wide page', () => {
     const again = renderPanel(stateWith({ run: verifiedRun() }), panel.stored());
     expect(tabs(again)[0]?.getAttribute('aria-selected')).toBe('true');
     again.click('Close the details');
+    expect(document.activeElement).toBe(tabs(again)[0]);
     expect(renderPanel(stateWith({ run: verifiedRun() }), again.stored()).root.querySelector('[role="tabpanel"]')).toBeNull();
   });
 

@@ -61,7 +61,11 @@ export function PlanGraph({
   const [reached, setReached] = useState<number | undefined>(undefined);
   const inTabOrder = reached ?? selected ?? steps[0]?.index;
   const shown = steps.find(({ index }) => index === selected);
-  const close = useCallback(() => onSelect(null), [onSelect]);
+  const close = useCallback(() => {
+    // The button goes with the details: the keyboard is back at their step.
+    list.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
+    onSelect(null);
+  }, [onSelect]);
   const tab = (step: number): string => `${id}/tab-${step}`;
 
   const onKeyDown = (event: KeyboardEvent): void => {

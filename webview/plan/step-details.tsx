@@ -128,7 +128,10 @@ function Bill({ step }: { readonly step: StepView }): JSX.Element {
           {count(usage.output + usage.reasoning)}
           {usage.reasoning > 0 && <span class="quiet"> · {l10n.t('{0} of them reasoning', count(usage.reasoning))}</span>}
         </Row>
-        <Row name={l10n.t('Cost')}>{formatMoney(spent)}{keptFrom !== undefined && <span class="quiet"> · {l10n.t('paid for by an earlier run')}</span>}</Row>
+        <Row name={l10n.t('Cost')}>
+          {formatMoney(spent)}
+          {keptFrom !== undefined && <span class="quiet"> · {l10n.t('paid for by an earlier run')}</span>}
+        </Row>
         {durationMs !== undefined && <Row name={l10n.t('Time')}>{formatDuration(durationMs)}</Row>}
         {attempt && <Row name={l10n.t('Attempts')}>{attempt.number}</Row>}
       </dl>

@@ -119,7 +119,7 @@ function longRun(): RunSnapshot {
 async function stream(panel: PanelPage, run: RunSnapshot, count: number): Promise<Watched> {
   const states = Array.from({ length: count }, (_, index) => progressOf(run, (index + 1) / count));
   // Too much to be sent one by one while it is measured: the page gets the finished run once, and how far each state is.
-  await panel.page.evaluate(({ state, steps }) => Object.assign(window, { bench: { state, steps } }), { state: stateWith({ run }), steps: states });
+  await panel.page.evaluate((bench) => void Object.assign(window, { bench }), { state: stateWith({ run }), steps: states });
   return watch(panel.page, `async () => {
     const { state, steps } = window.bench;
     const began = performance.now();
@@ -146,7 +146,10 @@ function progressOf(run: RunSnapshot, fraction: number): number[][] {
   });
 }
 
-/** Runs a function in the page, and counts frames, long tasks and the cost of the states that it sends. By the debugger, which no policy of the page stops. */
+/**
+ * Runs a function in the page, and counts frames, long tasks and the cost of the states that it sends. By the debugger, which no policy
+ * of the page stops.
+ */
 async function watch(page: Page, what: string): Promise<Watched> {
   return page.evaluate(`(async () => {
     const after = (ms) => new Promise((done) => setTimeout(done, Math.max(0, ms)));
