@@ -68,20 +68,20 @@ export class VsCodeWindow {
     await this.page.waitForFunction(async (wanted) => {
       for (const { name = '', version } of await indexedDB.databases()) {
         if (!name.startsWith('vscode-web-state-db')) continue;
-        const values = await new Promise<unknown[]>((resolve, reject) => {
+        const layout = await new Promise<unknown>((resolve, reject) => {
           const opening = indexedDB.open(name, version);
           opening.onerror = () => reject(opening.error ?? new Error(`${name} cannot be opened.`));
           opening.onsuccess = () => {
-            const reading = opening.result.transaction('ItemTable').objectStore('ItemTable').getAll();
-            reading.onsuccess = () => resolve(reading.result as unknown[]);
+            const reading = opening.result.transaction('ItemTable').objectStore('ItemTable').get('memento/workbench.parts.editor');
+            reading.onsuccess = () => resolve(reading.result);
             reading.onerror = () => reject(reading.error ?? new Error(`${name} cannot be read.`));
             opening.result.close();
           };
         });
-        if (values.some((value) => typeof value === 'string' && value.includes(wanted))) return true;
+        if (typeof layout === 'string' && layout.includes(wanted)) return true;
       }
       return false;
-    }, viewType, { polling: 250, timeout: 30_000 });
+    }, viewType, { polling: 250, timeout: 60_000 });
   }
 
   async close(): Promise<void> {
