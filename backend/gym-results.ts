@@ -38,7 +38,7 @@ async function tell(): Promise<void> {
     'training: `node with-node.mjs node backend/gym-train.ts --seed N`. Beside the reinforcement, each step imitates four texts of later rounds, so that',
     'they are not forgotten.',
     '',
-    `![${trainings.length} trainings: verified answers along the steps, lengths of plans, roles of steps, and who writes for which kind of question](learning.svg)`,
+    `![${trainings.length === 1 ? 'One training' : `${trainings.length} trainings`}: verified answers along the steps, lengths of plans, roles of steps, and who writes for which kind of question](learning.svg)`,
     '',
     `Held-out tasks: ${tasks} a seed, from generators, phrasings and parameters that no training has seen, each asked once, plans sampled at temperature 1`,
     'without constraint. 95 % intervals by the bootstrap over tasks and seeds.',
@@ -55,5 +55,5 @@ async function tell(): Promise<void> {
     '',
     standingsTable(withVariantsApart(fixed).variants, fixed),
   ].join('\n'));
-  process.stdout.write(`${standingsTable(fixed)}\n${standingsTable(unseen)}`);
+  process.stdout.write(`${standingsTable(withVariantsApart(fixed).contestants)}\n${standingsTable(withVariantsApart(unseen).contestants)}`);
 }
