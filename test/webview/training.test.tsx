@@ -43,10 +43,10 @@ describe('a training', () => {
     ['waiting', waitingTraining(), ['Pause', 'Cancel']],
     ['comparing', training({ state: 'evaluating', step: 50 }), ['Pause', 'Cancel']],
     ['paused', overBudgetTraining(), ['Resume', 'Raise budget…', 'Cancel']],
-    ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Train again']],
-    ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again']],
-    ['compared', completedTraining(), ['Adopt', 'Train again']],
-    ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again']],
+    ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Train again', 'Remove…']],
+    ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again', 'Remove…']],
+    ['compared', completedTraining(), ['Adopt', 'Train again', 'Remove…']],
+    ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again', 'Remove…']],
     ['adopted', adoptedTraining(), ['Go back', 'Train again']],
   ])('that is %s offers what it can do now', (_state, shown, offered) => {
     expect(buttons(show(shown))).toEqual(offered);
