@@ -34,7 +34,8 @@ try {
   const base = path.join(folder, 'project');
   await makeProject(base, BROKEN);
   const right = path.join(folder, 'right');
-  await makeProject(right, PATCHES['a right patch'], 0);
+  // As large: Node looks through all of it for tests.
+  await makeProject(right, PATCHES['a right patch']);
   const folders = new RunFolders(path.join(folder, 'runs'), isProcessAlive);
   const copies = new CopyPool({ folders });
   const sandbox = new Sandbox({ searchPath: process.env['PATH'] ?? '', homeFolder: homedir(), folders });
@@ -86,7 +87,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 }
 
-async function makeProject(root: string, source: string, fillers = files): Promise<void> {
+async function makeProject(root: string, source: string): Promise<void> {
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(path.dirname(path.join(root, file)), { recursive: true });
     await writeFile(path.join(root, file), text);
@@ -99,7 +100,7 @@ import test from 'node:test';
 import { last } from '../src/list.js';
 test('finds the last', () => assert.equal(last([1, 2, 3]), 3));
 `);
-  for (let index = 0; index < fillers; index += 1) {
+  for (let index = 0; index < files; index += 1) {
     await write(`lib/part-${index % 100}/file-${index}.js`, `// ${index}\n${'export const filler = 1;\n'.repeat(40)}`);
   }
   const git = (...args: string[]): Promise<unknown> => promisify(execFile)('git', ['-C', root, ...args]);
