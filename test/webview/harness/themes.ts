@@ -58,7 +58,7 @@ const DARK: Theme = {
     'charts-red': '#f14c4c',
     'charts-blue': '#3794ff',
     'charts-yellow': '#cca700',
-    'charts-orange': '#d18616',
+    'charts-orange': '#ea5c0055',
     'charts-green': '#89d185',
     'charts-purple': '#b180d7',
     'diffEditor-insertedLineBackground': 'rgba(155, 185, 85, 0.2)',
