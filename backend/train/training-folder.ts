@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { taskNoteSchema, trainingSchema, type Training } from '../protocol/training.ts';
+import { replaceFile } from '../workers/replace-file.ts';
 import { projectTaskSchema } from './tasks/project-tasks.ts';
 import { stepName, VERSIONS } from './training-store.ts';
 
@@ -92,16 +93,4 @@ async function readJson<Schema extends z.ZodType>(file: string, schema: Schema):
   } catch {
     return undefined;
   }
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
-  const temporary = `${file}.tmp`;
-  const handle = await open(temporary, 'w', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
 }
