@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import type { Containers } from './container/containers.ts';
+import { DockerError } from './container/docker.ts';
 import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
-import type { Containers } from './container/containers.ts';
-import { DockerError } from './container/docker.ts';
 import type { RunFolders } from './run-folder.ts';
+import type { SandboxAvailability } from './sandbox-availability.ts';
 import { shellQuote } from './shell-quote.ts';
 import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
@@ -31,14 +32,6 @@ export interface SandboxOptions {
   readonly containers?: Containers;
   /** False leaves the limits to the watch even where the kernel could hold them for us. */
   readonly useControlGroups?: boolean;
-}
-
-export interface SandboxAvailability {
-  readonly available: boolean;
-  /** What is missing and what to do about it. */
-  readonly reason?: string;
-  /** The command line that brings what is missing, for people to copy. */
-  readonly remedy?: string;
 }
 
 export interface SandboxedCommand {
@@ -91,6 +84,8 @@ const HIDDEN_FROM_ROOT = [
 /** NixOS and its like have programs and drivers there. */
 const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
 
+const NO_CONTAINERS = 'There are no containers here.';
+
 /** Toolchains are looked for anew that often: people install some while we run. */
 const TOOLCHAINS_KEPT_MS = 30_000;
 
@@ -121,7 +116,7 @@ export class Sandbox {
    * whether a container of it can be had.
    */
   async availability(image?: string): Promise<SandboxAvailability> {
-    if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: 'There are no containers here.' };
+    if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
     this.#availability ??= this.#tryOut();
     const found = await this.#availability;
     // Somebody may install what is missing while we run.
@@ -132,7 +127,7 @@ export class Sandbox {
   /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
   async pinnedImage(image: string): Promise<string> {
     const { available, reason, remedy } = await this.availability(image);
-    const id = available ? await this.#options.containers?.idOf(image) : undefined;
+    const id = available ? await this.#options.containers?.idOf(image).catch(() => undefined) : undefined;
     if (id === undefined) throw new SandboxUnavailableError(remedy === undefined ? reason : `${reason} This brings it: ${remedy}`);
     return id;
   }
@@ -158,7 +153,7 @@ export class Sandbox {
         writable: [cwd, temporary, ...writable],
         emptied: this.#inherited,
       });
-      if (!outcome) throw new SandboxUnavailableError('There are no containers here.');
+      if (!outcome) throw new SandboxUnavailableError(NO_CONTAINERS);
       return { ...outcome, sandboxed: true };
     } catch (error) {
       if (!(error instanceof DockerError)) throw error;

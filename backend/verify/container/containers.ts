@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Limits } from '../limits/limits.ts';
 import { ResourceWatch } from '../limits/resource-watch.ts';
 import { type ExceededLimit, type ProcessOutcome, runProcessGroup } from '../process-group.ts';
+import type { SandboxAvailability } from '../sandbox-availability.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { RUN_SCRIPT, SCRIPT } from '../walls/script.ts';
 import { Docker, DockerError } from './docker.ts';
@@ -20,12 +21,6 @@ export interface ContainedCommand {
   /** Our descriptors that the client would have otherwise. */
   readonly emptied: readonly number[];
   readonly signal: AbortSignal;
-}
-
-export interface ContainerAvailability {
-  readonly available: boolean;
-  readonly reason?: string;
-  readonly remedy?: string;
 }
 
 /** Holds the id of the process that a container belongs to. */
@@ -49,7 +44,7 @@ const ONLY_WHILE_WE_LIVE = 'exec 3<&0 </dev/null; { read -r word <&3; kill -KILL
 export class Containers {
   readonly #docker: Docker;
   readonly #isProcessAlive: (pid: number) => boolean;
-  readonly #known = new Map<string, { readonly found: Promise<ContainerAvailability>; readonly until: number }>();
+  readonly #known = new Map<string, { readonly found: Promise<SandboxAvailability>; readonly until: number }>();
   #swept: Promise<void> | undefined;
 
   /** `searchPath`: where Docker's client is looked for. `environment`: ours, of which what says where Docker is reaches the client. */
@@ -61,7 +56,7 @@ export class Containers {
   }
 
   /** Whether Docker answers and has the image. Nothing is downloaded. */
-  async availability(image: string): Promise<ContainerAvailability> {
+  async availability(image: string): Promise<SandboxAvailability> {
     const known = this.#known.get(image);
     if (known && known.until > performance.now()) return await known.found;
     const found = this.#look(image);
@@ -71,9 +66,9 @@ export class Containers {
     return answer;
   }
 
-  /** Undefined where Docker has no such image any more. */
-  async idOf(image: string): Promise<string | undefined> {
-    return await this.#idOf(image).catch(() => undefined);
+  /** What means the same image whatever its name comes to mean. @throws DockerError where Docker does not have it */
+  async idOf(image: string): Promise<string> {
+    return await this.#docker.ask(['image', 'inspect', '--format', '{{.Id}}', image]);
   }
 
   /**
@@ -119,7 +114,7 @@ export class Containers {
     return { exitCode: Number(exitCode), ...(isOutOfMemory === 'true' && { exceeded: 'memory' }) };
   }
 
-  async #look(image: string): Promise<ContainerAvailability> {
+  async #look(image: string): Promise<SandboxAvailability> {
     const wanted = `The tests are to run in a container of the image "${image}"`;
     try {
       await this.#docker.ask(['version', '--format', '{{.Server.Version}}']);
@@ -128,17 +123,12 @@ export class Containers {
       return { available: false, reason: `${wanted}, and Docker cannot be used: ${error.message} Start or install it, or choose no image.` };
     }
     try {
-      await this.#idOf(image);
+      await this.idOf(image);
       return { available: true };
     } catch (error) {
       if (!(error instanceof DockerError)) throw error;
       return { available: false, reason: `${wanted}, and Docker has no such image.`, remedy: `docker pull ${image}` };
     }
-  }
-
-  /** @throws DockerError */
-  async #idOf(image: string): Promise<string> {
-    return await this.#docker.ask(['image', 'inspect', '--format', '{{.Id}}', image]);
   }
 
   /** Removes the containers of processes that are gone. */
