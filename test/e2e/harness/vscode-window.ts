@@ -61,11 +61,22 @@ export class VsCodeWindow {
   }
 
   /**
-   * Waits until VS Code has saved that an editor of this type is open. In a browser it saves every few seconds and not when its page goes,
-   * and nothing on the screen says so.
+   * Waits until VS Code has saved that an editor of this type is open, and a state of its page in which `state` is found. In a browser it
+   * saves every few seconds and not when its page goes, and nothing on the screen says so.
    */
-  async untilEditorIsSaved(viewType: string): Promise<void> {
-    await this.page.waitForFunction(async (wanted) => {
+  async untilEditorIsSaved(viewType: string, state: RegExp, timeoutMs = 60_000): Promise<void> {
+    for (const endsAt = Date.now() + timeoutMs; Date.now() < endsAt; await this.page.waitForTimeout(250)) {
+      // The state is JSON within JSON, twice.
+      const layouts = (await this.#savedEditors()).map((layout) => layout.replaceAll('\\', ''));
+      if (layouts.some((layout) => layout.includes(viewType) && state.test(layout))) return;
+    }
+    throw new Error(`VS Code did not save that ${viewType} is open.`);
+  }
+
+  /** The layouts of editors that VS Code keeps in the browser's storage. */
+  async #savedEditors(): Promise<string[]> {
+    return this.page.evaluate(async () => {
+      const layouts: string[] = [];
       for (const { name = '', version } of await indexedDB.databases()) {
         if (!name.startsWith('vscode-web-state-db')) continue;
         const layout = await new Promise<unknown>((resolve, reject) => {
@@ -78,10 +89,10 @@ export class VsCodeWindow {
             opening.result.close();
           };
         });
-        if (typeof layout === 'string' && layout.includes(wanted)) return true;
+        if (typeof layout === 'string') layouts.push(layout);
       }
-      return false;
-    }, viewType, { polling: 250, timeout: 60_000 });
+      return layouts;
+    });
   }
 
   async close(): Promise<void> {
