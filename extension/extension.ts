@@ -152,7 +152,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
         panel.refuse(messageOf(error));
       });
     },
-    onQuestion: (question) => replyTo(question, { connection, list }),
+    onQuestion: (question) => replyTo(question, { connection, list, runCommands }),
     onProblem: (problem) => log.warn(problem),
   };
   const panelView = new PanelView(pageOptions);
@@ -275,6 +275,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.retryStep': () => runCommands.retryStep(),
     'conductor.runAgain': () => runCommands.again(),
     'conductor.exportRun': () => runCommands.exportRun(),
+    'conductor.removeRun': () => runCommands.remove(),
     'conductor.showRuns': () => runCommands.showRuns(),
     'conductor.applyAnswer': async () => review.show(await runCommands.runOf()),
     'conductor.acceptAnswer': () => review.accept(),

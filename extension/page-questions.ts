@@ -1,15 +1,17 @@
 import type { PageQuestion, PageReplies } from '../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import type { RunCommands } from './run-commands.ts';
 import type { RunList } from './run-list.ts';
 
 export interface PageQuestionOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly list: Pick<RunList, 'find'>;
+  readonly runCommands: Pick<RunCommands, 'remove'>;
 }
 
 /** What the page asks for once somebody wants to see it. @throws an error with a sentence, for the page to show */
 export async function replyTo(
-  question: PageQuestion, { connection, list }: PageQuestionOptions,
+  question: PageQuestion, { connection, list, runCommands }: PageQuestionOptions,
 ): Promise<PageReplies[PageQuestion['type']]> {
   switch (question.type) {
     case 'stepPrompt': {
@@ -18,5 +20,7 @@ export async function replyTo(
     }
     case 'findRuns':
       return list.find(question.search);
+    case 'removeRun':
+      return runCommands.remove(question.runId);
   }
 }

@@ -74,6 +74,15 @@ export class RunCommands {
     await exportRun(id, this.#options.connection);
   }
 
+  /** Removes the run for good, once the person has said so again. @returns whether it is gone */
+  async remove(runId?: string): Promise<boolean> {
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
+    if (!(await isRemovalMeant(run.request.question))) return false;
+    await this.#options.connection.request('run/remove', { runId: run.runId });
+    return true;
+  }
+
   async open(runId: string): Promise<RunSnapshot> {
     const { runs, panel, showPanel } = this.#options;
     const [run] = await Promise.all([runs.open(runId), showPanel()]);
@@ -154,6 +163,15 @@ export interface RetriedStep {
 function requireTrust({ request }: RunSnapshot): void {
   if (request.workspace === undefined || vscode.workspace.isTrusted) return;
   throw new Error(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'));
+}
+
+async function isRemovalMeant(question: string): Promise<boolean> {
+  const remove = vscode.l10n.t('Remove Run');
+  const asked = plainLabel(question.replace(/\s+/g, ' ').trim()).slice(0, 120);
+  const detail = vscode.l10n.t(
+    '“{0}”\nThe plan, the answers and the results of the tests are deleted from this machine. What it cost still counts for its day.', asked,
+  );
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Remove this run for good?'), { modal: true, detail }, remove)) === remove;
 }
 
 async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {

@@ -17,6 +17,7 @@ export class RunList {
     this.#connection = connection;
     this.#folders = folders;
     connection.on('run/changed', (run) => this.#put(run));
+    connection.on('run/removed', ({ runId }) => this.#drop(runId));
     // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
     connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
@@ -49,6 +50,11 @@ export class RunList {
     const ours = folders.length === 0 || (run.workspace !== undefined && folders.includes(run.workspace));
     if (run.kind !== 'solve' || !ours) return;
     this.#runs = [run, ...this.#runs.filter(({ runId }) => runId !== run.runId)].sort(newestFirst).slice(0, LISTED_RUNS);
+    this.changed.emit();
+  }
+
+  #drop(runId: string): void {
+    this.#runs = this.#runs.filter((run) => run.runId !== runId);
     this.changed.emit();
   }
 }

@@ -33,6 +33,9 @@ export class RunStore {
       onProblem: (message) => this.problem.emit(message),
     });
     connection.on('run/event', (event) => this.#onEvent(event));
+    connection.on('run/removed', ({ runId }) => {
+      if (this.#followed.id === runId) this.close();
+    });
     connection.on('run/text', (text) => this.#onText(text));
   }
 

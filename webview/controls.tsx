@@ -76,7 +76,8 @@ export function Count({ children }: { readonly children: number }): JSX.Element 
 export type IconName =
   | 'add' | 'arrow-left' | 'beaker' | 'check' | 'chevron-down' | 'chevron-right' | 'chip' | 'circle-outline' | 'circle-slash' | 'close'
   | 'cloud-download' | 'copy'
-  | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'warning' | 'watch';
+  | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
+  | 'watch';
 
 /** A picture that says nothing new: the words stand next to it, or in `label`. */
 export function Icon({ name, label, tone }: {

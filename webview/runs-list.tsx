@@ -1,12 +1,13 @@
 import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { formatMoney, formatWhen } from '../backend/protocol/figures.ts';
 import { LISTED_RUNS } from '../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
+import { isOver } from '../backend/protocol/run-snapshot.ts';
 import { useNow } from './clock.tsx';
-import { Button, Count, Icon } from './controls.tsx';
+import { Button, Count, Icon, ToolButton } from './controls.tsx';
 import { fillSentence } from './fill-sentence.ts';
 import { useHost, useReply } from './host.ts';
 import { language } from './language.ts';
@@ -18,6 +19,8 @@ import type { Stage } from './run-stage.ts';
 const SEARCH_AFTER_MS = 250;
 /** The backend's limit on what it looks for. */
 const MAX_SEARCH_CHARACTERS = 200;
+/** Of a question, in the name of a button. */
+const MAX_NAMED_CHARACTERS = 80;
 
 /** Past runs, newest first; all that there ever were can be searched. */
 export const RunsList = memo(function RunsList({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
@@ -31,9 +34,20 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
   const reply = useReply<'findRuns'>(asksOlder ? { type: 'findRuns', search: text } : undefined);
   const isLooking = asksOlder && (reply.state === 'waiting' || text !== search.text.trim());
   const region = useRef<HTMLElement>(null);
+  /** The reply about older runs may still have them. */
+  const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
+  const [problem, setProblem] = useState<string>();
+  const remove = useCallback(async (runId: string): Promise<void> => {
+    setProblem(undefined);
+    try {
+      if (await host.ask<'removeRun'>({ type: 'removeRun', runId })) setRemoved((before) => new Set([...before, runId]));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }, [host]);
   if (runs.length === 0) return null;
 
-  const shown = matchingRuns(search, runs, reply.state === 'there' ? reply.value : []);
+  const shown = matchingRuns(search, runs, reply.state === 'there' ? reply.value : []).filter(({ runId }) => !removed.has(runId));
   const change = (next: RunSearch): void => {
     const short = { ...next, text: next.text.slice(0, MAX_SEARCH_CHARACTERS) };
     host.remember({ search: short });
@@ -46,7 +60,10 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
       <p class="quiet search-result" role="status">
         {isLooking ? l10n.t('Looking further back…') : searching && <Matches count={shown.length} text={search.text.trim()} />}
       </p>
-      <ul>{shown.map((run) => <li key={run.runId}><Run run={run} /></li>)}</ul>
+      <ul>{shown.map((run) => <li key={run.runId}><Run run={run} onRemove={remove} /></li>)}</ul>
+      {problem !== undefined && (
+        <p class="note tone-bad" role="alert" dir="auto">{fillSentence(l10n.t('The run could not be removed: {0}'), problem)}</p>
+      )}
       {searching && !isLooking && shown.length === 0 && <Button onClick={() => change(NO_SEARCH)}>{l10n.t('Show all runs')}</Button>}
       {mayBeOlder && !searching && !wantsOlder && (
         <Button onClick={() => setWantsOlder(true)}>{l10n.t('Show older runs')}</Button>
@@ -85,20 +102,37 @@ function Matches({ count, text }: { readonly count: number; readonly text: strin
   return <>{text === '' ? l10n.t('No run matches.') : fillSentence(l10n.t('No run matches “{0}”.'), text)}</>;
 }
 
-const Run = memo(function Run({ run }: { readonly run: RunSummary }): JSX.Element {
+interface RunProps {
+  readonly run: RunSummary;
+  readonly onRemove: (runId: string) => Promise<void>;
+}
+
+const Run = memo(function Run({ run, onRemove }: RunProps): JSX.Element {
   const host = useHost();
   const now = useNow(false);
   const stage = summaryStage(run);
+  const remove = isOver(run.state) ? () => void onRemove(run.runId) : undefined;
   return (
-    <button type="button" class="run" onClick={() => host.post({ type: 'open', runId: run.runId })}>
-      <Icon name={stage.icon} tone={stage.tone} />
-      <span class="run-question" dir="auto"><InlineCode text={run.question} /></span>
-      <span class="quiet run-facts">
-        {[stage.text, formatMoney(run), formatWhen(run.acceptedAt, now, language()), ...(run.simulated ? [l10n.t('simulated')] : [])].join(' · ')}
-      </span>
-    </button>
+    <>
+      <button
+        type="button" class="run" onClick={() => host.post({ type: 'open', runId: run.runId })}
+        onKeyDown={({ key }) => key === 'Delete' && remove?.()}
+      >
+        <Icon name={stage.icon} tone={stage.tone} />
+        <span class="run-question" dir="auto"><InlineCode text={run.question} /></span>
+        <span class="quiet run-facts">
+          {[stage.text, formatMoney(run), formatWhen(run.acceptedAt, now, language()), ...(run.simulated ? [l10n.t('simulated')] : [])].join(' · ')}
+        </span>
+      </button>
+      {remove && <ToolButton icon="trash" label={l10n.t('Remove the run “{0}”', shortened(run.question))} onClick={remove} />}
+    </>
   );
 });
+
+function shortened(question: string): string {
+  const line = question.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_NAMED_CHARACTERS ? `${line.slice(0, MAX_NAMED_CHARACTERS - 1)}…` : line;
+}
 
 /** Arrow keys lead from the search box into the list, through it, and back. */
 function moveByKey(event: KeyboardEvent, region: HTMLElement | null): void {

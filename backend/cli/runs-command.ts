@@ -43,7 +43,7 @@ type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interr
 };
 type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
-/** `conductor runs [list|show|resume|retry|again|cancel|export]`: what was asked before. */
+/** `conductor runs [list|show|resume|retry|again|cancel|remove|export]`: what was asked before. */
 export const runsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'list', runId, ...rest] = positionals;
@@ -140,6 +140,11 @@ const cancel: Action = async (client, runId) => {
   return EXIT.ok;
 };
 
+const remove: Action = async (client, runId) => {
+  await client.request('run/remove', { runId });
+  return EXIT.ok;
+};
+
 /** As a document, as JSON, or as its events: one a line, in the form that later versions read, too. */
 const exportRun: Action = async (client, runId, { format = 'events', out }, { terminal, currentFolder, writeWhole }) => {
   const text = await exported(client, runId, format);
@@ -163,7 +168,7 @@ async function exported(client: BackendClient, runId: string, format: string): P
   return format === 'json' ? `${jsonText(JSON.parse(text), 2)}\n` : text;
 }
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, export: exportRun };
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, again, cancel, remove, export: exportRun };
 /** Actions that follow a run to its end. */
 const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
 

@@ -52,6 +52,8 @@ conductor runs again RUN [OPTION]...
                          as with resume, for the new run
 conductor runs cancel RUN
                          end a run; what is finished is kept
+conductor runs remove RUN
+                         delete one that is over, with its plan, answers and results; what it cost still counts for its day
 conductor runs export RUN [OPTION]...
       --format FORMAT    markdown, a document for people; json, all of it with what was sent; or, as without it, events,
                          one JSON object a line

@@ -235,6 +235,8 @@ export const clientRequests = {
     }),
     result: runRef,
   },
+  /** Removes a run that is over, for good. What it cost still counts for its day. */
+  'run/remove': { params: runRef, result: nothing },
   /** The run as a file for others: a document for people, or all of it for programs. Neither holds a key, or lines that look like one. */
   'run/export': {
     params: runRef.extend({ format: runFileFormatSchema }),
@@ -308,6 +310,7 @@ export const backendNotifications = {
   'run/text': runTextSchema,
   /** A run began or changed its state: for lists. */
   'run/changed': runSummarySchema,
+  'run/removed': runRef,
   /** A change of a training that the client has subscribed to. */
   'training/event': trainingEventSchema,
   /** A training began, or a list would show it otherwise. */

@@ -169,6 +169,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('stepPrompt'), ask, runId, round: position, step: position }),
   /** Past runs whose question holds the text, newest first, also those that the state does not list; without a text, all. */
   z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
+  /** Removes a run for good, once the person has said so again; the reply is whether it is gone. */
+  z.strictObject({ type: z.literal('removeRun'), ask, runId }),
   z.strictObject({ type: z.literal('manageTrust') }),
   z.strictObject({ type: z.literal('showLogs') }),
   z.strictObject({ type: z.literal('retryBackend') }),
@@ -182,4 +184,5 @@ export type PageCommand = Exclude<PageMessage, PageQuestion>;
 export interface PageReplies {
   readonly stepPrompt: readonly ModelMessage[];
   readonly findRuns: readonly RunSummary[];
+  readonly removeRun: boolean;
 }

@@ -69,7 +69,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
     onIdle: () => ending.resolve('idle'),
   });
   const listening = [
-    runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch() }),
+    runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => idle.touch(), onRemoved: () => {} }),
     trainings.listen(() => idle.touch()),
   ];
   const stopCounting = clients.onCountChanged(() => idle.touch());

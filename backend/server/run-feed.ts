@@ -25,6 +25,10 @@ export class RunFeed {
       onEvent: (event) => this.#subscriptions.deliver(event.runId, () => output.notify('run/event', event), event.seq),
       onText: (text) => this.#subscriptions.deliver(text.runId, () => this.#sendText(text)),
       onChanged: (summary) => output.notify('run/changed', summary),
+      onRemoved: (runId) => {
+        this.#subscriptions.end(runId);
+        output.notify('run/removed', { runId });
+      },
     });
   }
 

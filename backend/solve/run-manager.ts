@@ -146,6 +146,15 @@ export class RunManager implements RunService {
     return this.#begin(request, { cast, refusal }, { parentId: runId, retried: place, kept: keptOnRetry(this.events(runId, 0), place) });
   }
 
+  async remove(runId: string): Promise<void> {
+    const { kind, state } = this.snapshot(runId);
+    if (kind !== 'solve') throw new RunRefusedError(`Run "${runId}" belongs to a training, and is removed with it.`);
+    if (!isOver(state)) throw new RunRefusedError(`Run "${runId}" is under way: wait for its end, or cancel it.`);
+    await this.#active.get(runId)?.done;
+    this.#options.journal.remove([runId]);
+    for (const listener of this.#listeners) listener.onRemoved(runId);
+  }
+
   async again(runId: string, { workers, conductor, trusted, budget }: AgainRequest): Promise<string> {
     const { request: asked } = this.#ended(runId);
     const request = { ...asked, workers, conductor, trusted, budget: { ...asked.budget, ...budget } };

@@ -10,6 +10,7 @@ export interface RunListener {
   onText(text: RunText): void;
   /** After an event that a list shows: begun, waiting, over. */
   onChanged(summary: RunSummary): void;
+  onRemoved(runId: string): void;
 }
 
 export interface ContextPreview {
@@ -41,6 +42,8 @@ export interface RunService {
   retry(runId: string, place: StepPlace, budget?: RunRequest['budget']): Promise<string>;
   /** Begins a run with an earlier one's question and context and other workers. @returns the new run's id */
   again(runId: string, cast: AgainRequest): Promise<string>;
+  /** Removes a run that is over, for good; what it cost still counts for its day. */
+  remove(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */
   snapshot(runId: string): RunSnapshot;
   events(runId: string, afterSeq: number): StoredEvent[];

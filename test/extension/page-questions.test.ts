@@ -10,7 +10,11 @@ const summary = (runId: string, acceptedAt: number): RunSummary => ({
 
 function asking(backend: FakeBackend, folders: readonly string[]) {
   const { connection } = connectionOver([backend]);
-  return { connection, list: new RunList({ connection, folders: () => folders }) };
+  return {
+    connection,
+    list: new RunList({ connection, folders: () => folders }),
+    runCommands: { remove: (runId?: string) => Promise.resolve(runId === 'r1') },
+  };
 }
 
 describe('what the page asks', () => {
@@ -20,6 +24,12 @@ describe('what the page asks', () => {
     const reply = await replyTo({ type: 'stepPrompt', ask: 1, runId: 'r1', round: 1, step: 2 }, asking(backend, []));
     expect(reply).toEqual(messages);
     expect(backend.callsOf('run/prompt')).toEqual([{ runId: 'r1', round: 1, step: 2 }]);
+  });
+
+  it('is, for a run to be removed, left to the command, which asks the person', async () => {
+    const asked = asking(new FakeBackend(), []);
+    expect(await replyTo({ type: 'removeRun', ask: 1, runId: 'r1' }, asked)).toBe(true);
+    expect(await replyTo({ type: 'removeRun', ask: 2, runId: 'r2' }, asked)).toBe(false);
   });
 
   it('is, for past runs, looked for in the window\'s folders alone, newest first', async () => {

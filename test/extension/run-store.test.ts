@@ -90,6 +90,18 @@ describe('RunStore', () => {
     expect(runs.run).toEqual(after(4));
   });
 
+  it('shows none any more once the open one is removed, and does not look for it after a reload', async () => {
+    const backend = answering(4);
+    const { store, remembered } = storeOn(backend);
+    const runs = store();
+    await runs.open('r1');
+    backend.emit('run/removed', { runId: 'r2' });
+    expect(runs.run).toEqual(after(4));
+    backend.emit('run/removed', { runId: 'r1' });
+    expect(runs.run).toBeUndefined();
+    expect(remembered).toEqual(['r1', undefined]);
+  });
+
   it('asks for the snapshot again when it notices that it missed an event', async () => {
     let subscriptions = 0;
     const backend = new FakeBackend().answer('run/subscribe', () => {

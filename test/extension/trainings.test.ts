@@ -63,6 +63,20 @@ describe('Trainings', () => {
     expect(remembered).toEqual(['t1', undefined]);
   });
 
+  it('forgets one that is removed, and closes it where it is open', async () => {
+    const backend = answering(training('t1'), training('t2'));
+    const { trainings, until, connection } = trainingsOn([backend]);
+    const listed = until(() => trainings.list.length === 2);
+    await connection.client();
+    await listed;
+    await trainings.show('t1');
+    backend.emit('training/removed', { trainingId: 't2' });
+    expect(trainings.list.map(({ trainingId }) => trainingId)).toEqual(['t1']);
+    expect(trainings.open).toBeDefined();
+    backend.emit('training/removed', { trainingId: 't1' });
+    expect([trainings.list, trainings.open]).toEqual([[], undefined]);
+  });
+
   it('takes no older state for news', async () => {
     const backend = answering(training('t1', { step: 1 }));
     const { trainings, connection } = trainingsOn([backend]);

@@ -112,3 +112,20 @@ test('run/changed reaches every client', async () => {
   serving.runs.change('any', 'waiting');
   expect(await Promise.all(states)).toEqual(['waiting', 'waiting']);
 });
+
+describe('run/remove', () => {
+  test('is told to every client, and to one that follows the run nothing more', async () => {
+    const { runs } = serving;
+    runs.begin('gone');
+    const [asking, other] = [await serving.open(), await serving.open()];
+    await other.request('run/subscribe', { runId: 'gone' });
+    const heard: string[] = [];
+    for (const client of [asking, other]) client.on('run/removed', ({ runId }) => void heard.push(runId));
+    other.on('run/event', ({ runId }) => void heard.push(`an event of ${runId}`));
+    await asking.request('run/remove', { runId: 'gone' });
+    runs.begin('gone');
+    await Promise.all([asking, other].map((client) => client.request('backend/health', {})));
+    expect(heard).toEqual(['gone', 'gone']);
+    await expect(asking.request('run/remove', { runId: 'never' })).rejects.toMatchObject({ kind: 'run-not-found' });
+  });
+});

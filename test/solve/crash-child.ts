@@ -95,6 +95,7 @@ runs.listen({
   },
   onText: () => {},
   onChanged: ({ state }) => isOver(state) && done.resolve(),
+  onRemoved: () => {},
 });
 runs.resumeUnfinished();
 const [latest] = runs.list({ limit: 1 });

@@ -91,7 +91,7 @@ beforeEach(async () => {
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });
-  runs.listen({ onEvent: (event) => events.push(event), onText: () => {}, onChanged: () => {} });
+  runs.listen({ onEvent: (event) => events.push(event), onText: () => {}, onChanged: () => {}, onRemoved: () => {} });
 });
 
 afterEach(async () => {
@@ -114,6 +114,7 @@ async function ended(runId: string): Promise<RunSnapshot> {
       },
       onText: () => {},
       onChanged: () => {},
+      onRemoved: () => {},
     });
   });
 }

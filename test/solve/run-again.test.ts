@@ -105,7 +105,7 @@ function when(runs: RunManager, runId: string, condition: (run: RunSnapshot) => 
     const run = runs.snapshot(runId);
     if (condition(run)) resolve(run);
   });
-  const stop = runs.listen({ onEvent: look, onText: look, onChanged: () => {} });
+  const stop = runs.listen({ onEvent: look, onText: look, onChanged: () => {}, onRemoved: () => {} });
   look();
   return promise.finally(stop);
 }

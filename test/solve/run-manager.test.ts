@@ -12,6 +12,7 @@ import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import type { Checker } from '../../backend/solve/checker.ts';
 import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
+import { RunNotFoundError } from '../../backend/solve/errors.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { chooseRunner } from '../../backend/verify/choose-runner.ts';
 import { parsePatch } from '../../backend/verify/parse-patch.ts';
@@ -185,7 +186,7 @@ function when(runs: RunManager, runId: string, condition: (run: RunSnapshot) => 
       resolve(run);
     };
     // After the event has reached the snapshot.
-    const stop = runs.listen({ onEvent: () => queueMicrotask(look), onText: () => queueMicrotask(look), onChanged: () => {} });
+    const stop = runs.listen({ onEvent: () => queueMicrotask(look), onText: () => queueMicrotask(look), onChanged: () => {}, onRemoved: () => {} });
     look();
   });
 }
@@ -737,5 +738,26 @@ describe('a demonstration', () => {
     const runs = manager();
     const run = await when(runs, await runs.start(request()), ({ state }) => isOver(state));
     expect(run).toMatchObject({ state: 'failed', failure: { kind: 'no-worker' } });
+  });
+});
+
+describe('a run that is removed', () => {
+  it('is in no list and no journal any more, and everybody who listens is told', async () => {
+    const runs = manager();
+    const { runId } = await over(runs, await runs.start(request()));
+    const told: string[] = [];
+    runs.listen({ onEvent: () => {}, onText: () => {}, onChanged: () => {}, onRemoved: (removed) => void told.push(removed) });
+    await runs.remove(runId);
+    expect(told).toEqual([runId]);
+    expect(runs.list({ limit: 10 })).toEqual([]);
+    expect(() => runs.snapshot(runId)).toThrow(RunNotFoundError);
+    await expect(runs.remove(runId)).rejects.toThrow(RunNotFoundError);
+  });
+
+  it('has to be over', async () => {
+    const runs = manager();
+    const runId = await runs.start(request());
+    await expect(runs.remove(runId)).rejects.toThrow('is under way');
+    expect((await over(runs, runId)).state).toBe('completed');
   });
 });

@@ -616,6 +616,7 @@ export function twoRoundsRun(output = (_round: number, step: number): string => 
 export const REPLIES: PageReplies = {
   stepPrompt: [{ role: 'user', content: `You are one of several language models that work on a programmer's question together.\n\n<question>\n${QUESTION}\n</question>` }],
   findRuns: [],
+  removeRun: true,
 };
 
 export function simulatedRun(): RunSnapshot {

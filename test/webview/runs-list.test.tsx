@@ -132,3 +132,40 @@ describe('matchingRuns', () => {
     expect(readSearch(7)).toEqual({ text: '', kind: 'all' });
   });
 });
+
+describe('a past run', () => {
+  it('is gone once it is removed, also from what was found further back', async () => {
+    const panel = renderPanel(stateWith({ runs: many }));
+    type(panel, 'long ago');
+    await vi.waitFor(() => expect(panel.posted.at(-1)).toMatchObject({ type: 'findRuns' }));
+    await panel.reply([run(900, { question: 'Asked long ago' }), run(901, { question: 'Asked long ago, too' })]);
+    panel.click('Remove the run “Asked long ago”');
+    expect(panel.posted.at(-1)).toMatchObject({ type: 'removeRun', runId: 'r900' });
+    expect(questions(panel)).toHaveLength(2);
+    await panel.reply(true);
+    expect(questions(panel)).toEqual(['Asked long ago, too']);
+  });
+
+  it('stays where the person thinks better of it, and where it cannot be removed, which is said', async () => {
+    const panel = renderPanel(stateWith({ runs: few }));
+    panel.click('Remove the run “Where is MERGE used?”');
+    await panel.reply(false);
+    expect(questions(panel)).toHaveLength(3);
+    panel.click('Remove the run “Where is MERGE used?”');
+    await panel.reply(new Error('Run "r2" is under way.'));
+    expect(questions(panel)).toHaveLength(3);
+    expect(panel.root.querySelector('[role="alert"]')?.textContent).toBe('The run could not be removed: Run "r2" is under way.');
+  });
+
+  it('is removed by the Delete key, too, unless it is under way', () => {
+    const panel = renderPanel(stateWith({ runs: [run(1), run(2, { state: 'running' })] }));
+    const press = (index: number): void => void act(() => {
+      panel.root.querySelectorAll('.run')[index]?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true }));
+    });
+    press(1);
+    expect(panel.posted).toEqual([]);
+    press(0);
+    expect(panel.posted).toMatchObject([{ type: 'removeRun', runId: 'r1' }]);
+    expect(() => panel.button('Remove the run “Question 2?”')).toThrow();
+  });
+});

@@ -19,6 +19,10 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
     },
     'run/retry': async ({ runId, round, step, budget }) => ({ runId: await runs.retry(runId, { round, step }, budget) }),
     'run/again': async ({ runId, ...asked }) => ({ runId: await runs.again(runId, asked) }),
+    'run/remove': async ({ runId }) => {
+      await runs.remove(runId);
+      return {};
+    },
     'run/export': ({ runId, format }) => runs.export(runId, format),
     'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
     'run/list': ({ workspace, search, limit }) => ({ runs: runs.list({ workspace, search, limit }) }),

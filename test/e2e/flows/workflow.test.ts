@@ -98,4 +98,19 @@ describe('the panel with room', () => {
       await second.window.close();
     }
   });
+
+  it('removes a past run for good, once that is said again', async () => {
+    const { window } = workbench;
+    const question = 'What is this module for, in one sentence?';
+    await wide.removeRun(question).click();
+    await window.answerModal('Remove this run for good?', 'Cancel');
+    expect(await wide.pastRuns.count()).toBe(2);
+    await wide.pastRun(question).focus();
+    await window.page.keyboard.press('Delete');
+    await window.modal('Remove this run for good?').waitFor();
+    await window.screenshot(path.join(SCREENS, 'remove-run-dark.png'));
+    await window.answerModal('Remove this run for good?', 'Remove Run');
+    await expect.poll(() => wide.pastRuns.count()).toBe(1);
+    expect(await workbench.runs()).toHaveLength(2);
+  });
 });

@@ -86,6 +86,11 @@ export class WorkflowPanel {
     return this.frame.getByRole('region', { name: 'Past runs' }).getByRole('button').filter({ hasText: question });
   }
 
+  /** Shown while the mouse or the focus is in its line. */
+  removeRun(question: string): Locator {
+    return this.frame.getByRole('button', { name: `Remove the run “${question}”` });
+  }
+
   /** What is drawn over the steps of a training. */
   curve(name: string): Locator {
     return this.frame.getByRole('img', { name, exact: true });

@@ -65,6 +65,13 @@ export class MemoryRuns implements RunService {
     this.emit(runId, { type: 'run.cancelled' });
   }
 
+  remove(runId: string): Promise<void> {
+    this.events(runId, 0);
+    this.#events.delete(runId);
+    for (const listener of [...this.#listeners]) listener.onRemoved(runId);
+    return Promise.resolve();
+  }
+
   resume(): Promise<void> {
     return Promise.resolve();
   }
