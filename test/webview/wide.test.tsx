@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BEGIN, denseRun, stateWith, streamingRun, twoRoundsRun, verifiedRun } from './fixtures.ts';
+import { BEGIN, denseRun, failedStepRun, retriedRun, stateWith, streamingRun, twoRoundsRun, verifiedRun } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 
 beforeEach(() => {
@@ -94,6 +94,20 @@ describe('a wide page', () => {
     const running = renderPanel(stateWith({ run: denseRun() }));
     void act(() => tabs(running)[0]?.click());
     expect(() => running.button(/^Retry this step/)).toThrow();
+  });
+
+  it('asks a step again that failed, and none that was never asked', () => {
+    const panel = renderPanel(stateWith({ run: failedStepRun() }));
+    void act(() => tabs(panel)[1]?.click());
+    panel.click('Retry this step in a new run, with what reads it');
+    expect(panel.posted).toEqual([{ type: 'retryStep', runId: 'run-1', round: 0, step: 1 }]);
+    void act(() => tabs(panel)[2]?.click());
+    expect(() => panel.button(/^Retry this step/)).toThrow();
+  });
+
+  it('says of a step that is kept from an earlier run that it is', () => {
+    const panel = renderPanel(stateWith({ run: retriedRun() }));
+    expect(tabs(panel).map(({ textContent }) => textContent?.includes('kept'))).toEqual([true, false, false]);
   });
 
   it('keeps the selection, or that none is wanted, over a reload', () => {

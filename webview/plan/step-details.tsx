@@ -45,11 +45,11 @@ export function StepPrompt({ step, round, id }: StepProps & { readonly id: strin
   );
 }
 
-/** Once the run is over, a step that is not good enough can be asked again. */
+/** Once the run is over, a step that failed or is not good enough can be asked again. */
 function Retry({ step, round }: StepProps): JSX.Element | null {
   const host = useHost();
   const run = useContext(RunContext);
-  if (!run || !isOver(run.state) || step.output === undefined) return null;
+  if (!run || !isOver(run.state) || (step.output === undefined && !step.failure)) return null;
   return (
     <p>
       <ToolButton

@@ -27,7 +27,7 @@ export function StepFigures({ step, phase, name }: {
   /** Class of the line. */
   readonly name: string;
 }): JSX.Element | null {
-  const spent = formatStepSpent(step.spent);
+  const spent = step.keptFrom === undefined ? formatStepSpent(step.spent) : [l10n.t('kept')];
   if (phase === 'running' && step.attempt) {
     return <span class={name}>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></span>;
   }
