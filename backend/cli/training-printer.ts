@@ -48,7 +48,8 @@ export class TrainingPrinter {
     }
     if (isTrainingOver(state) || state === 'paused') return this.#progress.end();
     const left = state === 'training' && secondsPerStep !== undefined ? `about ${formatElapsed(secondsPerStep * (config.steps - step) * 1_000)} left` : undefined;
-    const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, formatUsd(spentUsd)].filter(Boolean).join(', ');
+    const spent = `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
+    const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
     this.#progress.tell({ label: message.replace(/\.$/, ''), ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
   }
 
