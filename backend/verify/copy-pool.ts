@@ -45,14 +45,16 @@ export interface CopyPoolOptions {
 }
 
 const IDLE_MS = 5 * 60 * 1_000;
+/** What follows a run of the tests is, as a rule, another one: resetting the first one's copy would hold up how that begins. */
+const SETTLE_AFTER_MS = 100;
 const MAX_IDLE_BYTES = 4 * 1024 ** 3;
 
 /**
  * Makes copies of workspaces, and keeps them for the next run of the tests.
  *
  * A snapshot keeps the contents of its files, so that a copy can be made of it whatever becomes of the workspace. A copy that comes
- * back is reset by what changed: at once, behind the back of whoever asks for the next one. No sandbox sees another one's copy, so
- * nothing touches it from then on.
+ * back is reset by what changed: a moment later, while tests run in others, or as soon as somebody has to wait for it. No sandbox sees
+ * another one's copy, so nothing touches it from then on.
  */
 export class CopyPool {
   readonly #folders: RunFolders;
@@ -176,14 +178,14 @@ export class CopyPool {
     return chosen;
   }
 
-  async #isBroughtTo({ copy, settling }: IdleCopy, state: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<boolean> {
+  async #isBroughtTo(idle: IdleCopy, state: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<boolean> {
     try {
-      await settling;
-      await copy.bringTo(state.tree, contents, signal);
+      await idle.settle();
+      await idle.copy.bringTo(state.tree, contents, signal);
       this.#assertOpen();
       return true;
     } catch {
-      this.#removeCopy(copy);
+      this.#removeCopy(idle.copy);
       signal.throwIfAborted();
       this.#assertOpen();
       return false;
@@ -235,15 +237,15 @@ export class CopyPool {
   }
 
   #keep(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number): void {
-    const idle: IdleCopy = { copy, pooled, bytes, since: performance.now(), isSettled: false, settling: this.#track(copy.settle()) };
-    idle.settling.then(() => (idle.isSettled = true), () => this.#removeIdle((other) => other === idle));
+    const idle = new IdleCopy(copy, pooled, bytes, () => this.#track(copy.settle()));
+    idle.settleLater(() => this.#removeIdle((other) => other === idle));
     this.#idle.push(idle);
     while (this.#idle.length > 1 && this.#idle.reduce((sum, one) => sum + one.bytes, 0) > MAX_IDLE_BYTES) this.#removeOldest();
   }
 
   #removeOldest(): void {
-    const oldest = this.#idle.shift();
-    if (oldest) this.#removeCopy(oldest.copy);
+    const [oldest] = this.#idle;
+    if (oldest) this.#removeIdle((idle) => idle === oldest);
   }
 
   #removeCopy(copy: WorkspaceCopy): void {
@@ -261,6 +263,7 @@ export class CopyPool {
   #removeIdle(isToGo: (idle: IdleCopy) => boolean): void {
     for (const idle of this.#idle.filter(isToGo)) {
       this.#idle.splice(this.#idle.indexOf(idle), 1);
+      idle.leaveAlone();
       this.#removeCopy(idle.copy);
     }
   }
@@ -306,14 +309,45 @@ interface PooledWorkspace {
   lastLook: Promise<unknown>;
 }
 
-interface IdleCopy {
+/** A copy that waits for its next use. */
+class IdleCopy {
   readonly copy: WorkspaceCopy;
   readonly pooled: PooledWorkspace;
   readonly bytes: number;
-  readonly since: number;
-  /** Rejects where it is beyond repair. */
-  readonly settling: Promise<void>;
-  isSettled: boolean;
+  readonly since = performance.now();
+  readonly #reset: () => Promise<void>;
+  #settling: Promise<void> | undefined;
+  #isSettled = false;
+  #soon: NodeJS.Timeout | undefined;
+
+  constructor(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number, reset: () => Promise<void>) {
+    this.copy = copy;
+    this.pooled = pooled;
+    this.bytes = bytes;
+    this.#reset = reset;
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Resets it in a moment, unless somebody has taken it until then. */
+  settleLater(onBeyondRepair: () => void): void {
+    this.#soon = setTimeout(() => void this.settle().catch(onBeyondRepair), SETTLE_AFTER_MS).unref();
+  }
+
+  /** Resets it now. Rejects where it is beyond repair. */
+  async settle(): Promise<void> {
+    this.leaveAlone();
+    this.#settling ??= this.#reset();
+    await this.#settling;
+    this.#isSettled = true;
+  }
+
+  /** It is not reset any more, as it is to be removed. */
+  leaveAlone(): void {
+    clearTimeout(this.#soon);
+  }
 }
 
 class Snapshot implements WorkspaceSnapshot {
