@@ -39,6 +39,16 @@ export class CopyTree {
   has(path: string): boolean {
     return this.#entries.has(path) || this.#folders.has(path);
   }
+
+  /** Whether both hold the same files and links, in whatever order. */
+  hasSameEntries({ entries }: CopyTree): boolean {
+    if (entries.size !== this.#entries.size) return false;
+    for (const [path, entry] of this.#entries) {
+      const other = entries.get(path);
+      if (!other || !isSameEntry(entry, other)) return false;
+    }
+    return true;
+  }
 }
 
 export function isSameEntry(one: CopyEntry, other: CopyEntry): boolean {

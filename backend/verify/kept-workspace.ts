@@ -43,6 +43,12 @@ interface KnownFile {
   readonly entry: CopyEntry;
 }
 
+interface Fingerprinted {
+  readonly tree: CopyTree;
+  readonly versions: readonly string[];
+  readonly fingerprint: string;
+}
+
 /** What is remembered of one workspace, so that a second look reads only what has changed. */
 export class KeptWorkspace {
   readonly contents: ContentStore;
@@ -51,6 +57,7 @@ export class KeptWorkspace {
   readonly #slices: Slices;
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #liveBytes = 0;
+  #last: Fingerprinted | undefined;
 
   private constructor(contents: ContentStore, base: string, installed: string, slices: Slices) {
     this.contents = contents;
@@ -75,7 +82,7 @@ export class KeptWorkspace {
    */
   async look(signal: AbortSignal): Promise<WorkspaceState> {
     const readAtNs = BigInt(Date.now()) * 1_000_000n;
-    const { files, links } = await listWorkspace(this.#base, { slices: this.#slices, signal });
+    const { files, links } = await listWorkspace(this.#base, { slices: this.#slices, signal, likely: this.#known.keys() });
     const tree = new CopyTree();
     const known = new Map<string, KnownFile>();
     let bytes = 0;
@@ -98,7 +105,8 @@ export class KeptWorkspace {
     if (lookAt(`${this.#base}/.git`)) this.#addRepository(tree);
     const { folders, versions } = await shareDependencies(tree, [this.#installed, this.#base], this.#slices);
     await this.contents.flush();
-    const fingerprint = await this.#fingerprintOf(tree, paths, versions);
+    const fingerprint = this.#lastFingerprintOf(tree, versions) ?? (await this.#fingerprintOf(tree, paths, versions));
+    this.#last = { tree, versions, fingerprint };
     this.#known = known;
     this.#liveBytes = bytes;
     return { tree, paths, sharedFolders: folders, fingerprint, bytes };
@@ -127,6 +135,14 @@ export class KeptWorkspace {
       const content = Buffer.from(text);
       tree.add(path, { kind: 'file', content: this.contents.add(content), size: content.length, mode: 0o644 });
     }
+  }
+
+  /** That of the look before, where nothing has changed since: to work one out takes a fifth of a look. */
+  #lastFingerprintOf(tree: CopyTree, versions: readonly string[]): string | undefined {
+    const last = this.#last;
+    const isSame = last && last.versions.length === versions.length && last.versions.every((version, index) => version === versions[index])
+      && last.tree.hasSameEntries(tree);
+    return isSame ? last.fingerprint : undefined;
   }
 
   async #fingerprintOf(tree: CopyTree, paths: ReadonlySet<string>, versions: readonly string[]): Promise<string> {

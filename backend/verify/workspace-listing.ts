@@ -49,6 +49,8 @@ export interface ListOptions {
   readonly slices: Slices;
   readonly signal: AbortSignal;
   readonly gitTimeoutMs?: number;
+  /** Relative paths of files that were there before: they are looked at while Git makes its list, and only what it names counts. */
+  readonly likely?: Iterable<string>;
 }
 
 /**
@@ -56,9 +58,14 @@ export interface ListOptions {
  * (`node_modules`, Python environments) only what Git has been told to keep. `base` is absolute and without symbolic links. Throws
  * `WorkspaceCopyError` where that is too much to copy or cannot be read.
  */
-export async function listWorkspace(base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS }: ListOptions): Promise<Listing> {
+export async function listWorkspace(
+  base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS, likely = [] }: ListOptions,
+): Promise<Listing> {
   const collector = new Collector(base);
-  const fromGit = await listWithGit(base, signal, gitTimeoutMs);
+  const [fromGit] = await Promise.all([
+    listWithGit(base, signal, gitTimeoutMs),
+    slices.forEach(likely, (relative) => collector.lookAhead(relative)),
+  ]);
   if (fromGit === undefined) collector.foldersToWalk.push('');
   await slices.forEach(fromGit ?? [], (entry) => {
     signal.throwIfAborted();
@@ -96,6 +103,7 @@ class Collector {
   readonly #folders = new Map<string, FolderKind>([['', 'own']]);
   readonly #plainFolders: PlainFolders;
   readonly #base: string;
+  readonly #lookedAt = new Map<string, ReturnType<typeof lookAt>>();
   #bytes = 0;
 
   constructor(base: string) {
@@ -107,6 +115,11 @@ class Collector {
     return { files: this.#files, links: this.#links };
   }
 
+  /** Looks at what `add` may be told of. */
+  lookAhead(relative: string): void {
+    this.#lookedAt.set(relative, lookAt(`${this.#base}/${relative}`));
+  }
+
   /** Takes in a file, a link or a folder; relative, with forward slashes. `isKept`: Git has been told to keep it. */
   add(relative: string, isKept: boolean): void {
     const kind = this.#kindOf(parentOf(relative));
@@ -116,7 +129,7 @@ class Collector {
     this.#seen.add(relative);
     const absolute = `${this.#base}/${relative}`;
     // Git also lists files that the user has deleted since the last commit.
-    const found = lookAt(absolute);
+    const found = this.#lookedAt.get(relative) ?? lookAt(absolute);
     if (found?.isFile()) {
       const { ino, size, mtimeNs, ctimeNs, mode } = found;
       this.#addFile({ path: relative, size: Number(size), mode: Number(mode) & 0o777, version: { ino, size, mtimeNs, ctimeNs } });
