@@ -19,7 +19,7 @@ import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { workerCommand } from './cli/worker-command.ts';
-import { findDriver, listGpus } from './lm/device/nvidia.ts';
+import { findDriver, hasNvidiaCard, listGpus } from './lm/device/nvidia.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
@@ -145,6 +145,7 @@ const context: CommandContext = {
     platform: process.platform,
     arch: process.arch,
     findDriver: () => findDriver({ env: process.env }),
+    hasCard: () => hasNvidiaCard(),
     listGpus: () => listGpus({ env: process.env }),
   },
   localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,

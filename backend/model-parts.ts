@@ -5,7 +5,7 @@ import { outlineAdapter } from './lm/adapter/read-adapter.ts';
 import { openCheckpoint } from './lm/checkpoint/open-checkpoint.ts';
 import type { DeviceProbe } from './lm/device/choose-device.ts';
 import type { CudaConsent } from './lm/device/cuda-libraries.ts';
-import { findDriver, listGpus } from './lm/device/nvidia.ts';
+import { findDriver, hasNvidiaCard, listGpus } from './lm/device/nvidia.ts';
 import { HubError } from './lm/hub/hub-error.ts';
 import { modelOffers } from './lm/hub/model-offers.ts';
 import { pullModel } from './lm/hub/pull-model.ts';
@@ -54,6 +54,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
     platform: process.platform,
     arch: process.arch,
     findDriver: () => findDriver({ env: process.env }),
+    hasCard: () => hasNvidiaCard(),
     listGpus: () => listGpus({ env: process.env }),
   };
   const listeners = new Set<(status: LocalModelStatus) => void>();

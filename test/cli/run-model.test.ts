@@ -17,7 +17,7 @@ import { MODEL_PROCESS } from '../lm/process/model-process-script.ts';
 const GPU = {
   name: 'NVIDIA Test', uuid: 'GPU-00000000-0000', capability: { major: 8, minor: 9 }, driver: '580.65.06', memoryBytes: 24e9, freeBytes: 24e9,
 };
-const withGpu: DeviceProbe = { platform: 'linux', arch: 'x64', findDriver: async () => true, listGpus: async () => [GPU] };
+const withGpu: DeviceProbe = { platform: 'linux', arch: 'x64', findDriver: async () => true, hasCard: async () => true, listGpus: async () => [GPU] };
 
 async function score(options: readonly string[], ask?: (question: string) => boolean, local: Partial<LocalSettings> = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'conductor-run-model-'));

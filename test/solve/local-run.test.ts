@@ -52,7 +52,7 @@ beforeEach(async () => {
   models = new LocalModels({
     storage: home,
     script: MODEL_PROCESS,
-    probe: { platform: 'linux', arch: 'x64', findDriver: async () => false, listGpus: async () => [] },
+    probe: { platform: 'linux', arch: 'x64', findDriver: async () => false, hasCard: async () => true, listGpus: async () => [] },
     settings: async () => ({ device: 'auto', precision: 'auto', adapters: false }),
     confirmCuda: async () => undefined,
     onState: (state) => {

@@ -5,7 +5,7 @@ import type { Gpu } from './nvidia.ts';
 
 /*
  * The checks of docs/gpu.md, cheapest first. The first that fails ends the walk for CUDA with its sentence, and the CPU is
- * used: a device is never passed over in silence.
+ * used: a device is never passed over in silence. A machine that has none is not one to explain, unless CUDA was asked for by name.
  */
 
 export type WantedDevice = 'auto' | 'cuda' | 'cpu' | 'webgpu';
@@ -16,6 +16,8 @@ export interface DeviceProbe {
   readonly platform: string;
   readonly arch: string;
   readonly findDriver: () => Promise<boolean>;
+  /** Whether the machine has an NVIDIA card, whatever its driver. */
+  readonly hasCard: () => Promise<boolean>;
   /** @throws DeviceError */
   readonly listGpus: () => Promise<readonly Gpu[]>;
 }
@@ -54,8 +56,9 @@ export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice
     const gpu = await usableGpu(request);
     return { device: 'cuda', gpu, libraries: await request.cudaLibraries(), reasons: [] };
   } catch (error) {
-    if (error instanceof DeviceError) return { device: 'cpu', reasons: [error.message] };
-    throw error;
+    if (!(error instanceof DeviceError)) throw error;
+    const isNews = wanted === 'cuda' || error.kind !== 'no-driver' || (await request.probe.hasCard());
+    return { device: 'cpu', reasons: isNews ? [error.message] : [] };
   }
 }
 

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { DeviceError } from './device-error.ts';
 
 /** A GPU as nvidia-smi describes it. */
@@ -35,6 +38,21 @@ export async function findDriver({ env, timeoutMs }: ProbeOptions): Promise<bool
     process.stdout.write(error.message.includes('self-register') ? 'found' : 'missing') }`;
   const result = await run(process.execPath, ['-e', script], { env: { ...env, ELECTRON_RUN_AS_NODE: '1' }, timeoutMs });
   return result.stdout === 'found';
+}
+
+/** Where Linux lists what is on the PCI bus, and where Windows hands its GPU to Linux under it. */
+const LINUX_DEVICES = { pci: '/sys/bus/pci/devices', windowsGpu: '/dev/dxg' };
+/** By https://pcisig.com/membership/member-companies; a class that begins with 03 is a display controller. */
+const NVIDIA_VENDOR = '0x10de';
+
+/** Whether there is a card of NVIDIA's, by what the kernel lists; a driver is not needed for that. */
+export async function hasNvidiaCard({ pci, windowsGpu } = LINUX_DEVICES): Promise<boolean> {
+  if (existsSync(windowsGpu)) return true;
+  const devices = await readdir(pci).catch((): string[] => []);
+  const read = (device: string, fact: string): Promise<string> => readFile(path.join(pci, device, fact), 'utf8').catch(() => '');
+  const found = await Promise.all(devices.map(async (device) =>
+    (await read(device, 'vendor')).trim() === NVIDIA_VENDOR && (await read(device, 'class')).startsWith('0x03')));
+  return found.includes(true);
 }
 
 /**

@@ -21,7 +21,9 @@ async function choose(machine: { probe?: Partial<DeviceProbe>; gpus?: readonly G
   const { probe, gpus = [gpu()], ...request } = machine;
   const choice = await chooseDevice({
     wanted: 'auto', neededBytes: 16 * GB, precision: 'bfloat16', cudaLibraries: () => note('libraries', '/store/cuda/1.30.0'), ...request,
-    probe: { platform: 'linux', arch: 'x64', findDriver: () => note('driver', true), listGpus: () => note('gpus', gpus), ...probe },
+    probe: {
+      platform: 'linux', arch: 'x64', findDriver: () => note('driver', true), hasCard: () => Promise.resolve(true), listGpus: () => note('gpus', gpus), ...probe,
+    },
   });
   return { looked, choice };
 }
@@ -64,6 +66,12 @@ describe('the device', () => {
     const result = await choose(machine);
     expect(result.choice).toEqual(cpu(sentence));
     expect(result.looked).toEqual(looked);
+  });
+
+  it('is the CPU without a word where there is no card, unless CUDA is asked for', async () => {
+    const probe = { findDriver: () => Promise.resolve(false), hasCard: () => Promise.resolve(false) };
+    expect((await choose({ probe })).choice).toEqual(cpu());
+    expect((await choose({ probe, wanted: 'cuda' })).choice.reasons).toHaveLength(1);
   });
 
   it('says the first of several reasons, in the order of the checks', async () => {

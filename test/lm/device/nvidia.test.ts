@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
-import { findDriver, listGpus, parseGpus } from '../../../backend/lm/device/nvidia.ts';
+import { findDriver, hasNvidiaCard, listGpus, parseGpus } from '../../../backend/lm/device/nvidia.ts';
 import { temporaryFolder } from '../download/temporary-folder.ts';
 
 const UUIDS = [
@@ -100,5 +100,32 @@ describe.runIf(process.platform === 'linux')('the driver', () => {
 
   it.skipIf(hasDriver)('is not found where there is none', async () => {
     expect(await findDriver({ env: process.env })).toBe(false);
+  });
+});
+
+describe('a card', () => {
+  const bus = async (...devices: readonly (readonly [vendor: string, kind: string])[]): Promise<string> => {
+    const folder = await temporaryFolder();
+    for (const [index, [vendor, kind]] of devices.entries()) {
+      const device = path.join(folder, `0000:0${index}:00.0`);
+      await mkdir(device);
+      await writeFile(path.join(device, 'vendor'), `${vendor}\n`);
+      await writeFile(path.join(device, 'class'), `${kind}\n`);
+    }
+    return folder;
+  };
+
+  it.each([
+    ['a display controller of NVIDIA\'s', [['0x8086', '0x060000'], ['0x10de', '0x030200']], true],
+    ['another maker\'s', [['0x1002', '0x030000']], false],
+    ['the sound that a card has beside it', [['0x10de', '0x040300']], false],
+    ['nothing', [], false],
+  ] as const)('is known by the bus: %s', async (_, devices, expected) => {
+    expect(await hasNvidiaCard({ pci: await bus(...devices), windowsGpu: '/nowhere' })).toBe(expected);
+  });
+
+  it('may be there where Windows hands its GPU over, and is not where there is no bus', async () => {
+    expect(await hasNvidiaCard({ pci: '/nowhere', windowsGpu: await temporaryFolder() })).toBe(true);
+    expect(await hasNvidiaCard({ pci: '/nowhere', windowsGpu: '/nowhere' })).toBe(false);
   });
 });
