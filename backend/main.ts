@@ -181,7 +181,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       backendVersion: VERSION,
       problems: [runtimeProblem],
       sandbox: sandbox.availability(),
-      look: (signal) => lookAround({ home, loadWorkers, signal }),
+      look: (signal) => lookAround({ home, loadWorkers, caller, signal }),
     }),
     resume: () => {
       runs.resumeUnfinished();

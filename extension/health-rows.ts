@@ -4,6 +4,7 @@ import type { LocalModelsView } from '../backend/protocol/local-models.ts';
 import type { HealthDetails, Pool, WorkerStatus } from '../backend/protocol/methods.ts';
 import type { FoundTests } from '../backend/protocol/test-command.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
+import type { WorkerConfig } from '../backend/protocol/worker-config.ts';
 import { plannerOf } from './local-models-of.ts';
 
 /** What the page can do about a row. `tryWorker` has the worker's id as its subject, the others have none. */
@@ -118,21 +119,28 @@ function workerRow({ worker, ready, reason, priced }: WorkerStatus, { details, t
   }
   if (last) return { ...row, state: last.ok ? 'works' : 'broken', text: last.message, mends: [tryNow] };
   const server = details?.servers.find((one) => one.worker === worker.id);
+  const call = details?.lastCalls?.find((one) => one.worker === worker.id);
+  if (call?.problem !== undefined) return { ...row, state: 'broken', text: l10n.t('Its last call failed. {0}', call.problem), mends: [tryNow] };
   if (server?.state === 'silent') return { ...row, state: 'broken', text: server.reason ?? l10n.t('Its server does not answer.'), mends: [tryNow] };
   const facts = [
     worker.simulated ? l10n.t('It is simulated.') : undefined,
-    reachOf(server?.state, worker.model, l10n),
+    call ? l10n.t('Its last call was answered.') : reachOf(server?.state, worker, l10n),
     worker.key === undefined ? undefined : l10n.t('Its key {0} is there.', worker.key),
     worker.provider === 'vscode' ? l10n.t('VS Code tells no usage, so tokens and cost are estimates.') : undefined,
     priced ? undefined : l10n.t('Its price is not known, so it is held by the limits on tokens alone.'),
   ];
-  return { ...row, state: 'works', text: facts.filter((fact) => fact !== undefined).join(' '), mends: [tryNow] };
+  const isKnown = call !== undefined || server?.state === 'answers';
+  return { ...row, state: isKnown ? 'works' : 'note', text: facts.filter((fact) => fact !== undefined).join(' '), mends: [tryNow] };
 }
 
-function reachOf(state: HealthDetails['servers'][number]['state'] | undefined, model: string, l10n: Words): string {
+function reachOf(state: HealthDetails['servers'][number]['state'] | undefined, { model, key }: WorkerConfig, l10n: Words): string {
   if (state === 'answers') return l10n.t('Its server answers and has {0}.', model);
-  if (state === 'unlisted') return l10n.t('Its server answers, and does not say whether it has {0}.', model);
-  return l10n.t('{0} was not asked: a call may cost something.', model);
+  if (state === 'unlisted') {
+    return key === undefined
+      ? l10n.t('Its server answers, and does not say whether it has {0}.', model)
+      : l10n.t('Its server answers, and does not say without a key whether it has {0}.', model);
+  }
+  return l10n.t('Not tried yet: a call may cost something.');
 }
 
 function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): HealthRow {

@@ -64,6 +64,8 @@ export const healthDetailsSchema = healthSchema.extend({
   servers: z.array(z.object({
     worker: z.string(), state: z.enum(['answers', 'unlisted', 'silent', 'unasked']), reason: z.string().optional(),
   })),
+  /** How the last call of each enabled worker ended, if there was one since the backend began; without `problem` it answered. */
+  lastCalls: z.array(z.object({ worker: z.string(), problem: z.string().optional() })).optional(),
   /** Why workers.json cannot be read; one sentence. */
   workersFileProblem: z.string().optional(),
 });

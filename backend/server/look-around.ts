@@ -3,6 +3,7 @@ import { access, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Health, HealthDetails } from '../protocol/methods.ts';
 import type { WorkersFile } from '../protocol/worker-config.ts';
+import type { WorkerCaller } from '../workers/call-worker.ts';
 import { reachWorker } from '../workers/reach-worker.ts';
 
 export interface LookAroundOptions {
@@ -10,16 +11,21 @@ export interface LookAroundOptions {
   readonly home: string;
   /** @throws with a sentence that names the file and the field */
   readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly caller: Pick<WorkerCaller, 'lastCall'>;
   readonly signal: AbortSignal;
 }
 
 /** What may have changed since the last time: the disk, workers.json, and which servers of this machine answer. */
-export async function lookAround({ home, loadWorkers, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
+export async function lookAround({ home, loadWorkers, caller, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
   const [storage, file] = await Promise.all([storageOf(home), loadWorkers().catch((error: unknown) => error as Error)]);
   if (file instanceof Error) return { storage, servers: [], workersFileProblem: file.message };
   const enabled = file.workers.filter((worker) => worker.enabled);
   const servers = await Promise.all(enabled.map(async (worker) => ({ worker: worker.id, ...(await reachWorker(worker, signal)) })));
-  return { storage, servers };
+  const lastCalls = enabled.flatMap((worker) => {
+    const call = caller.lastCall(worker);
+    return call ? [{ worker: worker.id, ...call }] : [];
+  });
+  return { storage, servers, lastCalls };
 }
 
 async function storageOf(home: string): Promise<HealthDetails['storage']> {

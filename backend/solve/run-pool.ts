@@ -1,6 +1,7 @@
 import type { Budget, WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { PolicySnapshot } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
+import { bundledPlanner } from '../protocol/bundled-conductor.ts';
 import { PROMPT_PROFILES, type PromptProfile } from '../conductor/prompt-profile.ts';
 import { RunError } from './failure.ts';
 
@@ -45,8 +46,8 @@ export async function castFor(
   const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
   const conductorId = request.conductor ?? file.conductor;
   // Where workers.json names another one, the bundled one can still be asked for.
-  const isBundled = conductorId === undefined || (conductorId === bundledConductor?.id && !byId.has(conductorId));
-  const conductor = isBundled ? bundledConductor : named(conductorId);
+  const isBundledAsked = conductorId === undefined || (conductorId === bundledConductor?.id && !byId.has(conductorId));
+  const conductor = isBundledAsked ? bundledPlanner(file.workers, bundledConductor) : named(conductorId);
   const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
   // All at once: a client may have to open a key ring for each, and the run's id waits for this.
   const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));
@@ -64,8 +65,7 @@ export async function castFor(
     policy: {
       kind: planner.provider === 'local' ? 'local' : 'endpoint',
       worker: priced(planner),
-      // The bundled one is known by its name and not by where it was installed.
-      model: planner === bundledConductor ? planner.id : planner.model,
+      model: planner.model,
       ...(version !== undefined && { adapterVersion: version }),
       promptVersion: profileOf(planner).version,
     },

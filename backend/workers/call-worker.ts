@@ -44,6 +44,12 @@ export interface CallResult {
   readonly spent: AttemptSpent;
 }
 
+/** How the last call of a worker ended, since this process began. */
+export interface LastCall {
+  /** Why it failed, in one sentence; absent where the worker answered. */
+  readonly problem?: string;
+}
+
 interface Send {
   readonly worker: WorkerConfig;
   readonly key: string | undefined;
@@ -74,6 +80,7 @@ export class WorkerCaller {
   readonly #delay: Delay;
   readonly #dialects = new ChatDialects();
   readonly #fillInForms = new FillInForms();
+  readonly #lastCalls = new Map<string, LastCall>();
 
   constructor({ limits, prices, localModel, now = Date.now, random = Math.random, delay = realDelay }: WorkerCallerOptions) {
     this.#limits = limits;
@@ -82,6 +89,11 @@ export class WorkerCaller {
     this.#now = now;
     this.#random = random;
     this.#delay = delay;
+  }
+
+  /** Undefined where it was not called yet, or is another by now under the same name. */
+  lastCall(worker: WorkerConfig): LastCall | undefined {
+    return this.#lastCalls.get(identityOf(worker));
   }
 
   /**
@@ -129,6 +141,7 @@ export class WorkerCaller {
     const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs };
     if ('reply' in outcome) {
       attempts.succeeded(attempt, outcome.reply, spent);
+      this.#lastCalls.set(identityOf(worker), {});
       return { reply: outcome.reply, attempt, spent };
     }
 
@@ -142,6 +155,7 @@ export class WorkerCaller {
     }
     const final = decision.waitTooLong ? waitTooLong(worker, error) : error;
     attempts.failed(attempt, final.toFailure(), spent);
+    if (final.kind !== 'cancelled') this.#lastCalls.set(identityOf(worker), { problem: final.message });
     throw final;
   }
 
@@ -189,6 +203,11 @@ export class WorkerCaller {
   #throwIfCancelled(worker: WorkerConfig, signal: AbortSignal): void {
     if (signal.aborted) throw abortError({ worker, signal });
   }
+}
+
+/** Whom a call goes to: one that is mended in workers.json is another. */
+function identityOf({ id, provider, model, baseUrl, key }: WorkerConfig): string {
+  return JSON.stringify([id, provider, model, baseUrl, key]);
 }
 
 function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest {

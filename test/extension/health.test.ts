@@ -32,7 +32,7 @@ describe('what the health page says', () => {
   it('is that everything works where it does', () => {
     const rows = [...rowsOf().values()];
     expect(rows.map(({ id, state }) => [id, state])).toEqual([
-      ['backend', 'works'], ['worker-w', 'works'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'], ['storage', 'works'],
+      ['backend', 'works'], ['worker-w', 'note'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'], ['storage', 'works'],
     ]);
     expect(rows.map(({ text }) => text).join('\n')).toContain('npx vitest run (vitest)');
   });
@@ -72,13 +72,21 @@ describe('what the health page says', () => {
     expect(rowsOf({ details: silent, tried }).get('worker-w')?.mends).toMatchObject([{ id: 'tryWorker', subject: 'w' }]);
   });
 
+  it('is how the last call ended, before all that may be guessed', () => {
+    const servers = [{ worker: 'w', state: 'answers' as const }];
+    const failed = { ...details, servers, lastCalls: [{ worker: 'w', problem: 'No credit is left.' }] };
+    expect(rowsOf({ details: failed }).get('worker-w')).toMatchObject({ state: 'broken', text: 'Its last call failed. No credit is left.' });
+    const answered = { ...details, lastCalls: [{ worker: 'w' }] };
+    expect(rowsOf({ details: answered }).get('worker-w')).toMatchObject({ state: 'works', text: 'Its last call was answered.' });
+  });
+
   it.each([
-    ['answers', 'Its server answers and has gpt.'],
-    ['unlisted', 'Its server answers, and does not say whether it has gpt.'],
-    ['unasked', 'gpt was not asked: a call may cost something.'],
-  ] as const)('is no more than what the server said (%s)', (state, text) => {
+    ['answers', 'works', 'Its server answers and has gpt.'],
+    ['unlisted', 'note', 'Its server answers, and does not say whether it has gpt.'],
+    ['unasked', 'note', 'Not tried yet: a call may cost something.'],
+  ] as const)('is no more than what the server said (%s)', (state, known, text) => {
     const row = rowsOf({ details: { ...details, servers: [{ worker: 'w', state }] } }).get('worker-w');
-    expect(row).toMatchObject({ state: 'works', text });
+    expect(row).toMatchObject({ state: known, text });
   });
 
   it('is what is estimated, and what has no price', () => {

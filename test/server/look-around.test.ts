@@ -6,15 +6,16 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { healthDetailsSchema } from '../../backend/protocol/methods.ts';
 import { lookAround } from '../../backend/server/look-around.ts';
+import type { LastCall } from '../../backend/workers/call-worker.ts';
 import { loadWorkersFile } from '../../backend/workers/workers-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-async function around(workers: unknown): Promise<Awaited<ReturnType<typeof lookAround>>> {
+async function around(workers: unknown, called: ReadonlyMap<string, LastCall> = new Map()): Promise<Awaited<ReturnType<typeof lookAround>>> {
   const home = await temporaryFolder();
   const file = path.join(home, 'workers.json');
   await writeFile(file, typeof workers === 'string' ? workers : JSON.stringify({ version: 1, workers }));
   await writeFile(path.join(home, 'journal.sqlite'), 'x'.repeat(1_000));
-  const found = await lookAround({ home, loadWorkers: () => loadWorkersFile(file), signal: new AbortController().signal });
+  const found = await lookAround({ home, loadWorkers: () => loadWorkersFile(file), caller: { lastCall: ({ id }) => called.get(id) }, signal: new AbortController().signal });
   expect(found.storage).toMatchObject({ home, writable: true, journalBytes: 1_000, freeBytes: expect.any(Number) });
   expect(healthDetailsSchema.pick({ storage: true, servers: true, workersFileProblem: true }).safeParse(found).error).toBeUndefined();
   return found;
@@ -82,4 +83,11 @@ it('says what to do where nothing answers', async () => {
 
 it('says why workers.json cannot be read, and what it can all the same', async () => {
   expect(await around('{ "version": 1, ')).toMatchObject({ servers: [], workersFileProblem: expect.stringContaining('workers.json') });
+});
+
+it('says how the last call of a worker ended, and nothing of one that was not called', async () => {
+  const off = { id: 'off', provider: 'anthropic', model: 'm', enabled: false };
+  const workers = ['answered', 'failed', 'idle'].map((id) => ({ id, provider: 'anthropic', model: 'm' }));
+  const { lastCalls } = await around([...workers, off], new Map([['answered', {}], ['failed', { problem: 'No credit is left.' }], ['off', {}]]));
+  expect(lastCalls).toEqual([{ worker: 'answered' }, { worker: 'failed', problem: 'No credit is left.' }]);
 });

@@ -35,6 +35,18 @@ test('the reservation covers the prompt and the whole answer, and is priced', as
   expect(spent.cost).toEqual({ usd: (20 * 1 + 7 * 10) / 1_000_000, estimated: false });
 });
 
+test('the last call of a worker is remembered as it ended, until the worker is another', async () => {
+  const { caller, options } = await setUp();
+  expect(caller.lastCall(worker)).toBeUndefined();
+  server.script(faults.refuse(401, { error: { message: 'no' } }));
+  const error = await rejection(caller.call(worker, HELLO, options));
+  expect(caller.lastCall(worker)).toEqual({ problem: (error as WorkerError).message });
+  expect(caller.lastCall({ ...worker, key: 'ANOTHER_KEY' })).toBeUndefined();
+  server.script(faults.answer('fine'));
+  await caller.call(worker, HELLO, options);
+  expect(caller.lastCall(worker)).toEqual({});
+});
+
 test('the attempt is on record before its request is sent', async () => {
   server.script(faults.answer('fine'));
   const { caller, books, options } = await setUp();
