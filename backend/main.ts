@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
+import { findBundledModel } from './bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
@@ -11,7 +11,7 @@ import { conductorHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { VERSION } from './protocol/product-version.ts';
 import { runRequestSchema } from './protocol/run-request.ts';
-import { workerConfigSchema, type WorkerConfig, type WorkersFile } from './protocol/worker-config.ts';
+import { workerConfigSchema, type WorkersFile } from './protocol/worker-config.ts';
 import type { ClientRegistry } from './server/client-registry.ts';
 import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
@@ -68,9 +68,12 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   };
   const models = modelParts({
     home,
+  const bundledModel = findBundledModel();
+  const bundled = bundledModel?.conductor;
     loadWorkers,
     confirmCuda: ({ question }, signal) => clients.confirm(
       { title: 'Download the CUDA libraries?', detail: `The local model would run on the GPU. ${question}`, accept: 'Download' },
+    bundled: bundledModel,
       AbortSignal.any([signal, AbortSignal.timeout(CONSENT_TIMEOUT_MS)]),
     ).catch(() => undefined),
     log,
@@ -84,7 +87,6 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
   const copies = new CopyPool({ folders });
   const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
-  const bundled = bundledConductor();
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
   // Where onnxruntime does not load, the model that is part of Conductor cannot plan. Nobody waits for that to be known.
   let modelsRun = true;
@@ -140,7 +142,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       signal,
     }),
     isPriced: (worker) => prices.of(worker) !== undefined,
-    whyNoModel: ({ model }) => models.access.inspect(model).then(() => undefined, (error: Error) => error.message),
+    whyNoModel: (worker) => models.whyNot(worker),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     get bundledConductor() { return modelsRun ? bundled : undefined; },
   }, clients);
@@ -160,7 +162,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
         return { text, shown: [...new Set(pieces.map((piece) => piece.path))] };
       },
       graderTools: { programs: new ProgramSandbox({ sandbox, folders, hidden: [home] }), comparer },
-      openModel: ({ model }) => models.openTrainable(model),
+      openModel: (conductor) => models.openTrainable(conductor),
+      baseOf: ({ model }) => models.baseOf(model),
       now: Date.now,
     },
     clients,
@@ -196,13 +199,6 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       journal.close();
     },
   };
-}
-
-/** The model that is shipped with us; undefined in a build without it. */
-function bundledConductor(): WorkerConfig | undefined {
-  const folder = fileURLToPath(new URL('../media/conductor-mini', import.meta.url));
-  if (!existsSync(path.join(folder, 'config.json'))) return undefined;
-  return workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: folder, promptProfile: 'mini', enabled: false });
 }
 
 const problem = nodeProblem();

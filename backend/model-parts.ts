@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { BundledModel } from './bundled-model.ts';
 import { LocalPolicy } from './conductor/local-policy.ts';
 import { outlineAdapter } from './lm/adapter/read-adapter.ts';
 import { openCheckpoint } from './lm/checkpoint/open-checkpoint.ts';
@@ -16,9 +17,11 @@ import { measureMemory } from './lm/process/measure-memory.ts';
 import type { LocalModelStatus } from './protocol/local-models.ts';
 import { ERROR_CODES } from './protocol/methods.ts';
 import { RequestError } from './protocol/request-error.ts';
-import type { WorkersFile } from './protocol/worker-config.ts';
+import { BUNDLED_MODEL } from './protocol/bundled-conductor.ts';
+import type { WorkerConfig, WorkersFile } from './protocol/worker-config.ts';
 import type { ModelsAccess } from './server/handlers/models-handlers.ts';
 import type { LocalConductor } from './solve/run-manager.ts';
+import { checkAdapterBase } from './train/adapter-base.ts';
 import { localErrorKind } from './workers/classify-local-error.ts';
 import type { LocalModelSource } from './workers/local-adapter.ts';
 
@@ -28,6 +31,7 @@ export interface ModelPartsOptions {
   /** Where models, quantised weights and CUDA libraries lie. */
   readonly home: string;
   readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly bundled?: Pick<BundledModel, 'folder' | 'base'> | undefined;
   /** Asks a person; undefined where nobody is there to ask. */
   readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
   readonly log: (line: string) => void;
@@ -37,7 +41,12 @@ export interface ModelParts {
   readonly localModel: LocalModelSource;
   readonly localConductor: LocalConductor;
   readonly access: ModelsAccess;
-  readonly openTrainable: LocalModels['openTrainable'];
+  /** @throws what LocalModels throws, and OtherBaseError */
+  readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
+  /** SHA-256 of the weights of a model whose name does not tell them; undefined for any other. */
+  baseOf(model: string): Promise<string | undefined>;
+  /** Why a worker's model, or its adapter, cannot be used; one sentence. */
+  whyNot(worker: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -49,7 +58,17 @@ const MODEL_PROCESS = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './model-process.ts' : './model-process.mjs', import.meta.url),
 );
 
-export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOptions): ModelParts {
+export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: ModelPartsOptions): ModelParts {
+  // The bundled model goes by its name, and lies elsewhere in each version.
+  const placeOf = (model: string): string => (model === BUNDLED_MODEL && bundled ? bundled.folder : model);
+  const statusOf = (state: LocalModelState): LocalModelStatus =>
+    statusAs(bundled && state.model === bundled.folder ? BUNDLED_MODEL : state.model, state);
+  const folderOf = (model: string): Promise<string> => findModelFolder(placeOf(model), { storage: home });
+  const baseOf = async (model: string): Promise<string | undefined> => (model === BUNDLED_MODEL ? await bundled?.base() : undefined);
+  const checkBase = async ({ model, adapter }: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<void> => {
+    const base = await baseOf(model);
+    if (adapter !== undefined && base !== undefined) await checkAdapterBase(adapter, base);
+  };
   const probe: DeviceProbe = {
     platform: process.platform,
     arch: process.arch,
@@ -64,7 +83,7 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
     probe,
     settings: async (model) => {
       const { local: { device, precision, packageIndex }, workers } = await loadWorkers();
-      return { device, precision, packageIndex, adapters: workers.some((worker) => worker.model === model && worker.adapter !== undefined) };
+      return { device, precision, packageIndex, adapters: workers.some((worker) => placeOf(worker.model) === model && worker.adapter !== undefined) };
     },
     confirmCuda,
     onState: (state) => {
@@ -75,15 +94,16 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
   });
 
   return {
-    localModel: (worker) => models.model(worker.model),
+    localModel: (worker) => models.model(placeOf(worker.model)),
     localConductor: {
       adapterVersion: async ({ model, adapter }) => {
         if (adapter === undefined) return undefined;
-        const { config } = await openCheckpoint(await findModelFolder(model, { storage: home }));
+        await checkBase({ model, adapter });
+        const { config } = await openCheckpoint(await folderOf(model));
         return (await outlineAdapter(adapter, config)).version;
       },
       policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
-        model: models.model(model),
+        model: models.model(placeOf(model)),
         name: model,
         profile,
         ...(folder !== undefined && adapterVersion !== undefined && { adapter: { folder, version: adapterVersion } }),
@@ -100,16 +120,15 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
         onProgress: ({ receivedBytes, totalBytes, bytesPerSecond }) => onProgress({ repo, receivedBytes, totalBytes, bytesPerSecond }),
       }),
       inspect: async (model) => {
-        const folder = await findModelFolder(model, { storage: home });
-        await openCheckpoint(folder);
+        await openCheckpoint(await folderOf(model));
         return { shortName: path.basename(model) };
       },
       load: async (model, signal) => {
-        await models.load(model, signal);
-        const state = models.states.find((one) => one.model === model);
+        await models.load(placeOf(model), signal);
+        const state = models.states.find((one) => one.model === placeOf(model));
         return state ? statusOf(state) : { model, state: 'unloaded' };
       },
-      unload: (model) => models.unload(model),
+      unload: (model) => models.unload(placeOf(model)),
       get states() {
         return models.states.map(statusOf);
       },
@@ -118,7 +137,20 @@ export function modelParts({ home, loadWorkers, confirmCuda, log }: ModelPartsOp
         return () => listeners.delete(listener);
       },
     },
-    openTrainable: (model) => models.openTrainable(model),
+    openTrainable: async (worker) => {
+      await checkBase(worker);
+      return models.openTrainable(placeOf(worker.model));
+    },
+    baseOf,
+    whyNot: async (worker) => {
+      try {
+        await openCheckpoint(await folderOf(worker.model));
+        await checkBase(worker);
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
     close: () => models.close(),
   };
 }
@@ -130,7 +162,7 @@ export function explainModelError(error: unknown): RequestError | undefined {
   return new RequestError({ code: ERROR_CODES.refused, kind, message: error.message });
 }
 
-function statusOf({ model, state, phase, fraction, loaded, problem }: LocalModelState): LocalModelStatus {
+function statusAs(model: string, { state, phase, fraction, loaded, problem }: Omit<LocalModelState, 'model'>): LocalModelStatus {
   return {
     model,
     state,

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isBundled } from '../backend/protocol/bundled-conductor.ts';
 import type { Pool, WorkerStatus } from '../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { plainLabel } from './plain-message.ts';
@@ -48,7 +49,8 @@ function plannerItems({ workers, bundledConductor }: Pool, before: string | unde
   const bundled: Item[] = bundledConductor
     ? [{ id: bundledConductor.id, label: bundledConductor.id, description: vscode.l10n.t('part of Conductor, on this machine') }]
     : [];
-  const items = [...bundled, ...workers.map(workerItem)];
+  // With an adapter it stands among the workers, too.
+  const items = [...bundled, ...workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(workerItem)];
   const planned = items.filter(({ id }) => id === before).map((item) => ({ ...item, detail: vscode.l10n.t('planned the run before') }));
   return [...planned, ...items.filter(({ id }) => id !== before)];
 }

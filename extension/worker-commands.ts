@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isBundled } from '../backend/protocol/bundled-conductor.ts';
 import type { Pool } from '../backend/protocol/methods.ts';
 import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from './backend-connection.ts';
@@ -46,9 +47,10 @@ export class WorkerCommands {
         id: null,
         label: bundledConductor.id,
         description: vscode.l10n.t('part of Conductor, on this machine'),
-        ...(pool.conductor === undefined && { detail: now }),
+        ...((pool.conductor ?? bundledConductor.id) === bundledConductor.id && { detail: now }),
       }]),
-      ...pool.workers.map(({ worker }) => ({
+      // With an adapter it stands among the workers, too.
+      ...pool.workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(({ worker }) => ({
         id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
       })),
     ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });

@@ -149,6 +149,8 @@ export const trainingSchema = z.object({
   /** The worker that plays the Conductor, and its model. */
   conductor: z.string(),
   model: z.string(),
+  /** SHA-256 of the model's weights, where they change with versions of Conductor. */
+  base: z.string().optional(),
   config: trainingConfigSchema,
   state: trainingStateSchema,
   /** One sentence: what is under way, why it waits, or how it ended. */

@@ -3,9 +3,11 @@ import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { applyTrainingEvent, isTrainingOver } from '../protocol/training-facts.ts';
 import type { TaskNotes, Training, TrainingChange, TrainingConfig, TrainingEvent, WholeRollout } from '../protocol/training.ts';
+import { bundledPlanner, isBundled } from '../protocol/bundled-conductor.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunKeys } from '../solve/run-keys.ts';
+import { writeAdapterBase } from './adapter-base.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { wholeRollout } from './training-rollouts.ts';
@@ -91,6 +93,7 @@ export class TrainingManager {
   async start({ workspace, config }: TrainingRequest): Promise<Training> {
     this.#refuseSecond();
     const { conductor, pool } = await this.#cast();
+    const base = await this.#options.parts.baseOf?.(conductor);
     const now = this.#options.parts.now();
     const training: Training = {
       trainingId: `${now.toString(36)}-${randomBytes(4).toString('hex')}`,
@@ -98,6 +101,7 @@ export class TrainingManager {
       workspace, config,
       conductor: conductor.id,
       model: conductor.model,
+      ...(base !== undefined && { base }),
       state: 'preparing',
       message: 'Getting ready.',
       startedAt: now,
@@ -179,11 +183,13 @@ export class TrainingManager {
     if (training.state !== 'completed' || !training.comparison) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
     }
-    const { adapters, changeWorkers, bundledConductor } = this.#options;
+    const { adapters, changeWorkers, bundledConductor, parts } = this.#options;
+    if (await isOutdated(training, parts)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
     const target = path.join(adapters, trainingId);
     await mkdir(adapters, { recursive: true });
     await rm(target, { recursive: true, force: true });
     await cp(this.#folder(trainingId).version(training.step), target, { recursive: true });
+    if (training.base !== undefined) await writeAdapterBase(target, training.base);
     await changeWorkers((file) => withAdapter(file, training.conductor, target, bundledConductor));
     for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
     return await this.#change(trainingId, { adopted: true });
@@ -256,7 +262,9 @@ export class TrainingManager {
   async #cast(): Promise<TrainingCast> {
     const { loadWorkers, priced, clients, bundledConductor } = this.#options;
     const file = await loadWorkers();
-    const conductor = file.conductor === undefined ? bundledConductor : file.workers.find(({ id }) => id === file.conductor);
+    const conductor = file.conductor === undefined
+      ? bundledPlanner(file.workers, bundledConductor)
+      : file.workers.find(({ id }) => id === file.conductor);
     if (!conductor || conductor.provider !== 'local') {
       throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model".');
     }
@@ -294,6 +302,7 @@ export class TrainingManager {
     const work = async (): Promise<void> => {
       await change({ state: 'preparing', message: 'Getting ready.', progress: null });
       const cast = await this.#cast();
+      if (await isOutdated(training, parts)) throw new TrainingError(`This training cannot go on: ${OUTDATED}`);
       if (training.adapterBefore === undefined && cast.conductor.adapter !== undefined) await change({ adapterBefore: cast.conductor.adapter });
       await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, signal, change });
     };
@@ -332,6 +341,13 @@ export class TrainingManager {
   }
 }
 
+const OUTDATED = 'it was begun with an earlier version of the model that is part of Conductor. Begin another training.';
+
+/** Whether the model has other weights by now than those that the training began with. */
+async function isOutdated({ base, model }: Training, { baseOf }: TrainingRunParts): Promise<boolean> {
+  return base !== undefined && base !== (await baseOf?.({ model }));
+}
+
 /** How a training stands that ended with this; undefined where it only lets go. */
 function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefined {
   if (error instanceof Stopping) return undefined;
@@ -342,17 +358,20 @@ function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefin
   return { state: 'failed', message };
 }
 
-/** The bundled Conductor stands in the file once it has an adapter. */
+/** The bundled Conductor stands in the file while it has an adapter. */
 function withAdapter(file: WorkersFile, id: string, adapter: string | undefined, bundled: WorkerConfig | undefined): WorkersFile {
   const isMissing = bundled?.id === id && !file.workers.some((worker) => worker.id === id);
   const known = isMissing ? [...file.workers, bundled] : file.workers;
+  const isNeedless = (worker: WorkerConfig): boolean => worker.id === id && adapter === undefined && isBundled(worker, bundled);
+  const { conductor, ...rest } = file;
+  const planner = known.some((worker) => isNeedless(worker) && worker.id === conductor) ? undefined : isMissing ? id : conductor;
   return {
-    ...file,
-    ...(isMissing && { conductor: id }),
-    workers: known.map((worker) => {
+    ...rest,
+    ...(planner !== undefined && { conductor: planner }),
+    workers: known.filter((worker) => !isNeedless(worker)).map((worker) => {
       if (worker.id !== id) return worker;
-      const { adapter: _before, ...rest } = worker;
-      return adapter === undefined ? rest : { ...rest, adapter };
+      const { adapter: _before, ...others } = worker;
+      return adapter === undefined ? others : { ...others, adapter };
     }),
   };
 }

@@ -60,6 +60,8 @@ export interface TrainingRunParts {
   readonly graderTools: GraderTools;
   /** The model, with room to train an adapter of it; `close` frees it. */
   readonly openModel: (conductor: WorkerConfig) => Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }>;
+  /** SHA-256 of the weights of a model whose name does not tell them; undefined for any other. */
+  readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model'>) => Promise<string | undefined>) | undefined;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
 }

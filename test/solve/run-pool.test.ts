@@ -38,14 +38,19 @@ describe('who takes part in a run', () => {
   });
 
   it('is planned for by the bundled model where workers.json names nobody', async () => {
-    const bundledConductor = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: '/somewhere/conductor-mini', promptProfile: 'mini' });
+    const bundledConductor = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini' });
     const { conductor: _named, ...unnamed } = file;
     const sources = { hasKey: async () => true, priced: <T,>(worker: T): T => worker, bundledConductor, adapterVersion: async () => undefined };
     const request = runRequestSchema.parse({ question: 'why?' });
     const { policy, pool } = await castFor(request, { file: unnamed, ...sources });
-    expect(policy).toMatchObject({ kind: 'local', model: 'conductor-mini', worker: { model: '/somewhere/conductor-mini' }, promptVersion: 'mini-3' });
+    expect(policy).toMatchObject({ kind: 'local', model: 'conductor-mini', worker: { model: 'conductor-mini' }, promptVersion: 'mini-3' });
     expect(ids(pool)).toEqual(['planner', 'paid', 'free']);
     expect((await castFor(request, { file, ...sources })).policy.model).toBe('p');
+
+    // What it has learned stands there, and it still plans without being named.
+    const learned = { ...bundledConductor, enabled: false, adapter: '/home/me/adapters/one' };
+    const adapted = await castFor(request, { file: { ...unnamed, workers: [...unnamed.workers, learned] }, ...sources });
+    expect(adapted.policy.worker).toMatchObject({ id: 'conductor-mini', adapter: '/home/me/adapters/one' });
   });
 
   it('is held by the request\'s limits before the file\'s', async () => {

@@ -5,7 +5,8 @@ import { Journal } from '../../backend/journal/journal.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import { trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
-import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { checkAdapterBase } from '../../backend/train/adapter-base.ts';
 import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { delay } from '../../backend/workers/delay.ts';
@@ -31,6 +32,9 @@ let server: ScriptedServer;
 let script: (request: ScriptedRequest) => ScriptedAnswer;
 let workers: WorkersFile;
 let sandboxed: boolean;
+/** Of the weights of the model that is part of Conductor. */
+let base: string;
+const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini', enabled: false });
 const opened: { manager: TrainingManager; journal: Journal }[] = [];
 
 beforeEach(async () => {
@@ -42,6 +46,7 @@ beforeEach(async () => {
   script = () => 'The answer is 3.';
   server = await ScriptedServer.start((request) => script(request));
   sandboxed = true;
+  base = 'first';
   workers = workersFileSchema.parse({
     version: 1,
     conductor: 'tiny',
@@ -81,8 +86,10 @@ async function begin(): Promise<TrainingManager> {
         });
         return { model, close: () => model.close() };
       },
+      baseOf: async ({ model }) => (model === BUNDLED.model ? base : undefined),
       now: Date.now,
     },
+    bundledConductor: BUNDLED,
     clients: {
       secret: async () => null, confirm: async () => undefined, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}),
     },
@@ -142,6 +149,41 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await readFile(path.join(adapter!, 'adapter_model.safetensors'))).toEqual(await weights(trainingId));
     expect((await manager.goBack(trainingId)).adopted).toBe(false);
     expect(workers.workers[0]!.adapter).toBeUndefined();
+  });
+
+  it('of the model that is part of Conductor has it stand in workers.json while it has what it learned', async () => {
+    const { conductor: _nobody, ...rest } = workers;
+    workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
+    const before = workers;
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', conductor: 'conductor-mini', model: 'conductor-mini', base: 'first' });
+    await manager.adopt(trainingId);
+    const adapter = path.join(folder, 'adapters', trainingId);
+    expect(workers).toEqual({ ...before, conductor: 'conductor-mini', workers: [...before.workers, { ...BUNDLED, adapter }] });
+    await checkAdapterBase(adapter, 'first');
+    await expect(checkAdapterBase(adapter, 'second')).rejects.toThrow(/earlier version of the model that is part of Conductor.*train back/);
+
+    // It goes on from what it has learned.
+    const next = await manager.start({ workspace, config: { ...CONFIG, steps: 1 } });
+    expect(await over(manager, next.trainingId)).toMatchObject({ state: 'completed', adapterBefore: adapter });
+    await manager.goBack(trainingId);
+    expect(workers).toEqual(before);
+  });
+
+  it('of an earlier version of the model that is part of Conductor is not adopted and does not go on', async () => {
+    const { conductor: _nobody, ...rest } = workers;
+    workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
+    const manager = await begin();
+    const done = await manager.start({ workspace, config: CONFIG });
+    await over(manager, done.trainingId);
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await until(manager, trainingId, ({ step }) => step === 1);
+    await manager.pause(trainingId);
+    base = 'second';
+    await expect(manager.adopt(done.trainingId)).rejects.toThrow('earlier version');
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('earlier version') });
   });
 
   it('leaves out what is too long for the Conductor to read, and says so', async () => {

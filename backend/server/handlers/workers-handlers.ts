@@ -1,6 +1,7 @@
 import type { FoundServers } from '../../protocol/found-servers.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
+import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { loadWorkersFile, saveWorkersFile } from '../../workers/workers-file.ts';
@@ -104,7 +105,7 @@ export class PoolEditor {
     return {
       file, workers: statuses,
       ...(conductor !== undefined && { conductor }),
-      ...(bundledConductor && { bundledConductor }),
+      ...(bundledConductor && { bundledConductor: bundledPlanner(workers, bundledConductor) }),
       ...(warnAtPercent !== undefined && { warnAtPercent }),
     };
   }

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+
+/* An adapter fits the weights that it was trained on, and those of the model that is part of Conductor change with its versions. */
+
+/** In an adapter's folder. */
+const FILE = 'conductor-base.json';
+const schema = z.object({ sha256: z.string() });
+
+/** The files that make a model what it is. */
+const WEIGHTS = ['config.json', 'tokenizer.json', 'model.safetensors'] as const;
+
+/** The adapter was trained on other weights than the model has now; one sentence that says what to do. */
+export class OtherBaseError extends Error {
+  override readonly name = 'OtherBaseError';
+}
+
+/** SHA-256 of a model's weights, all of which are read: for small models. @param folder absolute */
+export async function baseOf(folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of WEIGHTS) hash.update(await readFile(path.join(folder, name)));
+  return hash.digest('hex');
+}
+
+/** Notes in an adapter's folder (absolute) which weights it was trained on. */
+export function writeAdapterBase(adapter: string, sha256: string): Promise<void> {
+  return writeFile(path.join(adapter, FILE), JSON.stringify({ sha256 }));
+}
+
+/** An adapter that says nothing of its weights is taken as it is. @throws OtherBaseError */
+export async function checkAdapterBase(adapter: string, sha256: string): Promise<void> {
+  const text = await readFile(path.join(adapter, FILE), 'utf8').catch(() => undefined);
+  if (text === undefined || baseIn(text) === sha256) return;
+  throw new OtherBaseError(
+    `the adapter ${adapter} was trained on an earlier version of the model that is part of Conductor: go back to the model without it ` +
+      '("Go back" in the training, or "conductor train back"), and train again.',
+  );
+}
+
+function baseIn(text: string): string | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data?.sha256;
+  } catch {
+    return undefined;
+  }
+}
