@@ -40,6 +40,7 @@ import { WorkerCaller } from './workers/call-worker.ts';
 import { delay } from './workers/delay.ts';
 import { findServers, placesOf } from './workers/find-servers.ts';
 import { loadPrices } from './workers/prices.ts';
+import { listModels } from './workers/list-models.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
@@ -145,6 +146,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     whyNoModel: (worker) => models.whyNot(worker),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     get bundledConductor() { return modelsRun ? bundled : undefined; },
+    listModels,
   }, clients);
 
   const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });

@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { workerConfigSchema } from './worker-config.ts';
 
 /*
- * Model servers that answer on this machine, as clients see them. What stands here was said by whatever listens at a port, so it is
- * bounded and shown as text.
+ * Model servers and their models, as clients see them. What stands here was said by whatever listens at an address, so it is bounded
+ * and shown as text.
  */
 
 /** Whose server it is; `other` has OpenAI's API and does not say. */
@@ -21,6 +22,9 @@ export const foundModelSchema = z.object({
 });
 export type FoundModel = z.infer<typeof foundModelSchema>;
 
+/** A hub of many providers has some hundred. */
+export const MAX_LISTED_MODELS = 1_000;
+
 export const foundServerSchema = z.object({
   kind: serverKindSchema,
   /** Up to where `/chat/completions` is added; always on this machine. */
@@ -28,7 +32,7 @@ export const foundServerSchema = z.object({
   /** It answers, and names its models only to who has its key. */
   needsKey: z.boolean(),
   /** Those that can answer a question, in the server's order. */
-  models: z.array(foundModelSchema).max(500),
+  models: z.array(foundModelSchema).max(MAX_LISTED_MODELS),
 });
 export type FoundServer = z.infer<typeof foundServerSchema>;
 
@@ -38,3 +42,26 @@ export const foundServersSchema = z.object({
   looked: z.array(z.object({ kind: serverKindSchema, port: z.number().int() })),
 });
 export type FoundServers = z.infer<typeof foundServersSchema>;
+
+/** A server that somebody named, to be asked for its models. */
+export const namedServerSchema = z.object({
+  provider: z.enum(['openai', 'openai-compatible', 'anthropic']),
+  /** Absent: the provider's own. */
+  baseUrl: workerConfigSchema.shape.baseUrl,
+  /** The key itself; it is sent to the server and kept nowhere. */
+  key: z.string().min(1).max(4_096).optional(),
+});
+export type NamedServer = z.infer<typeof namedServerSchema>;
+
+export const listedModelsSchema = z.object({
+  /**
+   * `listed`: it says which models it has. `unlisted`: it answers and does not. `refused`: it wants a key, or another one. `silent`:
+   * nothing answers. `unknown-host`: its name leads nowhere, as every name does without a network.
+   */
+  state: z.enum(['listed', 'unlisted', 'refused', 'silent', 'unknown-host']),
+  /** Where it answered: the address that was asked for, or with `/v1` where that one alone lists models. */
+  baseUrl: z.string(),
+  /** Those that can answer a question, in the server's order. */
+  models: z.array(foundModelSchema).max(MAX_LISTED_MODELS),
+});
+export type ListedModels = z.infer<typeof listedModelsSchema>;

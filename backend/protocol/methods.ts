@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { foundServersSchema } from './found-servers.ts';
+import { foundServersSchema, listedModelsSchema, namedServerSchema } from './found-servers.ts';
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
@@ -144,6 +144,8 @@ export const clientRequests = {
    */
   'backend/stop': { params: z.object({ ifIdle: z.boolean().default(false) }), result: nothing },
   'pool/get': { params: nothing, result: poolSchema },
+  /** Writes workers.json where there is none yet, with nobody in it. */
+  'pool/create': { params: nothing, result: poolSchema },
   /** Adds the worker, or replaces the one with the same id. */
   'worker/save': {
     params: z.object({ worker: workerConfigSchema, conductor: z.boolean().default(false) }),
@@ -154,11 +156,13 @@ export const clientRequests = {
   'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
   /** Model servers that answer on this machine, each asked for its list of models and nothing else. */
   'servers/find': { params: nothing, result: foundServersSchema },
-  /** One small real call; `worker` need not be saved yet. */
+  /** The models of a server that somebody named: it is asked for its list and nothing else. */
+  'servers/models': { params: z.object({ server: namedServerSchema }), result: listedModelsSchema },
+  /** One small real call; `worker` need not be saved yet. `kind`: of the failure, where it is one. */
   'worker/try': {
     params: z.object({ worker: workerConfigSchema }),
     result: z.object({
-      ok: z.boolean(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
+      ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
     }),
   },
   /** The models of this machine, those that are known to work, and the one that suits this machine. */

@@ -134,9 +134,12 @@ export function classifyProviderError(error: ProviderError, context: CallContext
 
 /** Codes of Node's network and TLS layers for a request that never reached a server. */
 const NEVER_SENT = new Set([
-  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED',
+  'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
+
+/** No name is found without a network, either. */
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 function classifyTransport(error: unknown, context: CallContext): WorkerError {
   const { usage } = context;
@@ -153,6 +156,9 @@ function classifyTransport(error: unknown, context: CallContext): WorkerError {
     }
     if (cause instanceof ResponseTooLargeError) return workerError('too-large', context, { usage, cause: error });
     const code = 'code' in cause ? String(cause.code) : '';
+    if (NO_SUCH_NAME.has(code)) {
+      return workerError('network', context, { unreachable: true, unknownHost: true, usage: NO_USAGE, cause: error });
+    }
     if (NEVER_SENT.has(code)) return workerError('network', context, { unreachable: true, usage: NO_USAGE, cause: error });
     if (code === 'UND_ERR_HEADERS_TIMEOUT') return workerError('first-token-timeout', context, { usage, cause: error });
     if (code === 'UND_ERR_BODY_TIMEOUT') return workerError('idle-timeout', context, { usage, cause: error });

@@ -8,6 +8,8 @@ export interface FailureDetails {
   readonly redirectTarget?: string | undefined;
   /** The server could not be reached at all: its name is unknown or nothing listens there. */
   readonly unreachable?: boolean | undefined;
+  /** The name of the server leads nowhere, as every name does without a network. */
+  readonly unknownHost?: boolean | undefined;
   /** The server answered with something that is no model's answer. */
   readonly contentType?: string | undefined;
 }
@@ -27,7 +29,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} does not accept ${key}${said}; set a valid one.`;
     case 'missing-key':
       return worker.key === undefined
-        ? `${name}: ${server} wants a key and the worker names none; add "key" to the worker.`
+        ? `${name}: ${server} wants a key and the worker has none; give it one.`
         : `${name} needs the key ${worker.key}, which is not set; set it and try again.`;
     case 'payment':
       return `${name}: the account at ${server} has no credit left${said}; top it up or use another worker.`;
@@ -35,13 +37,13 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} does not allow this call${said}; check what the key and the account may use.`;
     case 'not-found':
       if (details.redirectTarget !== undefined) {
-        return `${name}: ${server} redirects to ${details.redirectTarget}, which is not followed; set baseUrl to that address.`;
+        return `${name}: ${server} redirects to ${details.redirectTarget}, which is not followed; give the worker that address.`;
       }
       if (details.contentType !== undefined) {
-        return `${name}: ${server} answered with a web page instead of a model's answer; check baseUrl, which often ends in /v1.`;
+        return `${name}: ${server} answered with a web page instead of a model's answer; check the worker's address, which often ends in /v1.`;
       }
       if (worker.provider === 'vscode') return `${name}: VS Code does not offer the model "${worker.model}"; choose another.`;
-      return `${name}: ${server} does not have the model "${worker.model}" or the address${said}; check model and baseUrl.`;
+      return `${name}: ${server} does not have the model "${worker.model}" or the address${said}; check the model's name and the address.`;
     case 'invalid-request':
       return `${name}: ${server} refused the request${said}; check the worker's settings.`;
     case 'context-overflow':
@@ -53,6 +55,9 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
     case 'server':
       return `${name}: ${server} failed${said}; try again later or use another worker.`;
     case 'network':
+      if (details.unknownHost) {
+        return `${name}: the server ${server} cannot be found; is there a network connection, and is the address right?`;
+      }
       return details.unreachable
         ? `${name}: nothing answers at ${server}; is the server running and the address right?`
         : `${name}: the connection to ${server} broke; check the network and try again.`;
@@ -66,7 +71,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
     case 'incomplete':
       return `${name}: ${server} ended the answer before it was complete; try again.`;
     case 'invalid-response':
-      return `${name}: ${server} answered in a form that could not be read${said}; check provider and baseUrl.`;
+      return `${name}: ${server} answered in a form that could not be read${said}; check the worker's address, and that its server has the API that it is asked by.`;
     case 'too-large':
       return `${name}: ${server} sent more than an answer can hold and was stopped; ask for less in one step.`;
     case 'model-died':

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import type { FoundModel, FoundServer, FoundServers, ServerKind } from '../protocol/found-servers.ts';
+import { MAX_LISTED_MODELS, type FoundModel, type FoundServer, type FoundServers, type ServerKind } from '../protocol/found-servers.ts';
 
 /** Where a server of some kind listens unless somebody told it otherwise. */
 export interface ServerPlace {
@@ -27,7 +27,6 @@ export interface FindServersOptions {
 const TIMEOUT_MS = 1_500;
 /** A list of some hundred models takes a tenth of this. */
 const MAX_BODY_BYTES = 1024 * 1024;
-const MAX_MODELS = 500;
 
 /**
  * Looks for model servers on this machine: at each place, all at once, only by asking for the list of models. Nothing is sent but the
@@ -91,6 +90,12 @@ export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<st
   const { body } = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, signal);
   if (refusalSchema.safeParse(body).success) return 'unlisted';
   return openAiSchema.safeParse(body).data?.data.map(({ id }) => id);
+}
+
+/** The models that can answer, of the body of `GET /v1/models`, in OpenAI's words or Anthropic's; undefined where it is no such list. */
+export function modelsIn(body: unknown): FoundModel[] | undefined {
+  const list = openAiSchema.safeParse(body);
+  return list.success ? usable(list.data.data.map(openAiModel)) : undefined;
 }
 
 /** Past every proxy, and without following anybody elsewhere: what is asked here stays on this machine. */
@@ -167,11 +172,14 @@ function kindOf(owner: string | undefined): ServerKind {
   return owner === 'llamacpp' ? 'llama.cpp' : 'other';
 }
 
-/** Names of models that turn text into numbers, or sound into text. */
-const ANSWERS_NOTHING = /(?:^|[\W_])(?:[\w.]*embed\w*|bge|gte|e5|minilm|rerank\w*|whisper|tts)(?:[\W_]|$)/i;
+/** Names of models that turn text into numbers or pictures, sound into text, or judge what others wrote. */
+const ANSWERS_NOTHING = new RegExp(`(?:^|[\\W_])(?:${[
+  '[\\w.]*embed\\w*', 'bge', 'gte', 'e5', 'minilm', 'rerank\\w*', 'whisper', 'tts', 'dall-e', 'image', 'imagen', 'sora', 'veo', 'audio', 'realtime',
+  'transcribe', 'moderation', 'davinci', 'babbage',
+].join('|')})(?:[\\W_]|$)`, 'i');
 
 function usable(models: readonly Usable[]): FoundModel[] {
-  return models.filter((model) => model !== undefined && !ANSWERS_NOTHING.test(model.name)).slice(0, MAX_MODELS) as FoundModel[];
+  return models.filter((model) => model !== undefined && !ANSWERS_NOTHING.test(model.name)).slice(0, MAX_LISTED_MODELS) as FoundModel[];
 }
 
 function counted(name: string, said = parametersIn(name)): { parameters?: number } {

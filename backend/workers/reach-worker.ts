@@ -22,7 +22,7 @@ export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Pr
     const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
     if (names === 'unlisted') return { state: 'unlisted' };
     if (!names) {
-      return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server of models does: look at the worker's baseUrl.` };
+      return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server of models does: look at the worker's address.` };
     }
     // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.
     if (names.includes(model) || names.includes(`${model}:latest`)) return { state: 'answers' };

@@ -1,7 +1,8 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { WorkerError } from './errors.ts';
 
-const DEFAULT_BASE_URLS: Partial<Record<WorkerConfig['provider'], string>> = {
+/** Where the providers with one address of their own have it. */
+export const DEFAULT_BASE_URLS: Partial<Record<WorkerConfig['provider'], string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com',
 };
@@ -12,7 +13,7 @@ export function baseUrlOf(worker: WorkerConfig): string {
   if (baseUrl !== undefined) return baseUrl;
   throw new WorkerError({
     kind: 'invalid-request',
-    message: `Worker "${worker.id}" has no baseUrl: add the address of its server, such as http://127.0.0.1:11434/v1.`,
+    message: `Worker "${worker.id}" has no address: add that of its server as "baseUrl" in workers.json, such as http://127.0.0.1:11434/v1.`,
   });
 }
 

@@ -49,6 +49,6 @@ export async function tryWorker(worker: WorkerConfig, { caller, keys, clientMode
     return { ok: true, message, text: reply.text, ...cost };
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error;
-    return { ok: false, message: error.message, text: '', ...spent };
+    return { ok: false, kind: error.kind, message: error.message, text: '', ...spent };
   }
 }

@@ -87,3 +87,13 @@ test('who plans is chosen by name, and given back to the model that is part of C
     await withBundled.close();
   }
 });
+
+test('the file is written where there is none, and left as it is where there is one', async () => {
+  const client = await serving.open();
+  expect(await client.request('pool/create', {})).toMatchObject({ file: serving.workersFile, workers: [] });
+  expect(JSON.parse(await readFile(serving.workersFile, 'utf8'))).toMatchObject({ version: 1, workers: [] });
+  const own = '{ "version": 1,\n\n  "workers": [] }';
+  await writeFile(serving.workersFile, own);
+  await client.request('pool/create', {});
+  expect(await readFile(serving.workersFile, 'utf8')).toBe(own);
+});

@@ -160,7 +160,7 @@ test('a compatible worker without an address is told to name one', async () => {
   // A snapshot of a pool that was never validated.
   const worker = { ...workerOf({ provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1' }), baseUrl: undefined };
   const error = await rejection(caller.call(worker, HELLO, options));
-  expect((error as WorkerError).message).toContain('has no baseUrl');
+  expect((error as WorkerError).message).toContain('has no address');
 });
 
 describe('a model of VS Code', () => {
@@ -233,7 +233,7 @@ describe('trying a worker', () => {
     server.script(faults.refuse(500, {}));
     const { caller, keys, controller } = await setUp();
     const result = await tryWorker(worker, { caller, keys, signal: controller.signal });
-    expect(result).toMatchObject({ ok: false, text: '' });
+    expect(result).toMatchObject({ ok: false, kind: 'server', text: '' });
     expect(result.message).toContain('failed');
     expect(server.requests).toHaveLength(1);
   });

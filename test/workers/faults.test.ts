@@ -248,6 +248,17 @@ test('nothing listening is said so, with the address', async () => {
   }
 });
 
+test('a server whose name leads nowhere may be for want of a network', async () => {
+  for (const worker of workersAt('https://no-such-host.invalid')) {
+    const { caller, options } = await setUp();
+    const error = await rejection(caller.call(worker, HELLO, options));
+    expect((error as WorkerError).kind).toBe('network');
+    expect((error as WorkerError).message).toBe(
+      'Worker "ada": the server no-such-host.invalid cannot be found; is there a network connection, and is the address right?',
+    );
+  }
+});
+
 test('a redirect names where it leads and sends no key there', async () => {
   server.script(faults.redirect(`${other.url}/v1/chat/completions`));
   other.script(faults.answer('stolen'));

@@ -1,4 +1,5 @@
-import type { FoundServers } from '../../protocol/found-servers.ts';
+import { access } from 'node:fs/promises';
+import type { FoundServers, ListedModels, NamedServer } from '../../protocol/found-servers.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
@@ -21,11 +22,13 @@ export interface WorkersAccess {
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
   /** Model servers that answer on this machine. */
   findServers(signal: AbortSignal): Promise<FoundServers>;
+  /** The models of a server that somebody named. */
+  listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels>;
   /** Plans where the file names nobody. */
   readonly bundledConductor?: WorkerConfig | undefined;
 }
 
-type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find';
+type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find' | 'servers/models' | 'pool/create';
 type KeyHolders = Pick<ClientRegistry, 'secret' | 'can'>;
 
 /** The pool as clients see it and change it. Shared by all sessions, so that changes of two clients follow one another. */
@@ -78,6 +81,16 @@ export class PoolEditor {
 
   findServers(signal: AbortSignal): Promise<FoundServers> {
     return this.#access.findServers(signal);
+  }
+
+  listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels> {
+    return this.#access.listModels(server, signal);
+  }
+
+  /** The file as it is, written where there was none. */
+  async create(): Promise<Pool> {
+    const isThere = await access(this.#access.file).then(() => true, () => false);
+    return isThere ? this.get() : this.#changed((file) => file);
   }
 
   try(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
@@ -135,6 +148,8 @@ export function workersHandlers(pool: PoolEditor): RequestHandlers<ClientRequest
     'worker/remove': ({ id }) => pool.remove(id),
     'worker/try': ({ worker }, { signal }) => pool.try(worker, signal),
     'conductor/choose': ({ id }) => pool.chooseConductor(id),
+    'pool/create': () => pool.create(),
+    'servers/models': ({ server }, { signal }) => pool.listModels(server, signal),
     'servers/find': (_params, { signal }) => pool.findServers(signal),
   };
 }

@@ -53,6 +53,7 @@ export async function serve(
         isPriced: ({ model }) => model === 'priced',
         whyNoModel: ({ model }) => Promise.resolve(model === 'gone' ? 'It is gone.' : undefined),
         findServers: () => Promise.resolve({ servers: [], looked: [] }),
+        listModels: () => Promise.reject(new Error('not here')),
         bundledConductor,
       },
       clients,
