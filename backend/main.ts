@@ -67,14 +67,14 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     limits.setWorkers(file.workers);
     return file;
   };
-  const models = modelParts({
-    home,
   const bundledModel = findBundledModel();
   const bundled = bundledModel?.conductor;
+  const models = modelParts({
+    home,
     loadWorkers,
+    bundled: bundledModel,
     confirmCuda: ({ question }, signal) => clients.confirm(
       { title: 'Download the CUDA libraries?', detail: `The local model would run on the GPU. ${question}`, accept: 'Download' },
-    bundled: bundledModel,
       AbortSignal.any([signal, AbortSignal.timeout(CONSENT_TIMEOUT_MS)]),
     ).catch(() => undefined),
     log,
@@ -145,8 +145,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     isPriced: (worker) => prices.of(worker) !== undefined,
     whyNoModel: (worker) => models.whyNot(worker),
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
-    get bundledConductor() { return modelsRun ? bundled : undefined; },
     listModels,
+    get bundledConductor() { return modelsRun ? bundled : undefined; },
   }, clients);
 
   const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });
