@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import type { FoundServers, ListedModels, NamedServer } from '../../protocol/found-servers.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
-import { RequestError } from '../../protocol/request-error.ts';
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
+import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { loadWorkersFile, saveWorkersFile } from '../../workers/workers-file.ts';
