@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { DEFAULT_WARN_AT_PERCENT } from '../backend/protocol/budget-limits.ts';
-import { formatTokens, formatUsd } from '../backend/protocol/figures.ts';
+import { formatMoney, formatTokens, formatUsd } from '../backend/protocol/figures.ts';
 import type { BudgetWarning, StoredEvent } from '../backend/protocol/run-events.ts';
 import type { TrainingSummary } from '../backend/protocol/training.ts';
 import { isNews, nearlySpent, subjectOf, subjectOfTraining, type ToldMemory } from './nearly-spent.ts';
@@ -32,9 +32,9 @@ export class BudgetNotices {
   /** @param warnAtPercent as workers.json says, where it does */
   onTrainings(trainings: readonly TrainingSummary[], warnAtPercent = DEFAULT_WARN_AT_PERCENT): void {
     for (const training of nearlySpent(trainings, warnAtPercent)) {
-      const { trainingId, conductor, spentUsd, maxUsd } = training;
+      const { trainingId, conductor, spentUsd, unpricedTokens, maxUsd } = training;
       const message = vscode.l10n.t(
-        'The training of "{0}" has spent {1} of the {2} that it may cost. At the limit it pauses.', conductor, formatUsd(spentUsd), formatUsd(maxUsd),
+        'The training of "{0}" has spent {1} of the {2} that it may cost. At the limit it pauses.', conductor, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd),
       );
       this.#tell(subjectOfTraining(training), message, {
         label: vscode.l10n.t('Raise Budget…'), act: () => this.#options.raiseTraining(trainingId),

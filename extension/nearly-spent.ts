@@ -1,3 +1,4 @@
+import { unpricedTokensFor } from '../backend/protocol/budget-limits.ts';
 import type { StoredEvent } from '../backend/protocol/run-events.ts';
 import type { TrainingSummary } from '../backend/protocol/training.ts';
 import { isUnderWay } from './trainings.ts';
@@ -26,9 +27,12 @@ export function subjectOf({ runId, at, event }: StoredEvent): string | undefined
   return event.limit.startsWith('day') ? `day ${new Date(at).toDateString()}` : `run ${runId}`;
 }
 
-/** Trainings under way that have spent so many hundredths of their dollars. */
+/** Trainings under way that have spent so many hundredths of their dollars, or of the tokens that these stand for where no price is known. */
 export function nearlySpent(trainings: readonly TrainingSummary[], percent: number): readonly TrainingSummary[] {
-  return trainings.filter((training) => isUnderWay(training) && training.spentUsd >= (training.maxUsd * percent) / 100);
+  return trainings.filter((training) => {
+    const { spentUsd, unpricedTokens, maxUsd } = training;
+    return isUnderWay(training) && Math.max(spentUsd / maxUsd, unpricedTokens / unpricedTokensFor(maxUsd)) >= percent / 100;
+  });
 }
 
 /** With a larger budget a training may come near its end once more. */

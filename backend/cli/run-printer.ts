@@ -193,7 +193,7 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
       if (run.outcome === 'unchecked') return ['Unchecked', style('yellow', message)];
       return ['Red', style('red', `✗ Not verified: ${message}`)];
     case 'stopped':
-      return ['Stopped', style('yellow', message)];
+      return ['Stopped', style('yellow', `${message}${goesOnWith(run)}`)];
     case 'cancelled':
       return ['Cancelled', `nothing more is paid for; "conductor runs resume ${run.runId}" goes on`];
     case 'failed':
@@ -201,6 +201,17 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
     case 'running':
     case 'waiting':
       return ['Going on', message];
+  }
+}
+
+/** How a run goes on that a limit has stopped. */
+function goesOnWith({ runId, stoppedBy }: Pick<RunSnapshot, 'runId' | 'stoppedBy'>): string {
+  switch (stoppedBy) {
+    case undefined: return '';
+    case 'runUsd': return ` It goes on with: conductor runs resume ${runId} --max-usd N`;
+    case 'runTokens': return ` It goes on with: conductor runs resume ${runId} --max-tokens N`;
+    case 'dayUsd':
+    case 'dayTokens': return ` Raise "${stoppedBy}" in workers.json; then it goes on with: conductor runs resume ${runId}`;
   }
 }
 

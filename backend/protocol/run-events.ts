@@ -195,6 +195,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     reason: z.enum(['budget']),
     /** Which limit does not hold the next call; absent for a training's. */
     limit: budgetLimitSchema.optional(),
+    /** The lowest limit that would hold that call, in its unit. */
+    needed: z.number().nonnegative().optional(),
     message: z.string(),
   }),
   /** The run goes on; once for each limit that is nearly spent. */

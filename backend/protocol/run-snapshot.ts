@@ -126,6 +126,8 @@ export interface RunSnapshot {
   readonly message?: string;
   /** The limit that the run stopped at. */
   readonly stoppedBy?: BudgetLimit;
+  /** The lowest limit that it could go on with. */
+  readonly needed?: number;
   /** Limits that were nearly spent, since the run began or somebody last resumed it. */
   readonly warnings?: readonly BudgetWarning[];
   readonly failure?: Failure;
@@ -173,7 +175,7 @@ function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'
 export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
   if (stored.seq <= run.seq) return run;
   const { event, at } = stored;
-  const { message: _message, failure: _failure, stoppedBy: _limit, ...kept } = run;
+  const { message: _message, failure: _failure, stoppedBy: _limit, needed: _needed, ...kept } = run;
   const next: RunSnapshot = { ...kept, seq: stored.seq, updatedAt: at, state: 'running' };
   switch (event.type) {
     case 'run.accepted':
@@ -249,7 +251,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'verify.completed':
       return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));
     case 'run.stopped':
-      return { ...next, state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }) };
+      return { ...next, state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }), ...(event.needed !== undefined && { needed: event.needed }) };
     case 'budget.warned': {
       const { limit, spent, of } = event;
       return { ...next, warnings: [...(next.warnings ?? []), { limit, spent, of }] };

@@ -3,6 +3,3 @@
 /** The most of a document that is told on either side of the cursor, in UTF-16 units; far less of it is sent to a worker. */
 export const MAX_TOLD_BEFORE = 32_000;
 export const MAX_TOLD_AFTER = 8_000;
-
-/** So many tokens stand for a dollar where no price is known, as in the budgets of workers.json. */
-export const UNPRICED_TOKENS_PER_USD = 400_000;

@@ -87,7 +87,7 @@ export const trainingConfigSchema = z.strictObject({
     /** Plans for each held-out task, of each of the two that are compared. */
     samples: count.max(64).default(4),
   }).prefault({}),
-  /** Of all rollouts together. Nothing is begun that could go beyond. */
+  /** Of all rollouts together. Nothing is begun that could go beyond. Of workers without a known price the dollars hold the tokens: `unpricedTokensFor`. */
   budget: z.strictObject({ usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),
   /** Rollouts under way at once. */
   parallel: count.max(64).default(8),
@@ -165,8 +165,11 @@ export const trainingSchema = z.object({
   metrics: z.array(stepMetricsSchema),
   /** Of the step under way, or of the last one: its number, from 1, and what has come of it so far. */
   rollouts: z.object({ step: z.number().int(), list: z.array(rolloutSchema) }).optional(),
+  /** Of workers that cost something; models of this machine are in neither. */
   spentUsd: z.number(),
   spentTokens: z.number(),
+  /** How many of these were workers' whose price is not known. */
+  unpricedTokens: z.number().default(0),
   /** Of work alone, without pauses. */
   secondsPerStep: z.number().optional(),
   comparison: comparisonSchema.optional(),
@@ -181,7 +184,7 @@ export type Training = z.infer<typeof trainingSchema>;
 /** What has changed, and nothing else. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
-    config: true, state: true, message: true, tasks: true, step: true, spentUsd: true, spentTokens: true, secondsPerStep: true, comparison: true,
+    config: true, state: true, message: true, tasks: true, step: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true,
     adapterBefore: true, adopted: true,
   }).partial().shape,
   /** Null where nothing is counted any more. */
@@ -201,7 +204,7 @@ export type TrainingEvent = z.infer<typeof trainingEventSchema>;
 export const trainingSummarySchema = z.object({
   ...trainingSchema.pick({
     trainingId: true, workspace: true, conductor: true, model: true, state: true, message: true, startedAt: true, updatedAt: true, step: true,
-    spentUsd: true, adopted: true, simulated: true,
+    spentUsd: true, unpricedTokens: true, adopted: true, simulated: true,
   }).shape,
   steps: z.number().int(),
   maxUsd: z.number(),
@@ -210,10 +213,10 @@ export type TrainingSummary = z.infer<typeof trainingSummarySchema>;
 
 export function trainingSummaryOf(training: Training): TrainingSummary {
   const {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, adopted, simulated, config: { steps, budget },
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, adopted, simulated, config: { steps, budget },
   } = training;
   return {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, adopted, simulated, steps, maxUsd: budget.usd,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, adopted, simulated, steps, maxUsd: budget.usd,
   };
 }
 

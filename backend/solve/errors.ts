@@ -15,10 +15,13 @@ export class RunNotFoundError extends Error {
 /** A limit of the run, or of the day, does not hold the next call. Nothing was sent. */
 export class LimitReachedError extends BudgetSpentError {
   readonly limit: BudgetLimit;
+  /** The lowest limit that would hold the call: dollars or tokens. */
+  readonly needed: number;
 
-  constructor(limit: BudgetLimit, scope: string, message: string) {
+  constructor({ limit, needed, scope, message }: { limit: BudgetLimit; needed: number; scope: string; message: string }) {
     super(scope, message);
     this.limit = limit;
+    this.needed = needed;
   }
 }
 

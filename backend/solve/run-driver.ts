@@ -104,8 +104,8 @@ export class RunDriver {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof BudgetSpentError) {
-        const limit = error instanceof LimitReachedError ? error.limit : undefined;
-        this.#record({ type: 'run.stopped', reason: 'budget', limit, message: error.message });
+        const { limit, needed } = error instanceof LimitReachedError ? error : {};
+        this.#record({ type: 'run.stopped', reason: 'budget', limit, needed, message: error.message });
       }
       else this.#record({ type: 'run.failed', failure: this.#options.failureOf(error) });
     }
@@ -216,7 +216,7 @@ export class RunDriver {
         type: 'step.skipped',
         round: this.#round,
         step: step.index,
-        reason: error instanceof BudgetSpentError ? 'The budget is spent.' : `Step ${because.index + 1} failed.`,
+        reason: error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`,
       }),
     });
     if (!result.ok) throw result.error;

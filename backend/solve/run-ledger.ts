@@ -1,8 +1,10 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
+import { unpricedTokensFor } from '../protocol/budget-limits.ts';
+import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Budget } from '../protocol/worker-config.ts';
+import type { Budget, BudgetLimit } from '../protocol/worker-config.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
-import type { Ledger, Reservation, Reserved } from '../workers/ledger.ts';
+import type { Asked, Ledger, Reservation } from '../workers/ledger.ts';
 import { LimitReachedError } from './errors.ts';
 
 export interface RunLedgerOptions {
@@ -14,7 +16,15 @@ export interface RunLedgerOptions {
   readonly training?: BudgetScope | undefined;
 }
 
-/** Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. */
+/** What workers without a known price may use of a training's dollars, in tokens. */
+export function unpricedScope({ name, limitUsd }: BudgetScope): BudgetScope {
+  return { name: `${name}.unpriced`, ...(limitUsd !== undefined && { limitTokens: unpricedTokensFor(limitUsd) }) };
+}
+
+/**
+ * Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. One that nobody sends a
+ * bill for is held by nothing: a model of this machine goes on when the money is spent, and takes nothing of it.
+ */
 export class RunLedger implements Ledger {
   readonly #options: RunLedgerOptions;
 
@@ -22,19 +32,20 @@ export class RunLedger implements Ledger {
     this.#options = options;
   }
 
-  reserve(amount: Reserved): Reservation {
+  reserve(amount: Asked): Reservation {
     const { run, budget } = this.#options;
-    const answer = budget.reserve({ runId: run.runId, scopes: this.#scopes(), usd: amount.usd, tokens: amount.tokens });
+    const answer = budget.reserve({ runId: run.runId, scopes: amount.isFree ? [] : this.#scopes(amount), usd: amount.usd, tokens: amount.tokens });
     if (!answer.granted) throw refusal(answer, this.#options);
     return { id: answer.reservationId };
   }
 
-  #scopes(): BudgetScope[] {
+  #scopes({ usd }: Asked): BudgetScope[] {
     const { run: { runId, budget: limits }, now, training } = this.#options;
     return [
       runScope(runId, limits),
       dayScope(limits, now()),
       ...(training ? [training] : []),
+      ...(training && usd === undefined ? [unpricedScope(training)] : []),
     ];
   }
 }
@@ -56,18 +67,23 @@ export function localDay(at: number): string {
 }
 
 function refusal(
-  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>,
-  { run: { runId, request }, training }: RunLedgerOptions,
+  { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { training }: RunLedgerOptions,
 ): BudgetSpentError {
-  const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
-  const over = `does not hold another call of up to ${amount(asked)}: ${amount(spent)} are spent and ${amount(reserved)} set aside.`;
-  if (scope === training?.name) return new BudgetSpentError(scope, `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`);
-  const whose = scope.startsWith('day:') ? 'the day' : 'this run';
-  const setting = `${scope.startsWith('day:') ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}` as const;
-  // A limit that came with the question stands before the file's.
-  const option = { runUsd: '--max-usd', runTokens: '--max-tokens', dayUsd: undefined, dayTokens: undefined }[setting];
-  const remedy = option !== undefined && request.budget?.[setting] !== undefined
-    ? `Resume the run with more: conductor runs resume ${runId} ${option} N`
-    : `Raise "${setting}" in workers.json and resume the run.`;
-  return new LimitReachedError(setting, scope, `The budget of ${whose} (${amount(limit)}) ${over} ${remedy}`);
+  const amount = (value: number): string => (unit === 'usd' ? formatUsd(value) : `${formatTokens(value)} tokens`);
+  const aside = reserved > 0 ? ` and ${amount(reserved)} set aside for calls under way` : '';
+  const over = `does not hold the next call, which may take ${amount(asked)}: ${amount(spent)} are spent${aside}.`;
+  if (training && scope === training.name) {
+    return new BudgetSpentError(scope, `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`);
+  }
+  if (training && scope === unpricedScope(training).name) {
+    const dollars = formatUsd(training.limitUsd ?? 0);
+    return new BudgetSpentError(
+      scope, `The budget of this training (${dollars}, which is ${amount(limit)} where no price is known) ${over} Go on with a larger one.`,
+    );
+  }
+  const isDay = scope.startsWith('day:');
+  const setting: BudgetLimit = `${isDay ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}`;
+  const needed = spent + reserved + asked;
+  const message = `The budget of ${isDay ? 'the day' : 'this run'} (${amount(limit)}) ${over} Resume the run with a higher limit.`;
+  return new LimitReachedError({ limit: setting, needed, scope, message });
 }

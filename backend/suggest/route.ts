@@ -10,8 +10,8 @@ import type { LocalConductor } from '../solve/run-manager.ts';
 import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
 import { unlessAborted } from '../solve/unless-aborted.ts';
 import { fillsGaps } from '../workers/fill-in-templates.ts';
+import { isFree } from '../workers/is-free.ts';
 import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
-import { isFree } from './is-free.ts';
 import type { RoutesFile } from './routes-file.ts';
 
 /** A paid call of the Conductor's model. */

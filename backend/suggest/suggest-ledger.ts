@@ -1,9 +1,9 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
 import type { Journal } from '../journal/journal.ts';
+import { unpricedTokensFor } from '../protocol/budget-limits.ts';
 import { formatTokens } from '../protocol/figures.ts';
 import type { Failure } from '../protocol/run-events.ts';
 import type { SuggestResult } from '../protocol/suggestions.ts';
-import { UNPRICED_TOKENS_PER_USD } from '../protocol/suggestion-limits.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
 import type { Budget } from '../protocol/worker-config.ts';
 import { dayScope, localDay } from '../solve/run-ledger.ts';
@@ -76,7 +76,7 @@ export class SuggestLedger implements Ledger, AttemptLog {
     if (isFree) return [{ name }];
     return [
       { name, limitUsd: maxUsdPerDay },
-      ...(isPriced ? [] : [{ name: unpricedOfDay(now()), limitTokens: Math.floor(maxUsdPerDay * UNPRICED_TOKENS_PER_USD) }]),
+      ...(isPriced ? [] : [{ name: unpricedOfDay(now()), limitTokens: unpricedTokensFor(maxUsdPerDay) }]),
       dayScope(limits, now()),
     ];
   }

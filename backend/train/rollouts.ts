@@ -10,7 +10,7 @@ import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
 import { MeteredPolicy } from '../solve/metered-policy.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from '../solve/run-driver.ts';
-import { RunLedger } from '../solve/run-ledger.ts';
+import { RunLedger, unpricedScope } from '../solve/run-ledger.ts';
 import { pastRound } from '../solve/round.ts';
 import { profileOf } from '../solve/run-pool.ts';
 import { RunRecorder } from '../solve/run-recorder.ts';
@@ -85,9 +85,10 @@ export class Rollouts {
     this.#scope = { name: options.scope, limitUsd: options.budget.usd, limitTokens: options.budget.tokens };
   }
 
-  /** Of this training, in all its processes: dollars and tokens. */
-  get spent(): { readonly usd: number; readonly tokens: number } {
-    return this.#options.journal.budget.spent(this.#scope.name);
+  /** Of this training, in all its processes: dollars, tokens, and those of workers without a known price. */
+  get spent(): { readonly usd: number; readonly tokens: number; readonly unpricedTokens: number } {
+    const { budget } = this.#options.journal;
+    return { ...budget.spent(this.#scope.name), unpricedTokens: budget.spent(unpricedScope(this.#scope).name).tokens };
   }
 
   /**

@@ -111,6 +111,7 @@ export class TrainingManager {
       metrics: [],
       spentUsd: 0,
       spentTokens: 0,
+      unpricedTokens: 0,
       adopted: false,
       simulated: pool.some(({ simulated }) => simulated),
     };

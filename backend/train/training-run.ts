@@ -116,9 +116,9 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     });
     const profile = profileOf(cast.conductor);
     const rollouts = rolloutsFor('rollout');
-    const spent = (): Pick<Training, 'spentUsd' | 'spentTokens'> => {
-      const { usd, tokens } = rollouts.spent;
-      return { spentUsd: usd, spentTokens: tokens };
+    const spent = (): Pick<Training, 'spentUsd' | 'spentTokens' | 'unpricedTokens'> => {
+      const { usd, tokens, unpricedTokens } = rollouts.spent;
+      return { spentUsd: usd, spentTokens: tokens, unpricedTokens };
     };
 
     const { adapter } = cast.conductor;

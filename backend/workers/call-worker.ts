@@ -9,6 +9,7 @@ import { delay as realDelay, type Delay } from './delay.ts';
 import { WorkerError } from './errors.ts';
 import { estimateUsage } from './estimate-tokens.ts';
 import { FillInForms } from './fill-in-forms.ts';
+import { isFree } from './is-free.ts';
 import type { KeySource } from './key-source.ts';
 import type { Attempt, AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
 import type { LocalModelSource } from './local-adapter.ts';
@@ -128,7 +129,7 @@ export class WorkerCaller {
       key, clientModel, localModel: this.#localModel, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);
-    const reservation = ledger.reserve(reserved);
+    const reservation = ledger.reserve({ ...reserved, isFree: isFree({ ...worker, price: this.#prices.of(worker) }) });
     const attempt: Attempt = { attemptId: randomUUID(), worker: worker.id, number, reserved, reservation };
     attempts.started(attempt);
     options.onAttempt?.(attempt);

@@ -17,12 +17,18 @@ export interface Reserved {
   readonly tokens: number;
 }
 
+/** What a call needs of whoever lends the money for it. */
+export interface Asked extends Reserved {
+  /** Nobody sends a bill for it: it is held by no limit and counts in none. */
+  readonly isFree: boolean;
+}
+
 export interface Ledger {
   /**
    * Sets the amount aside in every scope it concerns (run, day, training), in one transaction across processes.
    * @throws BudgetSpentError when a scope has not that much left; then nothing is set aside.
    */
-  reserve(amount: Reserved): Reservation;
+  reserve(amount: Asked): Reservation;
 }
 
 export interface Attempt {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
-import { UNPRICED_TOKENS_PER_USD } from '../../backend/protocol/suggestion-limits.ts';
+import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import type { WorkerStatus } from '../../backend/protocol/methods.ts';
 import { messageOf, type BackendConnection } from '../backend-connection.ts';
 import { AdaptivePause } from './adaptive-pause.ts';
@@ -165,12 +165,12 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
       vscode.l10n.t('The Conductor chooses it once for each language and project; a setting can name it instead.'),
       vscode.l10n.t('Ignored files and lines that look like secrets are never sent.'),
       vscode.l10n.t(
-        'Each suggestion costs what the worker costs. All of a day stop at {0}, which is a setting, too.',
+        'Each suggestion costs what the worker costs. Suggestions stop at {0} a day, which is a setting, too.',
         formatUsd(maxUsdPerDay),
       ),
       ...(unpriced.length === 0 ? [] : [vscode.l10n.t(
-        'Unpriced: {0}. Their suggestions of a day stop at {1} tokens.',
-        namesOf(unpriced), formatTokens(maxUsdPerDay * UNPRICED_TOKENS_PER_USD),
+        'Unpriced: {0}. Their suggestions stop at {1} tokens a day.',
+        namesOf(unpriced), formatTokens(unpricedTokensFor(maxUsdPerDay)),
       )]),
     ].join('\n\n');
     const title = vscode.l10n.t('Suggestions while you type');

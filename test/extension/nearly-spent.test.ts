@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3_600_000;
 const warned = (limit: BudgetLimit, { runId = 'r1', at = NOON } = {}): StoredEvent =>
   ({ runId, seq: 7, at, event: { type: 'budget.warned', limit, spent: 8, of: 10 } });
 const training = (more: Partial<TrainingSummary>): TrainingSummary =>
-  ({ trainingId: 't1', state: 'training', spentUsd: 8, maxUsd: 10, ...more }) as TrainingSummary;
+  ({ trainingId: 't1', state: 'training', spentUsd: 8, unpricedTokens: 0, maxUsd: 10, ...more }) as TrainingSummary;
 
 /** What is shown of a row of subjects. */
 function shown(subjects: readonly (string | undefined)[]): boolean[] {
@@ -40,6 +40,8 @@ describe('a limit that is nearly spent is told of', () => {
 it.each<[string, Partial<TrainingSummary>, boolean]>([
   ['at the level', { spentUsd: 8 }, true],
   ['below it', { spentUsd: 7.99 }, false],
+  ['at the level in tokens of workers without a price', { spentUsd: 0, unpricedTokens: 3_200_000 }, true],
+  ['below that', { spentUsd: 0, unpricedTokens: 3_100_000 }, false],
   ['paused', { spentUsd: 9, state: 'paused' }, false],
   ['over', { spentUsd: 9, state: 'completed' }, false],
 ])('a training is near its limit or not: %s', (_what, more, near) => {

@@ -10,7 +10,7 @@ import { serve } from './support/serving.ts';
 
 const START: Training = trainingSchema.parse({
   trainingId: 't', workspace: '/app', conductor: 'tiny', model: 'tiny', config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.',
-  startedAt: 1, updatedAt: 1, tasks: { train: 4, heldOut: 2 }, step: 0, metrics: [], spentUsd: 0, spentTokens: 0, adopted: false, simulated: false,
+  startedAt: 1, updatedAt: 1, tasks: { train: 4, heldOut: 2 }, step: 0, metrics: [], spentUsd: 0, spentTokens: 0, unpricedTokens: 0, adopted: false, simulated: false,
 });
 
 /** A training that the test changes by hand. */

@@ -331,7 +331,10 @@ describe('money', () => {
     const runs = manager();
     const runId = await runs.start(request());
     const stopped = await over(runs, runId);
-    expect(stopped).toMatchObject({ state: 'stopped', stoppedBy: 'runTokens', message: expect.stringContaining('runTokens') });
+    expect(stopped).toMatchObject({ state: 'stopped', stoppedBy: 'runTokens', message: expect.stringMatching(/^The budget of this run \(4\.0k tokens\) does not hold the next call/) });
+    // What is spent, and the call that was refused.
+    expect(stopped.needed).toBeGreaterThan(5_000);
+    expect(stopped.rounds[0]?.steps[1]?.reason ?? '').not.toContain('spent');
     expect(stopped.rounds[0]?.steps[0]?.state).toBe('completed');
     expect(server.of('second')).toHaveLength(0);
 
@@ -372,14 +375,17 @@ describe('money', () => {
   });
 });
 
-it('a run whose limit came with its question says how to go on with more, and does', async () => {
+it('a run that stopped at its limit says what its next call needs, and goes on with that much', async () => {
   const runs = manager();
   const runId = await runs.start(request({ budget: { runUsd: 0.000_001 } }));
-  const { message } = await over(runs, runId);
-  expect(message).toContain(`conductor runs resume ${runId} --max-usd`);
-  expect(message).not.toContain('workers.json');
-  await runs.resume(runId, { runUsd: 1 });
-  expect(await when(runs, runId, ({ state }) => state === 'completed')).toMatchObject({ outcome: 'verified', budget: { runUsd: 1 } });
+  const { message, needed } = await over(runs, runId);
+  expect(message).toMatch(/: \$0 are spent\. Resume the run with a higher limit\.$/);
+  expect(needed).toBeGreaterThan(0.000_001);
+  const runUsd = 10 * needed!;
+  await runs.resume(runId, { runUsd });
+  const completed = await when(runs, runId, ({ state }) => state === 'completed');
+  expect(completed).toMatchObject({ outcome: 'verified', budget: { runUsd } });
+  expect(completed).not.toHaveProperty('needed');
 });
 
 describe('keys', () => {

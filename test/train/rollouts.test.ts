@@ -178,7 +178,7 @@ describe('a rollout', () => {
     const budget = budgetSchema.parse({});
     const poor = await rollouts({ budget: { ...budget, usd: 0.104 } });
     await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(TrainingBudgetError);
-    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.1040\).*Go on with a larger one/);
+    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.104\).*Go on with a larger one/);
     expect(poor.spent.usd).toBeLessThan(0.104);
     const asked = server.requests.length;
     const rich = await rollouts({ budget: { ...budget, usd: 5 } });

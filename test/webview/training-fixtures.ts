@@ -43,7 +43,7 @@ export function training(change: Partial<Training> = {}): Training {
     trainingId: 'training-1', seq: 0, workspace: '/home/ada/intervals', conductor: 'qwen3-1.7b', model: 'Qwen/Qwen3-1.7B',
     config: trainingConfigSchema.parse({}), state: 'training', message: 'Training.', startedAt: BEGIN, updatedAt: BEGIN + 1_900_000,
     tasks: { train: 27, heldOut: 12 }, metrics: Array.from({ length: step }, (_, index) => metricsOf(index)),
-    spentUsd: 0.034 * step, spentTokens: 61_000 * step, adopted: false, simulated: false, ...change, step,
+    spentUsd: 0.034 * step, spentTokens: 61_000 * step, unpricedTokens: 0, adopted: false, simulated: false, ...change, step,
   } satisfies Training);
 }
 
