@@ -9,6 +9,7 @@ import { holderName } from './journal/leases.ts';
 import { explainModelError, modelParts } from './model-parts.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
 import { isProcessAlive } from './protocol/client/process-alive.ts';
+import { DEMONSTRATION_FOLDER } from './protocol/demonstration-runs.ts';
 import { VERSION } from './protocol/product-version.ts';
 import { runRequestSchema } from './protocol/run-request.ts';
 import { workerConfigSchema, type WorkersFile } from './protocol/worker-config.ts';
@@ -39,8 +40,8 @@ import { Verifier } from './verify/verify.ts';
 import { WorkerCaller } from './workers/call-worker.ts';
 import { delay } from './workers/delay.ts';
 import { findServers, placesOf } from './workers/find-servers.ts';
-import { loadPrices } from './workers/prices.ts';
 import { listModels } from './workers/list-models.ts';
+import { loadPrices } from './workers/prices.ts';
 import { ProviderLimits } from './workers/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
@@ -92,7 +93,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   // Where onnxruntime does not load, the model that is part of Conductor cannot plan. Nobody waits for that to be known.
   let modelsRun = true;
   runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
-  const demonstration = new Demonstration(path.join(home, 'demonstration'));
+  const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
   const journal = Journal.open(path.join(home, 'journal.sqlite'));

@@ -1,7 +1,10 @@
 import * as vscode from 'vscode';
 import type { FileEdit } from '../backend/protocol/methods.ts';
-import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
-import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import type { AppliedAnswer, ApplyOutcome } from '../backend/protocol/panel-messages.ts';
+import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { brokenCount } from '../backend/protocol/test-changes.ts';
+import type { Verdict } from '../backend/protocol/verdict.ts';
+import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { Applied } from './applied-answer.ts';
 import { applyEdits, placeEdits, undoEdits, type Obstacle, type PlacedEdit } from './apply-edits.ts';
 import type { BackendConnection } from './backend-connection.ts';
@@ -40,7 +43,14 @@ export class AnswerReview {
 
   constructor(options: AnswerReviewOptions) {
     this.#options = options;
-    options.contextKeys.set('canUndo', options.memory.get(APPLIED_KEY) !== undefined);
+    options.contextKeys.set('canUndo', this.undoable !== undefined);
+  }
+
+  /** What was applied last and can be taken back. Its edits are checked once that is asked for. */
+  get undoable(): AppliedAnswer | undefined {
+    const { runId, edits } = this.#options.memory.get<Partial<Applied>>(APPLIED_KEY) ?? {};
+    if (typeof runId !== 'string' || !Array.isArray(edits)) return undefined;
+    return { runId, files: edits.flatMap(({ path, after }) => (after === null ? [] : [path])) };
   }
 
   /** Ends the review when the person closes its tab. A tab that VS Code restored after a reload has lost its review and is closed. */
@@ -98,10 +108,10 @@ export class AnswerReview {
     this.#options.onOutcome({ runId, state: 'rejected', message: vscode.l10n.t('Rejected; no file was changed.') });
   }
 
-  /** Takes back the answer that was applied last. @throws EditConflictError where its lines have been edited since. */
-  async undo(): Promise<void> {
+  /** Takes back the answer that was applied last, of this run if it is named. @throws EditConflictError where its lines have been edited since. */
+  async undo(runId?: string): Promise<void> {
     const applied = await this.#applied();
-    if (!applied) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
+    if (!applied || (runId !== undefined && applied.runId !== runId)) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
     const { placed, refused } = await placeEdits(openFolder(applied.folder), applied.edits);
     const [first] = refused;
     if (first) throw new Error(sentenceOf(first));
@@ -114,11 +124,11 @@ export class AnswerReview {
   /** A list that goes away by itself when the person clicks into the diff; the editor's title keeps both actions. */
   async #ask(run: RunSnapshot): Promise<void> {
     const review = this.#underReview();
+    const verdict = answerOf(run)?.round.verdict;
+    const verified = verdict !== undefined && isVerified(verdict);
     const accept: vscode.QuickPickItem = {
       label: vscode.l10n.t('$(check) Accept'),
-      description: run.outcome === 'verified'
-        ? vscode.l10n.t('verified by the project’s tests')
-        : vscode.l10n.t('not verified by tests'),
+      description: verified ? vscode.l10n.t('verified by the project’s tests') : doubtOf(verdict),
       detail: review.edits.map(({ kind, path }) => `${KIND_SIGNS[kind]} ${path}`).join('   '),
     };
     const reject: vscode.QuickPickItem = {
@@ -129,7 +139,8 @@ export class AnswerReview {
     const refused = review.refused.map(({ path, reason }): vscode.QuickPickItem =>
       ({ label: `$(warning) ${path}`, description: reason }));
     const chosen = await vscode.window.showQuickPick(
-      [accept, reject, ...(refused.length > 0 ? [separator, ...refused] : [])],
+      // What Enter takes stands first.
+      [...(verified ? [accept, reject] : [reject, accept]), ...(refused.length > 0 ? [separator, ...refused] : [])],
       { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') },
       review.ended.token,
     );
@@ -183,6 +194,14 @@ export class AnswerReview {
     await this.#options.memory.update(APPLIED_KEY, kept);
     this.#options.contextKeys.set('canUndo', kept !== undefined);
   }
+}
+
+/** What speaks against accepting an answer that is not verified. */
+function doubtOf(verdict: Verdict | undefined): string {
+  const broken = brokenCount(verdict?.tests ?? []);
+  if (broken === 1) return vscode.l10n.t('breaks 1 test that passed before');
+  if (broken > 1) return vscode.l10n.t('breaks {0} tests that passed before', broken);
+  return verdict?.outcome === 'failed' ? vscode.l10n.t('the tests do not confirm it') : vscode.l10n.t('no test has checked it');
 }
 
 const KIND_SIGNS: Record<FileEdit['kind'], string> = { create: '+', modify: '~', delete: '-' };

@@ -126,6 +126,8 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const panel = new PanelStateSource({
     connection, runs, list, trainings, trainingDetails, models,
     isTrusted: () => vscode.workspace.isTrusted,
+    folders,
+    undoable: () => review.undoable,
     stoppedMessage: vscode.l10n.t('You stopped the backend. The next question starts it again.'),
   });
   const verdicts = new VerdictFeed({

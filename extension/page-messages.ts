@@ -11,10 +11,12 @@ export interface PageMessageOptions {
   readonly connection: Pick<BackendConnection, 'client' | 'request'>;
   readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
   readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
-  readonly runCommands: Pick<RunCommands, 'cancel' | 'resume' | 'retryStep' | 'again' | 'exportRun' | 'open' | 'runOf' | 'copyAnswer' | 'insertAnswer'>;
+  readonly runCommands: Pick<
+    RunCommands, 'cancel' | 'resume' | 'retryStep' | 'again' | 'exportRun' | 'open' | 'openFolder' | 'runOf' | 'copyAnswer' | 'insertAnswer'
+  >;
   readonly trainingCommands: Pick<TrainingCommands, 'act'>;
   readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
-  readonly review: Pick<AnswerReview, 'show'>;
+  readonly review: Pick<AnswerReview, 'show' | 'undo'>;
   /** Shows a file of the open run's folder. */
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
   /** Runs one of VS Code's commands or of ours, by its id. */
@@ -63,6 +65,10 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return trainingDetails.showRollout(message.trainingId, message.runId);
     case 'apply':
       return review.show(await runCommands.runOf(message.runId));
+    case 'undo':
+      return review.undo(message.runId);
+    case 'openFolder':
+      return runCommands.openFolder(message.runId);
     case 'copy':
       return runCommands.copyAnswer(message.text);
     case 'insert':
@@ -87,6 +93,8 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       if (draft?.preview ?? draft?.problem) await solve.preview(draft.question);
       return;
     }
+    case 'dismissProblem':
+      return;
     case 'manageTrust':
       return runCommand('workbench.trust.manage');
     case 'showLogs':

@@ -1,6 +1,6 @@
 import type { Pool } from '../backend/protocol/methods.ts';
 import type {
-  ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
+  AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
 } from '../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { localModelsOf, plannerOf } from './local-models-of.ts';
@@ -19,6 +19,9 @@ export interface PanelStateOptions {
   readonly trainingDetails: Pick<TrainingDetails, 'changed' | 'tasks' | 'rollout'>;
   readonly models: ModelStates;
   readonly isTrusted: () => boolean;
+  /** Those that are open in the window, as absolute paths. */
+  readonly folders: () => readonly string[];
+  readonly undoable: () => AppliedAnswer | undefined;
   /** Words for people; the window's language is VS Code's business. */
   readonly stoppedMessage: string;
 }
@@ -52,10 +55,13 @@ export class PanelStateSource {
   }
 
   get state(): PanelState {
-    const { runs, list, trainings, trainingDetails, models, isTrusted } = this.#options;
+    const { runs, list, trainings, trainingDetails, models, isTrusted, folders, undoable } = this.#options;
     const run = this.#asking || trainings.isOpen ? undefined : runs.run;
+    const workspace = run?.request.workspace;
+    const applied = undoable();
     return {
       ...(run && { run }),
+      ...(workspace !== undefined && !folders().includes(workspace) && { elsewhere: true }),
       ...(trainings.open && { training: trainings.open, trainingTasks: trainingDetails.tasks, rollout: trainingDetails.rollout }),
       models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
@@ -65,6 +71,7 @@ export class PanelStateSource {
       trusted: isTrusted(),
       ...(this.#draft && { draft: this.#draft }),
       ...(this.#applied && { applied: this.#applied }),
+      ...(applied && { undoable: applied }),
       ...(this.#problem !== undefined && { problem: this.#problem }),
     };
   }

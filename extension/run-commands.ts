@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
@@ -90,6 +91,14 @@ export class RunCommands {
     return run;
   }
 
+  /** Opens the run's folder in a window of its own, where its answer can be applied. */
+  async openFolder(runId: string): Promise<void> {
+    const { workspace } = (await this.#snapshot(runId)).request;
+    if (workspace === undefined) throw new Error(vscode.l10n.t('The question was asked without a folder.'));
+    if (!existsSync(workspace)) throw new Error(vscode.l10n.t('The folder {0} is not there any more.', workspace));
+    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(workspace), { forceNewWindow: true });
+  }
+
   /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
   async demonstrate(): Promise<void> {
     const { runId } = await this.#options.connection.request('run/demonstrate', {});
@@ -106,7 +115,10 @@ export class RunCommands {
   /** Lists past runs; the one picked opens in the panel. */
   async showRuns(): Promise<void> {
     const runs = await this.#options.list.refresh();
-    if (runs.length === 0) throw new Error(vscode.l10n.t('There are no runs yet: run "Conductor: Solve".'));
+    if (runs.length === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('There are no runs yet: run "Conductor: Solve".'));
+      return;
+    }
     const picked = await vscode.window.showQuickPick(runs.map(itemOf), {
       title: vscode.l10n.t('Conductor: Past Runs'), placeHolder: vscode.l10n.t('Opens in the panel'), matchOnDetail: true,
     });

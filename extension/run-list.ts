@@ -1,3 +1,4 @@
+import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import { LISTED_RUNS } from '../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import type { BackendConnection } from './backend-connection.ts';
@@ -6,7 +7,7 @@ import { Signal } from './signal.ts';
 /** Of those that are looked for: as many as the backend gives. */
 const MAX_FOUND = 500;
 
-/** The past runs of the window's folders, newest first; without a folder, those of every project. */
+/** The past runs of the window's folders and demonstrations, newest first; without a folder, those of every project. */
 export class RunList {
   readonly changed = new Signal<void>();
   readonly #connection: BackendConnection;
@@ -40,14 +41,16 @@ export class RunList {
 
   async #read(what: { readonly limit: number; readonly search?: string }): Promise<readonly RunSummary[]> {
     const folders = this.#folders();
-    const lists = await Promise.all((folders.length === 0 ? [undefined] : folders).map((workspace) =>
+    // Demonstrations are looked for among the newest of all: they are what people see first.
+    const [everywhere, ...lists] = await Promise.all([undefined, ...folders].map((workspace) =>
       this.#connection.request('run/list', { ...what, ...(workspace !== undefined && { workspace }) })));
-    return lists.flatMap(({ runs }) => runs).sort(newestFirst).slice(0, what.limit);
+    const shown = (everywhere?.runs ?? []).filter((run) => folders.length === 0 || (isDemonstration(run) && !folders.includes(run.workspace ?? '')));
+    return [...shown, ...lists.flatMap(({ runs }) => runs)].sort(newestFirst).slice(0, what.limit);
   }
 
   #put(run: RunSummary): void {
     const folders = this.#folders();
-    const ours = folders.length === 0 || (run.workspace !== undefined && folders.includes(run.workspace));
+    const ours = folders.length === 0 || isDemonstration(run) || (run.workspace !== undefined && folders.includes(run.workspace));
     if (run.kind !== 'solve' || !ours) return;
     this.#runs = [run, ...this.#runs.filter(({ runId }) => runId !== run.runId)].sort(newestFirst).slice(0, LISTED_RUNS);
     this.changed.emit();

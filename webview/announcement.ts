@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
-import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
+import { gaveUpIn, passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
 
 /**
  * What a screen reader is told when a run went from `before` to `after`: changes of state, not the text that streams. Empty when
@@ -26,7 +26,9 @@ function roundNews(run: RunSnapshot, before: RoundView | undefined, after: Round
     const count = after.steps.length;
     said.push(count === 1 ? l10n.t('{0}: plan with 1 step.', name) : l10n.t('{0}: plan with {1} steps.', name, count));
   }
-  if (!before?.kept && after.kept) said.push(l10n.t('{0}: the Conductor kept the answer.', name));
+  if (!before?.kept && after.kept) {
+    said.push(gaveUpIn(run, after) ? l10n.t('{0}: the Conductor gave up.', name) : l10n.t('{0}: the Conductor kept the answer.', name));
+  }
   for (const step of after.steps) said.push(...stepNews(run, before?.steps[step.index], step));
   if (!before?.verifying && after.verifying) said.push(l10n.t('Checking with the tests.'));
   if (!before?.verdict && after.verdict) {

@@ -2,8 +2,10 @@ import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ApplyOutcome } from '../backend/protocol/panel-messages.ts';
+import type { AppliedAnswer, ApplyOutcome } from '../backend/protocol/panel-messages.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { isVerified } from '../backend/protocol/verdict-facts.ts';
+import { AnswerStanding, answerRoundWords, reviewWords } from './answer-standing.tsx';
 import { Button, ToolButton } from './controls.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Disclosure } from './disclosure.tsx';
@@ -13,32 +15,37 @@ import { codeBlocksOf } from './markdown/render-markdown.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { Notice } from './notice.tsx';
 
-/** The answer: what it would change, what to do with it, and its words. Shown once the run is over. */
-export const AnswerView = memo(function AnswerView({ run, applied }: {
+interface AnswerProps {
   readonly run: RunSnapshot;
   readonly applied: ApplyOutcome | undefined;
-}): JSX.Element | null {
+  /** The answer that can be taken back, whosever it is. */
+  readonly undoable: AppliedAnswer | undefined;
+  /** The run's folder is not open in this window. */
+  readonly elsewhere: boolean;
+  readonly trusted: boolean;
+  /** What asking again would do; undefined where it cannot be done. */
+  readonly again: 'ask' | 'demonstrate' | undefined;
+}
+
+/** The answer: what it would change, what to do with it, and its words. Shown once the run is over. */
+export const AnswerView = memo(function AnswerView({ run, applied, undoable, elsewhere, trusted, again }: AnswerProps): JSX.Element | null {
   const host = useHost();
   const answer = answerOf(run);
   const text = answer?.text;
   const code = useMemo(() => (text === undefined ? [] : codeBlocksOf(text)), [text]);
   if (!isOver(run.state) || !answer || text === undefined) return null;
 
-  const edits = answer.round.answer?.edits ?? [];
-  const refused = answer.round.answer?.refused ?? [];
-  const runAgain = (): void => {
-    const { question } = run.request;
-    host.remember({ draft: question, takenDraft: question });
-    host.post({ type: 'newQuestion', question });
-  };
-  const onlyCode = code.length === 1 ? code[0] : undefined;
+  const { answer: { edits, refused } = { edits: [], refused: [] } } = answer.round;
+  const isApplied = undoable?.runId === run.runId;
+  const onlyCode = code.length === 1 && !elsewhere ? code[0] : undefined;
   return (
     <section class="answer" aria-labelledby="answer-title">
       <div class="row section-title">
         <h2 id="answer-title">{l10n.t('Answer')}</h2>
-        {run.rounds.length > 1 && <span class="quiet">{l10n.t('of round {0}', answer.round.index + 1)}</span>}
-        <ToolButton icon="refresh" label={l10n.t('Run again…')} text={l10n.t('Run again…')} onClick={runAgain} />
+        <span class="quiet">{answerRoundWords(run)}</span>
+        {again && <Again run={run} what={again} />}
       </div>
+      <AnswerStanding run={run} />
       {edits.map((edit) => <DiffView key={edit.path} edit={edit} />)}
       {refused.map(({ path, reason }) => (
         <Notice key={path} icon="circle-slash" tone="caution" title={l10n.t('Not part of the change: {0}', visibleText(path))}>
@@ -46,10 +53,9 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
         </Notice>
       ))}
       {edits.length === 0 && <Markdown text={text} />}
+      {isApplied && undoable && <Applied undoable={undoable} outcome={applied} />}
       <div class="actions">
-        {edits.length > 0 && (
-          <Button appearance="primary" onClick={() => host.post({ type: 'apply', runId: run.runId })}>{l10n.t('Review and apply')}</Button>
-        )}
+        {edits.length > 0 && !elsewhere && <Review run={run} isApplied={isApplied} trusted={trusted} />}
         {onlyCode !== undefined && (
           <Button onClick={() => host.post({ type: 'insert', text: onlyCode })} label={l10n.t('Insert the code at the cursor')}>
             {l10n.t('Insert')}
@@ -57,14 +63,11 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
         )}
         <Button onClick={() => host.post({ type: 'copy', text })} label={l10n.t('Copy the whole answer')}>{l10n.t('Copy')}</Button>
       </div>
-      {applied?.runId === run.runId && (
-        <Notice
-          icon={applied.state === 'applied' ? 'check' : applied.state === 'partly' ? 'warning' : 'circle-slash'}
-          tone={applied.state === 'applied' ? 'good' : applied.state === 'partly' ? 'caution' : 'quiet'}
-        >
-          {applied.message}
-        </Notice>
+      {edits.length > 0 && elsewhere && <Elsewhere run={run} />}
+      {edits.length > 0 && !elsewhere && !trusted && (
+        <p class="note quiet">{l10n.t('Nothing is applied in Restricted Mode: trust this workspace first.')}</p>
       )}
+      {!isApplied && applied?.runId === run.runId && <Outcome outcome={applied} />}
       {edits.length > 0 && (
         <Disclosure id={`${run.runId}/answer-text`} title={l10n.t('The answer in words')}>
           <Markdown text={text} />
@@ -73,3 +76,83 @@ export const AnswerView = memo(function AnswerView({ run, applied }: {
     </section>
   );
 });
+
+function Again({ run, what }: { readonly run: RunSnapshot; readonly what: 'ask' | 'demonstrate' }): JSX.Element {
+  const host = useHost();
+  if (what === 'demonstrate') {
+    const words = l10n.t('Show it again');
+    return <ToolButton icon="refresh" label={words} text={words} onClick={() => host.post({ type: 'demonstrate' })} />;
+  }
+  const askAgain = (): void => {
+    const { question } = run.request;
+    host.remember({ draft: question, takenDraft: question });
+    host.post({ type: 'newQuestion', question });
+  };
+  return (
+    <ToolButton
+      icon="refresh" text={l10n.t('Ask again…')} label={l10n.t('Ask again…, with the question to change in the box')} onClick={askAgain}
+    />
+  );
+}
+
+/** Only what is verified, and not there already, is pressed on anybody. */
+function Review({ run, isApplied, trusted }: { readonly run: RunSnapshot; readonly isApplied: boolean; readonly trusted: boolean }): JSX.Element {
+  const host = useHost();
+  const verdict = answerOf(run)?.round.verdict;
+  const verified = verdict !== undefined && isVerified(verdict);
+  return (
+    <Button
+      appearance={verified && !isApplied ? 'primary' : 'secondary'} disabled={!trusted}
+      onClick={() => host.post({ type: 'apply', runId: run.runId })}
+    >
+      {isApplied ? l10n.t('Review again…') : reviewWords(verdict)}
+    </Button>
+  );
+}
+
+/** While it can be taken back. */
+function Applied({ undoable: { runId, files }, outcome }: {
+  readonly undoable: AppliedAnswer;
+  readonly outcome: ApplyOutcome | undefined;
+}): JSX.Element {
+  const host = useHost();
+  const [first] = files;
+  const partly = outcome?.runId === runId && outcome.state === 'partly' ? outcome.message : undefined;
+  return (
+    <Notice
+      icon={partly === undefined ? 'check' : 'warning'} tone={partly === undefined ? 'good' : 'caution'}
+      actions={
+        <>
+          <Button onClick={() => host.post({ type: 'undo', runId })} label={l10n.t('Undo the answer')}>{l10n.t('Undo')}</Button>
+          {first !== undefined && (
+            <Button onClick={() => host.post({ type: 'openFile', path: first })} label={l10n.t('Open {0}', first)}>{l10n.t('Open file')}</Button>
+          )}
+        </>
+      }
+    >
+      {partly ?? (files.length > 0 ? l10n.t('Applied to {0}.', files.map(visibleText).join(', ')) : l10n.t('Applied.'))}
+    </Notice>
+  );
+}
+
+function Outcome({ outcome: { state, message } }: { readonly outcome: ApplyOutcome }): JSX.Element {
+  switch (state) {
+    case 'applied': return <Notice icon="check" tone="good">{message}</Notice>;
+    case 'partly': return <Notice icon="warning" tone="caution">{message}</Notice>;
+    case 'rejected': return <Notice icon="circle-slash" tone="quiet">{message}</Notice>;
+  }
+}
+
+/** An answer changes files of a folder that is open, and no others. */
+function Elsewhere({ run }: { readonly run: RunSnapshot }): JSX.Element {
+  const host = useHost();
+  const folder = run.request.workspace ?? '';
+  return (
+    <Notice
+      icon="info" tone="quiet"
+      actions={<Button onClick={() => host.post({ type: 'openFolder', runId: run.runId })}>{l10n.t('Open that folder')}</Button>}
+    >
+      {l10n.t('The answer belongs to the folder {0}, which is not open in this window. It can be applied where it is.', visibleText(folder))}
+    </Notice>
+  );
+}

@@ -22,7 +22,8 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
   return (
     <>
       {!trusted && <Restricted />}
-      {firstRun ? <NoWorkers draft={state.draft?.question} /> : <Ask state={state} />}
+      <Ask state={state} />
+      {firstRun && <NoWorkers />}
       {pool && !firstRun && <PoolLine pool={pool} />}
       <ModelLines models={state.models} />
       <RunsList runs={runs} />
@@ -34,7 +35,8 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
 function Ask({ state: { draft, trusted, backend, pool } }: { readonly state: PanelState }): JSX.Element {
   const host = useHost();
   const [question, setQuestion] = useDraft(draft?.question);
-  const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined;
+  const hasWorkers = pool === undefined || pool.workers.some((worker) => worker.enabled);
+  const ready = trusted && backend.state === 'connected' && pool?.conductor !== undefined && hasWorkers;
   const empty = question.trim() === '';
   const solve = (): void => {
     if (ready && !empty) host.post({ type: 'solve', question });
@@ -46,7 +48,7 @@ function Ask({ state: { draft, trusted, backend, pool } }: { readonly state: Pan
   return (
     <section class="ask" aria-label={l10n.t('Ask')}>
       <TextArea
-        label={l10n.t('Ask a coding question')} value={question} rows={5} onInput={setQuestion} onKeyDown={onKeyDown}
+        label={l10n.t('Ask a coding question')} value={question} rows={hasWorkers ? 5 : 3} onInput={setQuestion} onKeyDown={onKeyDown}
         placeholder={l10n.t('Why does merge() lose the outer interval? Name files with #file.')}
       />
       <div class="actions">
@@ -56,6 +58,7 @@ function Ask({ state: { draft, trusted, backend, pool } }: { readonly state: Pan
         </Button>
         <span class="quiet keys"><kbd>{l10n.t('Ctrl')}</kbd>/<kbd>⌘</kbd> <kbd>{l10n.t('Enter')}</kbd></span>
       </div>
+      {!hasWorkers && !empty && <p class="quiet">{l10n.t('Your question waits here until there is a worker.')}</p>}
       {isCurrent && draft?.problem && <Notice icon="warning" tone="caution">{draft.problem}</Notice>}
       {isCurrent && draft?.preview && <Preview preview={draft.preview} />}
     </section>
@@ -104,10 +107,8 @@ function CheckedWith({ command, runner }: { readonly command: string; readonly r
     : <>{fillSentence(l10n.t('The answer is checked with {0} ({1}).'), code, readingOf(runner))}</>;
 }
 
-function NoWorkers({ draft }: { readonly draft: string | undefined }): JSX.Element {
+function NoWorkers(): JSX.Element {
   const host = useHost();
-  // Kept for when somebody can answer it.
-  useDraft(draft);
   return (
     <section class="first-run" aria-label={l10n.t('First steps')}>
       <h2>{l10n.t('Add your first worker')}</h2>

@@ -1,13 +1,15 @@
+import * as l10n from '@vscode/l10n';
 import type { ComponentChildren, JSX } from 'preact';
-import { Icon, type IconName, type Tone } from './controls.tsx';
+import { Icon, ToolButton, type IconName, type Tone } from './controls.tsx';
 
 /** One sentence that says what happened, and the buttons for what to do now. */
-export function Notice({ icon, tone, title, children, actions }: {
+export function Notice({ icon, tone, title, children, actions, onDismiss }: {
   readonly icon: IconName;
   readonly tone: Tone;
   readonly title?: string;
   readonly children?: ComponentChildren;
   readonly actions?: ComponentChildren;
+  readonly onDismiss?: () => void;
 }): JSX.Element {
   return (
     <div class={`notice notice-${tone}`}>
@@ -17,6 +19,7 @@ export function Notice({ icon, tone, title, children, actions }: {
         {children && <div dir="auto">{children}</div>}
         {actions && <div class="actions">{actions}</div>}
       </div>
+      {onDismiss && <ToolButton icon="close" label={l10n.t('Dismiss')} onClick={onDismiss} />}
     </div>
   );
 }

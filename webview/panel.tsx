@@ -22,8 +22,8 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
       <Header state={state} />
       <main tabIndex={-1} ref={main}>
         <Backend state={state} />
-        {state.problem && <Notice icon="error" tone="bad">{state.problem}</Notice>}
         <View state={state} />
+        <Problem problem={state.problem} />
       </main>
       <Announcer run={state.run} training={state.training} />
     </WideContext.Provider>
@@ -31,9 +31,9 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
 }
 
 function View({ state }: { readonly state: PanelState }): JSX.Element {
-  const { training, trainingTasks, rollout, run, models, applied } = state;
+  const { training, trainingTasks, rollout, run } = state;
   if (training) return <TrainingView key={training.trainingId} training={training} tasks={trainingTasks} rollout={rollout} />;
-  return run ? <RunView key={run.runId} run={run} models={models} applied={applied} /> : <AskView state={state} />;
+  return run ? <RunView key={run.runId} run={run} state={state} /> : <AskView state={state} />;
 }
 
 /** The button that led to another view is gone with the old one: the keyboard goes on at the new view's beginning. */
@@ -71,14 +71,26 @@ function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.El
   }
 }
 
+/** Why the last command was refused: where people look, however long the page is. */
+function Problem({ problem }: Pick<PanelState, 'problem'>): JSX.Element {
+  const host = useHost();
+  return (
+    <div class="problem" role="alert">
+      {problem && <Notice icon="error" tone="bad" onDismiss={() => host.post({ type: 'dismissProblem' })}>{problem}</Notice>}
+    </div>
+  );
+}
+
 /** Tells screen readers what changed, in whole sentences and not for every token. */
 function Announcer({ run, training }: Pick<PanelState, 'run' | 'training'>): JSX.Element {
   const last = useRef({ run, training });
   const [said, setSaid] = useState('');
   useEffect(() => {
     const news = announcementOf(last.current.run, run) || trainingNews(last.current.training, training);
+    const isOther = last.current.run?.runId !== run?.runId || last.current.training?.trainingId !== training?.trainingId;
     last.current = { run, training };
-    if (news) setSaid(news);
+    // What was said of another run is not heard again on this one's page.
+    if (news || isOther) setSaid(news);
   }, [run, training]);
   return <div class="visually-hidden" role="status" aria-live="polite">{said}</div>;
 }

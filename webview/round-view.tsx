@@ -21,6 +21,8 @@ interface RoundProps {
   readonly isLast: boolean;
   /** A round that a later one revised is closed at first, unless there is room for both. */
   readonly revised: boolean;
+  /** The Conductor kept an answer that the tests were against. */
+  readonly gaveUp: boolean;
   /** When the round began and, once it is over, ended; milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
@@ -29,9 +31,10 @@ interface RoundProps {
 
 /** One plan and what came of it. */
 export const RoundView = memo(function RoundView({
-  round, pool, runGoesOn, isLast, revised, startedAt, endedAt, id,
+  round, pool, runGoesOn, isLast, revised, gaveUp, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
   const isWide = useIsWide();
+  const { pausedMs = 0 } = round;
   const [open, setOpen] = useExpanded(id, isWide || !revised);
   const width = useMemo(() => usualWidth(round.steps), [round.steps.length]);
   const steps = round.steps.map((step) => step.spent);
@@ -49,16 +52,16 @@ export const RoundView = memo(function RoundView({
           </button>
         </h3>
         <span class="figures">
-          {!open && `${roundSummary(round)} · `}
+          {!open && `${roundSummary(round, gaveUp)} · `}
           {(spent.usd > 0 || spent.unpricedTokens > 0) && (
             <span title={l10n.t('What the steps of this round cost')}>{formatMoney(spent)} · </span>
           )}
-          {endedAt === undefined ? <Elapsed since={startedAt} /> : formatDuration(endedAt - startedAt)}
+          {endedAt === undefined ? <Elapsed since={startedAt + pausedMs} /> : formatDuration(endedAt - startedAt - pausedMs)}
         </span>
       </div>
       {open && (
         <>
-          <Planning round={round} runGoesOn={runGoesOn} id={id} />
+          <Planning round={round} gaveUp={gaveUp} runGoesOn={runGoesOn} id={id} />
           {round.steps.length > 0
             ? (
                 <PlanView steps={round.steps} pool={pool} runGoesOn={runGoesOn} round={round.index} isLast={isLast} id={id}>
@@ -92,7 +95,8 @@ function Verification({ round: { verifying, verdict }, id }: { readonly round: R
 }
 
 /** How long the plan took, and on what where that is this machine; nothing until there is one. */
-function planTime({ planDurationMs, sampled }: Round): string[] {
+function planTime({ planDurationMs, planKeptFrom, sampled }: Round): string[] {
+  if (planKeptFrom !== undefined) return [l10n.t('plan kept')];
   if (planDurationMs === undefined) return [];
   const took = formatDuration(planDurationMs);
   return [sampled ? l10n.t('plan {0} on the {1}', took, deviceName(sampled.device)) : l10n.t('plan {0}', took)];

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
+import { gaveUpIn } from './run-stage.ts';
 
 /** The rounds of a run: one below the other, and side by side where their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
@@ -17,6 +18,7 @@ export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element 
               runGoesOn={goesOn && !next}
               isLast={next === undefined}
               revised={next !== undefined && run.answerRound !== round.index}
+              gaveUp={gaveUpIn(run, round)}
               startedAt={index === 0 ? run.acceptedAt : (round.planAttempt?.startedAt ?? run.acceptedAt)}
               endedAt={next?.planAttempt?.startedAt ?? (goesOn ? undefined : run.updatedAt)}
             />

@@ -3,6 +3,7 @@ import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../ba
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
+import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import type { IconName, Tone } from './controls.tsx';
 import { list } from './language.ts';
 
@@ -23,7 +24,7 @@ export function stageOf(run: RunSnapshot): Stage {
     case 'waiting':
       return { text: l10n.t('Waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
-      return { text: l10n.t('Stopped by the budget'), icon: 'debug-pause', tone: 'caution' };
+      return { text: stoppedWords(run.stoppedBy), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
       return { text: l10n.t('Failed'), icon: 'error', tone: 'bad' };
     case 'cancelled':
@@ -32,6 +33,16 @@ export function stageOf(run: RunSnapshot): Stage {
       return outcomeOf(run);
     case 'running':
       return busy(activityOf(run));
+  }
+}
+
+function stoppedWords(limit: BudgetLimit | undefined): string {
+  switch (limit) {
+    case 'runTokens': return l10n.t('Stopped by its token limit');
+    case 'dayTokens': return l10n.t('Stopped by the day’s token limit');
+    case 'dayUsd': return l10n.t('Stopped by the day’s budget');
+    case 'runUsd':
+    case undefined: return l10n.t('Stopped by the budget');
   }
 }
 
@@ -107,8 +118,14 @@ export function workerName(run: Pick<RunSnapshot, 'pool'>, ordinal: number): str
   return run.pool[ordinal]?.id ?? l10n.t('worker {0}', ordinal);
 }
 
-export function roundSummary(round: RoundView): string {
-  if (round.kept) return l10n.t('kept the answer before');
+/** The Conductor kept an answer that the tests were against: it had no better plan. */
+export function gaveUpIn(run: Pick<RunSnapshot, 'rounds'>, round: RoundView): boolean {
+  const verdict = run.rounds[round.index - 1]?.verdict;
+  return round.kept && verdict !== undefined && !isVerified(verdict);
+}
+
+export function roundSummary(round: RoundView, gaveUp: boolean): string {
+  if (round.kept) return gaveUp ? l10n.t('gave up') : l10n.t('kept the answer before');
   const verdict = round.verdict;
   if (!verdict) return round.steps.length === 1 ? l10n.t('1 step') : l10n.t('{0} steps', round.steps.length);
   const passes = passesOf(verdict);

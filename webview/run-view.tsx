@@ -1,8 +1,9 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ApplyOutcome, PanelModel } from '../backend/protocol/panel-messages.ts';
-import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
+import type { PanelState } from '../backend/protocol/panel-messages.ts';
+import { answerOf, elapsedOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
 import { AnswerView } from './answer-view.tsx';
@@ -13,6 +14,7 @@ import { fillSentence } from './fill-sentence.ts';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { totalTokens } from '../backend/protocol/token-counts.ts';
 import { useHost } from './host.ts';
+import { formatCount } from './language.ts';
 import { InlineCode } from './markdown/markdown.tsx';
 import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
@@ -20,13 +22,11 @@ import { RoundsView } from './rounds-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
 
 /** A run from its question to its answer. */
-export function RunView({ run, models, applied }: {
-  readonly run: RunSnapshot;
-  readonly models: readonly PanelModel[];
-  readonly applied: ApplyOutcome | undefined;
-}): JSX.Element {
+export function RunView({ run, state }: { readonly run: RunSnapshot; readonly state: PanelState }): JSX.Element {
   const host = useHost();
   const goesOn = !isOver(run.state);
+  const { models, applied, undoable, elsewhere = false, trusted, pool } = state;
+  const hasWorkers = (pool?.workers.length ?? 0) > 0;
 
   // The question was taken: it need not wait in the text box any longer. The next one from outside is new, whatever it says.
   useEffect(() => {
@@ -46,17 +46,25 @@ export function RunView({ run, models, applied }: {
       <ModelLines models={models} />
       <RunNotice run={run} />
       <RoundsView run={run} />
-      <AnswerView run={run} applied={applied} />
+      <AnswerView
+        run={run} applied={applied} undoable={undoable} elsewhere={elsewhere} trusted={trusted} again={againOf(run, pool)}
+      />
       {!goesOn && (
         <section class="after-run" aria-label={l10n.t('This run')}>
           <div class="actions">
-            {run.request.question !== '' && <AskOthers run={run} />}
+            {run.request.question !== '' && hasWorkers && <AskOthers run={run} />}
             <Button onClick={() => host.post({ type: 'exportRun', runId: run.runId })} label={l10n.t('Export this run')}>{l10n.t('Export…')}</Button>
           </div>
         </section>
       )}
     </>
   );
+}
+
+/** A demonstration is shown anew, while nobody else could answer; any other question goes back into the box. */
+function againOf(run: RunSnapshot, pool: PanelState['pool']): 'ask' | 'demonstrate' | undefined {
+  if (!isDemonstration({ workspace: run.request.workspace, simulated: run.pool.some((worker) => worker.simulated) })) return 'ask';
+  return pool?.workers.some((worker) => worker.enabled) ? undefined : 'demonstrate';
 }
 
 /** The run that this one comes from. */
@@ -86,12 +94,18 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
       <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
         <NearlySpent run={run} />
-        <span title={l10n.t('Spent on this run, of what it may cost at most')}>{formatMoney(run.spent, run.budget.runUsd)}</span> ·{' '}
-        {goesOn ? <Elapsed since={run.acceptedAt} /> : formatDuration(run.updatedAt - run.acceptedAt)}
+        <span title={l10n.t('Spent on this run, of what it may cost at most')}>{spentOf(run)}</span> ·{' '}
+        {goesOn ? <Elapsed since={run.acceptedAt + (run.pausedMs ?? 0)} /> : formatDuration(elapsedOf(run, run.updatedAt))}
       </span>
       {goesOn && <Button onClick={() => host.post({ type: 'cancel', runId: run.runId })} label={l10n.t('Cancel this run')}>{l10n.t('Cancel')}</Button>}
     </div>
   );
+}
+
+/** Of the limit that holds the run: its tokens where those have stopped it, otherwise its dollars. */
+function spentOf({ spent, budget, stoppedBy }: RunSnapshot): string {
+  if (stoppedBy !== 'runTokens') return formatMoney(spent, budget.runUsd);
+  return l10n.t('{0} of {1} tokens', formatCount(totalTokens(spent.usage)), formatCount(budget.runTokens));
 }
 
 /** The limit that is nearest its end, of those that the run has told of. */

@@ -62,10 +62,19 @@ export interface ApplyOutcome {
   readonly message: string;
 }
 
+/** The answer that was applied last in this workspace and can be taken back. */
+export interface AppliedAnswer {
+  readonly runId: string;
+  /** Paths of the files that it left there, relative to the run's folder. */
+  readonly files: readonly string[];
+}
+
 /** Everything the page shows. */
 export interface PanelState {
   /** The run on show; without one, and without a training, the page asks for a question. */
   readonly run?: RunSnapshot | undefined;
+  /** The folder of the run on show is not open in this window. */
+  readonly elsewhere?: true | undefined;
   /** The training on show, as the backend's own schema let it through. */
   readonly training?: Training | undefined;
   /** The first of its tasks, once they were asked for. */
@@ -85,6 +94,7 @@ export interface PanelState {
   readonly trusted: boolean;
   readonly draft?: QuestionDraft | undefined;
   readonly applied?: ApplyOutcome | undefined;
+  readonly undoable?: AppliedAnswer | undefined;
   /** Why the last command of the page was refused, such as an empty question; one sentence. */
   readonly problem?: string | undefined;
 }
@@ -150,6 +160,10 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('newQuestion'), question: question.optional() }),
   /** Shows the answer's edits as a diff that the person accepts or rejects. */
   z.strictObject({ type: z.literal('apply'), runId }),
+  /** Takes back the answer of this run, which was applied last. */
+  z.strictObject({ type: z.literal('undo'), runId }),
+  /** Opens the run's folder in a window of its own. */
+  z.strictObject({ type: z.literal('openFolder'), runId }),
   z.strictObject({ type: z.literal('copy'), text }),
   /** Puts the text at the cursor of the active editor. */
   z.strictObject({ type: z.literal('insert'), text }),
@@ -171,6 +185,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('findRuns'), ask, search: z.string().max(200) }),
   /** Removes a run for good, once the person has said so again; the reply is whether it is gone. */
   z.strictObject({ type: z.literal('removeRun'), ask, runId }),
+  /** Somebody has read why the last command was refused. */
+  z.strictObject({ type: z.literal('dismissProblem') }),
   z.strictObject({ type: z.literal('manageTrust') }),
   z.strictObject({ type: z.literal('showLogs') }),
   z.strictObject({ type: z.literal('retryBackend') }),

@@ -91,6 +91,8 @@ export interface RoundView {
     readonly startedAt: number;
   };
   readonly verdict?: Verdict;
+  /** Milliseconds for which nothing went on: from when the run ended in this round, or was interrupted, to when it was resumed. */
+  readonly pausedMs?: number;
 }
 
 export interface RunSnapshot {
@@ -111,6 +113,8 @@ export interface RunSnapshot {
   readonly state: RunState;
   readonly acceptedAt: number;
   readonly updatedAt: number;
+  /** Milliseconds between the two for which nothing went on: from when it ended, or was interrupted, to when it was resumed. */
+  readonly pausedMs?: number;
   readonly context?: {
     readonly pieces: readonly ContextPiece[];
     readonly leftOut: readonly { path: string; reason: string }[];
@@ -182,8 +186,9 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return { ...next, state: run.state };
     case 'run.resumed': {
       const { outcome: _outcome, answerRound: _answerRound, warnings, ...again } = next;
-      const rounds = next.rounds.map(forgetUnfinished);
-      const resumed = { ...again, budget: event.budget ?? next.budget };
+      const pause = at - run.updatedAt;
+      const rounds = next.rounds.map(forgetUnfinished).map((round, index) => (index === next.rounds.length - 1 ? paused(round, pause) : round));
+      const resumed = paused({ ...again, budget: event.budget ?? next.budget }, pause);
       // Whoever resumes a run knows what it has cost, and may have raised its limits.
       if (event.reason === 'user') return { ...resumed, rounds: rounds.map(forgiveRejections) };
       return { ...resumed, rounds, ...(warnings && { warnings }) };
@@ -341,8 +346,17 @@ function forgetUnfinished(round: RoundView): RoundView {
   };
 }
 
+function paused<T extends { readonly pausedMs?: number }>(whole: T, ms: number): T {
+  return { ...whole, pausedMs: (whole.pausedMs ?? 0) + ms };
+}
+
 function forgiveRejections(round: RoundView): RoundView {
   return round.rejections.length > 0 ? { ...round, forgivenRejections: round.rejections.length } : round;
+}
+
+/** Milliseconds that the run has been under way by `now`, a moment since 1970; of one that is over, until it ended. */
+export function elapsedOf({ acceptedAt, updatedAt, pausedMs = 0, state }: RunSnapshot, now: number): number {
+  return (isOver(state) ? updatedAt : now) - acceptedAt - pausedMs;
 }
 
 /** The answer that the run offers: the text of the chosen round's last step, or of the last round that has one. */

@@ -24,8 +24,20 @@ export function isRed(test: Pick<TestChange, 'before' | 'after' | 'flaky'>): boo
 
 const ran = (status: TestStatus): boolean => status === 'passed' || status === 'failed';
 
-/** Tests that pass after the change, of those that ought to: all that ran before or after, but for flaky ones. */
-export function passCount(tests: readonly TestChange[]): { readonly passed: number; readonly total: number } {
+interface PassCount {
+  readonly passed: number;
+  readonly passedBefore: number;
+  readonly total: number;
+}
+
+/** Tests that pass after the change and before it, of those that ought to: all that ran before or after, but for flaky ones. */
+export function passCount(tests: readonly TestChange[]): PassCount {
   const counted = tests.filter(({ before, after, flaky }) => !flaky && (ran(before) || ran(after)));
-  return { passed: counted.filter(({ after }) => after === 'passed').length, total: counted.length };
+  const passing = (when: 'before' | 'after'): number => counted.filter((test) => test[when] === 'passed').length;
+  return { passed: passing('after'), passedBefore: passing('before'), total: counted.length };
+}
+
+/** Tests that passed before the change and do not any more. */
+export function brokenCount(tests: readonly TestChange[]): number {
+  return tests.filter((test) => changeKind(test) === 'broken').length;
 }

@@ -36,6 +36,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       retryStep: record('retryStep'),
       again: record('again'),
       exportRun: record('exportRun'),
+      openFolder: record('openFolder'),
       open: async (runId) => {
         asked.push(['open', runId]);
         return RUN;
@@ -45,7 +46,7 @@ function recorded({ draft, offline = false }: { draft?: QuestionDraft; offline?:
       insertAnswer: record('insert'),
     },
     trainingCommands: { act: record('training') },
-    review: { show: async ({ runId }) => void asked.push(['review', runId]) },
+    review: { show: async ({ runId }) => void asked.push(['review', runId]), undo: record('undo') },
     openFile: record('openFile'),
     runCommand: record('command'),
   };
@@ -66,6 +67,8 @@ describe('a message of the page', () => {
     [{ type: 'exportRun', runId: 'r1' }, ['exportRun', 'r1']],
     [{ type: 'open', runId: 'r1' }, ['open', 'r1']],
     [{ type: 'apply', runId: 'r2' }, ['review', 'r2']],
+    [{ type: 'undo', runId: 'r2' }, ['undo', 'r2']],
+    [{ type: 'openFolder', runId: 'r2' }, ['openFolder', 'r2']],
     [{ type: 'copy', text: 'answer' }, ['copy', 'answer']],
     [{ type: 'insert', text: 'code' }, ['insert', 'code']],
     [{ type: 'openFile', path: 'src/a.ts', line: 3 }, ['openFile', 'src/a.ts', 3]],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
+import type { AppliedAnswer } from '../../backend/protocol/panel-messages.ts';
 import { trainingSummaryOf } from '../../backend/protocol/training.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { BackendConnection } from '../../extension/backend-connection.ts';
@@ -12,20 +13,20 @@ import { Trainings } from '../../extension/trainings.ts';
 import { FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
 
-const RUN = { runId: 'r1', seq: 1, state: 'running', pool: [], policy: { kind: 'endpoint', model: 'm', promptVersion: 'p' } };
+const RUN = { runId: 'r1', seq: 1, state: 'running', request: { workspace: '/app' }, pool: [], policy: { kind: 'endpoint', model: 'm', promptVersion: 'p' } };
 const WORKER = workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt-5', key: 'OPENAI_API_KEY' });
 const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSummary => ({
   runId, kind: 'solve', question: 'Why?', workspace, state: 'running', acceptedAt, updatedAt: acceptedAt,
   usd: 0, unpricedTokens: 0, simulated: false,
 });
 
-function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folders?: string[]; failure?: Error } = {}) {
+function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }: { folders?: string[]; failure?: Error; undoable?: AppliedAnswer } = {}) {
   backend
     .answer('pool/get', () => ({
       file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
     }))
     .answer('model/status', () => ({ models: [] }))
-    .answer('run/list', () => ({ runs: [summary('old', 1)] }))
+    .answer('run/list', (params) => ({ runs: 'workspace' in (params as object) ? [summary('old', 1)] : [] }))
     .answer('training/list', () => ({ trainings: [trainingSummaryOf(training('t1'))] }))
     .answer('training/subscribe', () => training('t1'))
     .answer('training/unsubscribe', () => ({}))
@@ -44,7 +45,10 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure }: { folder
   const trainings = new Trainings({ connection, folders: () => folders, memory: { trainingId: undefined, remember: () => undefined } });
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
-  const panel = new PanelStateSource({ connection, runs, list, trainings, trainingDetails, models, isTrusted: () => true, stoppedMessage: 'You stopped it.' });
+  const panel = new PanelStateSource({
+    connection, runs, list, trainings, trainingDetails, models, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
+    stoppedMessage: 'You stopped it.',
+  });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {
     const end = panel.changed.on(() => {
       if (!holds(panel.state)) return;
@@ -123,6 +127,40 @@ describe('PanelStateSource', () => {
     expect(panel.state).toMatchObject({ draft: { question: 'Why?' }, problem: 'There is no worker yet.' });
     panel.showRun();
     expect(panel.state.problem).toBeUndefined();
+  });
+
+  it('says that a run is about a folder which is not open here', async () => {
+    for (const [folders, elsewhere] of [[['/app'], undefined], [['/other'], true], [[], true]] as const) {
+      const { runs, panel } = panelOn(new FakeBackend(), { folders: [...folders] });
+      expect(panel.state.elsewhere).toBeUndefined();
+      await runs.open('r1');
+      expect(panel.state.elsewhere).toBe(elsewhere);
+    }
+  });
+
+  it('has the answer that can be taken back', () => {
+    const undoable = { runId: 'r1', files: ['src/a.ts'] };
+    expect(panelOn(new FakeBackend(), { undoable }).panel.state.undoable).toEqual(undoable);
+  });
+
+  it('lists demonstrations whatever folder is open, and each once', async () => {
+    const demonstration = { ...summary('demo', 5, '/home/ada/.conductor/demonstration/project-aB3xYz'), simulated: true };
+    for (const folders of [['/app'], [demonstration.workspace ?? ''], []]) {
+      const backend = new FakeBackend();
+      const { connection, panel, until } = panelOn(backend, { folders });
+      const all = [demonstration, summary('foreign', 3, '/elsewhere'), summary('old', 1)];
+      backend.answer('run/list', (params) => {
+        const { workspace } = params as { workspace?: string };
+        return { runs: all.filter((run) => workspace === undefined || run.workspace === workspace) };
+      });
+      const listed = until(({ runs }) => runs.length > 0);
+      await connection.client();
+      await listed;
+      const expected = folders.length === 0 ? ['demo', 'foreign', 'old'] : folders[0] === '/app' ? ['demo', 'old'] : ['demo'];
+      expect(panel.state.runs.map(({ runId }) => runId)).toEqual(expected);
+      backend.emit('run/changed', { ...demonstration, runId: 'again', acceptedAt: 9 });
+      expect(panel.state.runs[0]?.runId).toBe('again');
+    }
   });
 
   it('puts runs that begin at the top of the list, and only those of its folders', async () => {

@@ -32,15 +32,15 @@ describe('what became of a test', () => {
 
 describe('passCount', () => {
   it('counts tests that pass now, of all that ran before or after', () => {
-    expect(passCount([test('passed', 'passed'), test('failed', 'failed'), test('skipped', 'skipped')])).toEqual({ passed: 1, total: 2 });
+    expect(passCount([test('passed', 'passed'), test('failed', 'failed'), test('skipped', 'skipped')])).toEqual({ passed: 1, passedBefore: 1, total: 2 });
   });
 
   it('counts a test that disappeared as one that ought to pass', () => {
-    expect(passCount([test('passed', 'missing')])).toEqual({ passed: 0, total: 1 });
+    expect(passCount([test('passed', 'missing')])).toEqual({ passed: 0, passedBefore: 1, total: 1 });
   });
 
   it('leaves flaky tests out', () => {
-    expect(passCount([test('passed', 'passed'), test('passed', 'failed', true)])).toEqual({ passed: 1, total: 1 });
+    expect(passCount([test('passed', 'passed'), test('passed', 'failed', true)])).toEqual({ passed: 1, passedBefore: 1, total: 1 });
   });
 });
 

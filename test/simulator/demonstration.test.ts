@@ -1,12 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEMONSTRATION_FOLDER, isDemonstration } from '../../backend/protocol/demonstration-runs.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { Demonstration } from '../../backend/simulator/demonstration.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function demonstrationHere(): Promise<Demonstration> {
-  const demonstration = new Demonstration(path.join(await temporaryFolder(), 'demonstration'));
+  const demonstration = new Demonstration(path.join(await temporaryFolder(), DEMONSTRATION_FOLDER));
   onTestFinished(() => demonstration.close());
   return demonstration;
 }
@@ -15,6 +16,8 @@ it('brings a project with its tests, a question about it, and workers that say t
   const demonstration = await demonstrationHere();
   const { question, workspace, workers, conductor } = await demonstration.begin();
   expect(question).not.toBe('');
+  expect(isDemonstration({ workspace, simulated: true })).toBe(true);
+  expect(isDemonstration({ workspace: '/home/ada/project-a', simulated: true })).toBe(false);
   expect(await readFile(path.join(workspace, 'package.json'), 'utf8')).toContain('node --test');
   for (const worker of [...workers, conductor]) {
     expect(workerConfigSchema.parse(worker)).toMatchObject({ simulated: true, price: { inputPerMillion: 0, outputPerMillion: 0 } });

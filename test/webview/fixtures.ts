@@ -612,6 +612,40 @@ export function twoRoundsRun(output = (_round: number, step: number): string => 
   return script.say({ type: 'run.completed', outcome: 'verified', round: 1, message: 'The answer is verified.' }).run();
 }
 
+/** Of a sample project of Conductor's own. */
+export function demonstrationRun(): RunSnapshot {
+  const run = simulatedRun();
+  return { ...run, request: { ...run.request, workspace: '/home/ada/.conductor/demonstration/project-aB3xYz' } };
+}
+
+/** Cancelled while the tests ran. */
+export function cancelledCheckRun(): RunSnapshot {
+  return answered(threeSteps(new Script()))
+    .say({ type: 'verify.started', round: 0, command: 'npm test', runner: 'vitest', sandboxed: true })
+    .say({ type: 'run.cancelled' })
+    .run();
+}
+
+/** The second round made it worse: the first one's answer is offered, and the tests do not confirm it either. */
+export function worseRun(): RunSnapshot {
+  const worse: Verdict = { ...REGRESSED, score: 0.1, tests: REGRESSED.tests.map((test) => ({ ...test, after: 'failed' })) };
+  const script = answered(threeSteps(new Script())).verdict(0, REGRESSED)
+    .plan(1, { text: 'Again.', modelIds: [1], subtasks: ['Repair it.'], accessList: ['all'] })
+    .step(1, 0, 'claude', FINAL, { ms: 4_100, usd: 0.0072, output: 700 });
+  return answered(script, 1, 0).verdict(1, worse)
+    .say({ type: 'run.completed', outcome: 'not-verified', round: 0, message: 'The tests do not confirm the answer.' })
+    .run();
+}
+
+/** Stopped at the limit of its tokens. */
+export function tokenLimitRun(): RunSnapshot {
+  return new Script()
+    .context()
+    .plan(0, PLAN)
+    .say({ type: 'run.stopped', reason: 'budget', limit: 'runTokens', message: 'The next call could use more than is left of 400,000 tokens.' })
+    .run();
+}
+
 /** What the page is replied when it asks. */
 export const REPLIES: PageReplies = {
   stepPrompt: [{ role: 'user', content: `You are one of several language models that work on a programmer's question together.\n\n<question>\n${QUESTION}\n</question>` }],
@@ -752,8 +786,15 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'streaming': () => stateWith({ run: streamingRun() }),
   'verified': () => stateWith({ run: verifiedRun() }),
   'applied': () => stateWith({
-    run: verifiedRun(), applied: { runId: 'run-1', state: 'applied', message: 'Applied to 1 file.' },
+    run: verifiedRun(), applied: { runId: 'run-1', state: 'applied', message: 'Applied to src/merge.ts.' },
+    undoable: { runId: 'run-1', files: ['src/merge.ts'] },
   }),
+  'refused-command': () => stateWith({ run: verifiedRun(), problem: 'Nothing was applied, because files have changed since.' }),
+  'restricted-run': () => stateWith({ run: verifiedRun(), trusted: false }),
+  'demonstration': () => stateWith({ run: demonstrationRun(), elsewhere: true, pool: { conductor: 'conductor-mini', workers: [] } }),
+  'cancelled-check': () => stateWith({ run: cancelledCheckRun() }),
+  'worse': () => stateWith({ run: worseRun() }),
+  'token-limit': () => stateWith({ run: tokenLimitRun() }),
   'second-round': () => stateWith({ run: secondRoundRun() }),
   'not-verified': () => stateWith({ run: notVerifiedRun() }),
   'noted': () => stateWith({ run: notedRun() }),
@@ -808,6 +849,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'training-completed': () => stateWith({ training: completedTraining() }),
   'training-adopted': () => stateWith({ training: adoptedTraining() }),
   'no-workers': () => stateWith({ pool: { workers: [] }, runs: [] }),
+  'no-workers-asked': () => stateWith({ pool: { conductor: 'conductor-mini', workers: [] }, runs: [], draft: { question: QUESTION } }),
   'no-conductor': () => stateWith({ pool: { workers: POOL_SUMMARY.workers } }),
   'unavailable': () => stateWith({
     pool: undefined, runs: [],

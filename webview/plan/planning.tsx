@@ -7,13 +7,16 @@ import { Disclosure } from '../disclosure.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { tail } from '../markdown/visible-text.ts';
+import { reasonsOf } from './plan-reasons.ts';
 
 /** Streamed characters of the Conductor that are shown while it plans. */
 const LIVE_TAIL = 1_200;
 
 /** The Conductor at work: its text while it plans, its reasons for who wants them afterwards, its rejected plans in between. */
-export function Planning({ round, runGoesOn, id }: {
+export function Planning({ round, gaveUp, runGoesOn, id }: {
   readonly round: RoundView;
+  /** The Conductor kept an answer that the tests were against. */
+  readonly gaveUp: boolean;
   readonly runGoesOn: boolean;
   readonly id: string;
 }): JSX.Element {
@@ -51,14 +54,27 @@ export function Planning({ round, runGoesOn, id }: {
         </div>
       )}
       {round.kept && (
-        <p class="note kept"><Icon name="check" tone="good" /> {l10n.t('The Conductor kept the answer of round {0}.', round.index)}</p>
+        <p class="note kept">
+          {gaveUp
+            ? <><Icon name="circle-slash" tone="caution" /> {l10n.t('The Conductor had no better plan and gave up after round {0}.', round.index)}</>
+            : <><Icon name="info" tone="quiet" /> {l10n.t('The Conductor kept the answer of round {0}.', round.index)}</>}
+        </p>
       )}
-      {planned && round.planText && (
-        <Disclosure id={`${id}/reasons`} title={l10n.t('Why this plan')}>
-          <div class="plan-text" dir="auto"><Capped text={round.planText} /></div>
-        </Disclosure>
-      )}
+      {planned && round.planText && <Reasons text={round.planText} kept={round.kept} id={`${id}/reasons`} />}
     </>
+  );
+}
+
+/** The Conductor's reasons, and for who wants it all that it wrote: the lists of the plan stand in the cards. */
+function Reasons({ text, kept, id }: { readonly text: string; readonly kept: boolean; readonly id: string }): JSX.Element {
+  const reasons = reasonsOf(text);
+  return (
+    <Disclosure id={id} title={kept ? l10n.t('Why no other plan') : l10n.t('Why this plan')}>
+      {reasons !== '' && <div class="plan-text" dir="auto"><Capped text={reasons} /></div>}
+      <Disclosure id={`${id}/as-written`} title={l10n.t('As the Conductor wrote it')} aside={l10n.t('workers and steps counted from 0')}>
+        <div class="plan-text" dir="auto"><Capped text={text} /></div>
+      </Disclosure>
+    </Disclosure>
   );
 }
 

@@ -82,7 +82,7 @@ function Saw({ step, round }: StepProps): JSX.Element | null {
         {read.map((earlier) => (
           <li key={earlier.index}>
             {l10n.t('The output of step {0}', earlier.index + 1)} <bdi class="quiet">{workerName(run, earlier.worker)}</bdi>
-            {earlier.output !== undefined && (
+            {earlier.output !== undefined && earlier.keptFrom === undefined && (
               <span class="figures">{l10n.t('{0} tokens', formatTokens(earlier.spent.usage.output))}</span>
             )}
           </li>
@@ -115,6 +115,14 @@ function Bill({ step }: { readonly step: StepView }): JSX.Element {
   const { spent: { usage, ...spent }, attempt, durationMs, keptFrom } = step;
   const input = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;
   const count = (tokens: number): string => `${usage.estimated ? '~' : ''}${formatCount(tokens)}`;
+  if (keptFrom !== undefined) {
+    return (
+      <section>
+        <h5 class="label">{l10n.t('Bill')}</h5>
+        <p class="quiet">{l10n.t('Kept from an earlier run, which paid for it.')}</p>
+      </section>
+    );
+  }
   const outOf = [
     ...(usage.cacheRead > 0 ? [l10n.t('{0} from the cache', count(usage.cacheRead))] : []),
     ...(usage.cacheWrite > 0 ? [l10n.t('{0} into the cache', count(usage.cacheWrite))] : []),
@@ -130,7 +138,6 @@ function Bill({ step }: { readonly step: StepView }): JSX.Element {
         </Row>
         <Row name={l10n.t('Cost')}>
           {formatMoney(spent)}
-          {keptFrom !== undefined && <span class="quiet"> · {l10n.t('paid for by an earlier run')}</span>}
         </Row>
         {durationMs !== undefined && <Row name={l10n.t('Time')}>{formatDuration(durationMs)}</Row>}
         {attempt && <Row name={l10n.t('Attempts')}>{attempt.number}</Row>}

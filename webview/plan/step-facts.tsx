@@ -27,7 +27,9 @@ export function StepFigures({ step, phase, name }: {
   /** Class of the line. */
   readonly name: string;
 }): JSX.Element | null {
-  const spent = step.keptFrom === undefined ? formatStepSpent(step.spent) : [l10n.t('kept')];
+  // It has cost this run neither money nor time.
+  if (step.keptFrom !== undefined) return <span class={name}>{l10n.t('kept')}</span>;
+  const spent = formatStepSpent(step.spent);
   if (phase === 'running' && step.attempt) {
     return <span class={name}>{spent.map((figure) => `${figure} · `)}<Elapsed since={step.attempt.startedAt} /></span>;
   }

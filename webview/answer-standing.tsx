@@ -1,0 +1,56 @@
+import * as l10n from '@vscode/l10n';
+import type { JSX } from 'preact';
+import { answerOf, type RoundView, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { brokenCount, passCount } from '../backend/protocol/test-changes.ts';
+import type { Verdict } from '../backend/protocol/verdict.ts';
+import { isVerified } from '../backend/protocol/verdict-facts.ts';
+import { Icon } from './controls.tsx';
+import { verdictStage, type Stage } from './run-stage.ts';
+
+/** Of which round the answer is and why; nothing where there is one round. The verdict that stands right above may be another round's. */
+export function answerRoundWords(run: RunSnapshot): string | undefined {
+  const answer = answerOf(run);
+  if (!answer || run.rounds.length === 1) return undefined;
+  const { index, verdict } = answer.round;
+  const judged = run.rounds.filter((round) => round.verdict).length;
+  if (run.answerRound === undefined || judged < 2 || (verdict && isVerified(verdict))) return l10n.t('of round {0}', index + 1);
+  return l10n.t('of round {0}, the best of {1} by the tests', index + 1, judged);
+}
+
+/** What the tests say of the answer on offer, or that they say nothing. */
+export function AnswerStanding({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
+  const { round } = answerOf(run) ?? {};
+  if (!round || (!round.verdict && (round.answer?.edits.length ?? 0) === 0 && run.state === 'completed')) return null;
+  const { stage, words } = standingOf(run, round);
+  return (
+    <p class="standing" dir="auto">
+      <Icon name={stage.icon} tone={stage.tone} /> <strong class={`tone-${stage.tone}`}>{stage.text}</strong>
+      {words.map((one) => <span key={one}> · {one}</span>)}
+    </p>
+  );
+}
+
+function standingOf({ state }: RunSnapshot, { verdict }: RoundView): { readonly stage: Stage; readonly words: readonly string[] } {
+  if (verdict) return { stage: verdictStage(verdict), words: figuresOf(verdict) };
+  const why = state === 'completed' ? l10n.t('no test has checked it') : l10n.t('the run ended before the tests had checked it');
+  return { stage: { text: l10n.t('Unchecked'), icon: 'info', tone: 'caution' }, words: [why] };
+}
+
+function figuresOf({ tests }: Verdict): string[] {
+  const { passed, passedBefore, total } = passCount(tests);
+  if (total === 0) return [];
+  const broken = brokenCount(tests);
+  return [
+    l10n.t('{0} of {1} tests pass with it, {2} without it', passed, total, passedBefore),
+    ...(broken === 0 ? [] : broken === 1 ? [l10n.t('1 test breaks')] : [l10n.t('{0} tests break', broken)]),
+  ];
+}
+
+/** What the button to the review says: of an answer that the tests are against, or do not know, it says so. */
+export function reviewWords(verdict: Verdict | undefined): string {
+  if (verdict && isVerified(verdict)) return l10n.t('Review and apply');
+  const broken = brokenCount(verdict?.tests ?? []);
+  if (broken === 1) return l10n.t('Apply although 1 test breaks…');
+  if (broken > 1) return l10n.t('Apply although {0} tests break…', broken);
+  return verdict?.outcome === 'failed' || verdict?.outcome === 'refused' ? l10n.t('Review anyway…') : l10n.t('Review, though unchecked…');
+}
