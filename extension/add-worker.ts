@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Pool } from '../backend/protocol/methods.ts';
-import { workerConfigSchema, type WorkerConfig } from '../backend/protocol/worker-config.ts';
-import { askKeyValue } from './ask-key-value.ts';
+import type { WorkerConfig } from '../backend/protocol/worker-config.ts';
+import { AddFromServer } from './add-from-server.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { suggestPool } from './first-pool.ts';
 import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
@@ -11,7 +11,7 @@ import type { PanelStateSource } from './panel-state.ts';
 import { plainMessage } from './plain-message.ts';
 import { tryWorkers } from './try-workers.ts';
 import { modelItems, sourceItems, type Source, type SourceItem } from './worker-items.ts';
-import { fieldProblem, suggestId, type WorkerPreset } from './worker-presets.ts';
+import type { WorkerPreset } from './worker-presets.ts';
 
 interface AddWorkerOptions {
   readonly connection: BackendConnection;
@@ -41,7 +41,7 @@ export class AddWorkerCommand {
         case 'look-again': continue;
         case 'this-machine': return this.#options.chooseModel();
         case 'found': return this.#addFound(source.models, pool);
-        case 'preset': return this.#addDescribed(source.preset, pool);
+        case 'preset': return this.#addFromServer(source.preset, source.known, pool);
       }
     }
   }
@@ -114,6 +114,15 @@ export class AddWorkerCommand {
     return workers.map(({ id }) => id);
   }
 
+  /** Those of a server that the person names or has workers of. */
+  async #addFromServer(preset: WorkerPreset, known: boolean, pool: Pool): Promise<string | undefined> {
+    const { connection, keys } = this.#options;
+    const adding = new AddFromServer({ connection, keys, save: (workers, now) => this.#save(workers, now) });
+    const added = await adding.run(preset, known, pool);
+    await this.#tell(added);
+    return added[0];
+  }
+
   /** Nobody waits for what the person makes of it. */
   async #tell(added: readonly string[]): Promise<void> {
     const [first] = added;
@@ -130,101 +139,4 @@ export class AddWorkerCommand {
       if (chosen === edit) await vscode.commands.executeCommand('conductor.openWorkersFile');
     });
   }
-
-  /** One whose server was not found: described, tried, and saved if it answers or is wanted all the same. */
-  async #addDescribed(preset: WorkerPreset, pool: Pool): Promise<string | undefined> {
-    const { keys } = this.#options;
-    const described = await this.#describe(preset, pool.workers.map((status) => status.worker.id));
-    if (!described) return undefined;
-    const { worker, keyValue } = described;
-    // The backend asks for the key by its name when it tries the worker, so it is stored before that and taken back if
-    // nothing comes of it.
-    const keyBefore = worker.key === undefined ? undefined : await keys.get(worker.key);
-    if (worker.key !== undefined && keyValue !== undefined) await keys.set(worker.key, keyValue);
-    if (!(await this.#answersOrIsWanted(worker))) {
-      if (worker.key !== undefined) await restore(keys, worker.key, keyBefore);
-      return undefined;
-    }
-    await this.#tell(await this.#save([worker], pool));
-    return worker.id;
-  }
-
-  /** Asks for a worker, one thing at a time. @returns undefined when the person presses Escape. */
-  async #describe(
-    preset: WorkerPreset, taken: readonly string[],
-  ): Promise<{ worker: WorkerConfig; keyValue: string | undefined } | undefined> {
-    const { provider } = preset;
-    const compatible = provider === 'openai-compatible';
-    const model = await askField('model', {
-      prompt: vscode.l10n.t('The provider’s name of the model'), placeHolder: preset.example,
-    });
-    if (!model) return undefined;
-    const baseUrl = compatible ? await askField('baseUrl', {
-      prompt: vscode.l10n.t('Address of the server, up to where "/chat/completions" is added'),
-      value: preset.baseUrl ?? '',
-    }) : '';
-    if (baseUrl === undefined) return undefined;
-    const key = await askField('key', {
-      prompt: vscode.l10n.t('Name of the key, which is also its environment variable for the command line; empty: no key'),
-      value: preset.key ?? '',
-      optional: compatible,
-    });
-    if (key === undefined) return undefined;
-    const keyValue = key === '' ? '' : await askKeyValue(key, { keepable: (await this.#options.keys.get(key)) !== undefined });
-    if (keyValue === undefined) return undefined;
-    const id = await askField('id', {
-      prompt: vscode.l10n.t('A short name for the worker; an existing name replaces that worker'), value: suggestId(model, taken),
-    });
-    if (id === undefined) return undefined;
-    const description = await askField('description', {
-      prompt: vscode.l10n.t('What is it good at? The Conductor is told this and not the name. Leave empty if you do not know.'),
-      optional: true,
-    });
-    if (description === undefined) return undefined;
-    const worker = workerConfigSchema.parse({
-      id, provider, model, ...(baseUrl && { baseUrl }), ...(key && { key }), ...(description && { description }),
-    });
-    return { worker, keyValue: keyValue || undefined };
-  }
-
-  /** Tries the worker until it answers, or the person saves it anyway or gives up. */
-  async #answersOrIsWanted(worker: WorkerConfig): Promise<boolean> {
-    const { connection, keys } = this.#options;
-    const tryAgain = vscode.l10n.t('Try Again');
-    const otherKey = vscode.l10n.t('Enter Another Key');
-    const saveAnyway = vscode.l10n.t('Save Anyway');
-    for (;;) {
-      const [tried] = await tryWorkers(connection, [worker]);
-      if (tried?.problem === undefined) return true;
-      const choices = [tryAgain, ...(worker.key === undefined ? [] : [otherKey]), saveAnyway];
-      const question = vscode.l10n.t('The worker "{0}" did not answer.', worker.id);
-      const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail: tried.problem }, ...choices);
-      if (chosen === undefined) return false;
-      if (chosen === saveAnyway) return true;
-      if (chosen === otherKey && worker.key !== undefined) {
-        const value = await askKeyValue(worker.key, { keepable: false });
-        if (value !== undefined) await keys.set(worker.key, value);
-      }
-    }
-  }
-}
-
-async function askField(
-  field: Parameters<typeof fieldProblem>[0],
-  { prompt, value, placeHolder, optional = false }: { prompt: string; value?: string; placeHolder?: string; optional?: boolean },
-): Promise<string | undefined> {
-  const text = await vscode.window.showInputBox({
-    title: title(),
-    prompt,
-    ignoreFocusOut: true,
-    ...(value !== undefined && { value }),
-    ...(placeHolder !== undefined && { placeHolder }),
-    validateInput: (typed) => (optional && typed.trim() === '' ? undefined : fieldProblem(field, typed.trim())),
-  });
-  return text?.trim();
-}
-
-async function restore(keys: KeyStore, name: string, before: string | undefined): Promise<void> {
-  if (before === undefined) await keys.remove(name);
-  else await keys.set(name, before);
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { isBundled } from '../backend/protocol/bundled-conductor.ts';
 import type { Pool, WorkerStatus } from '../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { noWorkerYet } from './next-step.ts';
 import { plainLabel } from './plain-message.ts';
 
 /** Ids of who takes part. */
@@ -18,7 +19,7 @@ type Item = vscode.QuickPickItem & { readonly id: string };
  * @throws an error with a sentence where there is no worker, or none was picked
  */
 export async function choosePool({ pool: before, policy }: Pick<RunSnapshot, 'pool' | 'policy'>, pool: Pool): Promise<ChosenPool | undefined> {
-  if (pool.workers.length === 0) throw new Error(vscode.l10n.t('There is no worker yet: run "Conductor: Add Worker".'));
+  if (pool.workers.length === 0) throw noWorkerYet();
   const title = vscode.l10n.t('Conductor: Run with Other Workers');
   const took = new Set(before.map(({ id }) => id));
   // Of a run of long ago nobody may be left.

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { FoundTests } from '../backend/protocol/test-command.ts';
 import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS } from '../backend/protocol/test-runners.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { manageTrustStep, NextStepError, openFolderStep } from './next-step.ts';
 import { plainLabel } from './plain-message.ts';
 import { readTestSettings, writeTestSettings, type TestSettings } from './test-settings.ts';
 
@@ -21,9 +22,11 @@ export class ChooseTestCommand {
   /** @returns whether something was chosen. @throws an error with a sentence where there is nothing to choose for. */
   async run(): Promise<boolean> {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
-    if (folders.length === 0) throw new Error(vscode.l10n.t('No folder is open: open the one whose tests are to judge answers.'));
+    if (folders.length === 0) {
+      throw new NextStepError(vscode.l10n.t('No folder is open: open the one whose tests are to judge answers.'), openFolderStep());
+    }
     if (!vscode.workspace.isTrusted) {
-      throw new Error(vscode.l10n.t('This workspace is not trusted, so none of its commands is run: trust it first.'));
+      throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its commands is run: trust it first.'), manageTrustStep());
     }
     const picked = await vscode.window.showQuickPick(this.#items(folders), {
       title: title(),

@@ -19,6 +19,7 @@ import { LookedAt } from './looking-at.ts';
 import { ModelNotices } from './model-notices.ts';
 import { ModelSettings } from './model-settings.ts';
 import { ModelStates } from './model-states.ts';
+import { NextStepError, offerSteps } from './next-step.ts';
 import { openWorkspaceFile } from './open-file.ts';
 import { actOn, type PageMessageOptions } from './page-messages.ts';
 import { replyTo } from './page-questions.ts';
@@ -150,6 +151,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     source: panel,
     onCommand: (command) => {
       actOn(command, pageMessageOptions).catch((error: unknown) => {
+        if (error instanceof NextStepError) return report(error);
         log.error(messageOf(error));
         panel.refuse(messageOf(error));
       });
@@ -255,6 +257,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
 
   function report(error: unknown): void {
     if (error instanceof vscode.CancellationError) return;
+    if (error instanceof NextStepError) {
+      log.info(error.message);
+      void offerSteps(error.message, error.steps);
+      return;
+    }
     log.error(messageOf(error));
     const showLogs = vscode.l10n.t('Show Logs');
     void vscode.window.showErrorMessage(plainMessage(messageOf(error)), showLogs).then((chosen) => {

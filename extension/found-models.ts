@@ -1,6 +1,6 @@
 import type { FoundServer, ServerKind } from '../backend/protocol/found-servers.ts';
 import type { Pool } from '../backend/protocol/methods.ts';
-import { workerConfigSchema, type WorkerConfig } from '../backend/protocol/worker-config.ts';
+import { workerConfigSchema, type Provider, type WorkerConfig } from '../backend/protocol/worker-config.ts';
 import { suggestId } from './worker-presets.ts';
 
 /** A model that was found and could become a worker. */
@@ -11,6 +11,10 @@ export interface FoundWorker {
   /** As people know it. */
   readonly name: string;
   readonly baseUrl?: string | undefined;
+  /** Whose API the server has; OpenAI's where nobody says. */
+  readonly provider?: Provider | undefined;
+  /** Name of its key. */
+  readonly key?: string | undefined;
   readonly parameters?: number | undefined;
   readonly contextTokens?: number | undefined;
   /** What it is asked leaves this machine. */
@@ -37,12 +41,12 @@ const ROOMY_TOKENS = 16_384;
 
 /** @param taken ids that others have */
 export function workerOf(found: FoundWorker, taken: readonly string[]): WorkerConfig {
-  const { server, model, baseUrl, contextTokens } = found;
+  const { server, model, provider = 'openai-compatible', baseUrl, key, contextTokens } = found;
   return workerConfigSchema.parse({
     id: suggestId(model, taken),
     model,
     description: descriptionOf(found),
-    ...(server === 'vscode' ? { provider: 'vscode' } : { provider: 'openai-compatible', baseUrl }),
+    ...(server === 'vscode' ? { provider: 'vscode' } : { provider, ...(baseUrl !== undefined && { baseUrl }), ...(key !== undefined && { key }) }),
     ...(contextTokens !== undefined && contextTokens < ROOMY_TOKENS && { maxOutputTokens: Math.max(256, Math.floor(contextTokens / 2)) }),
     ...(answersHere(found) && { price: { inputPerMillion: 0, outputPerMillion: 0 } }),
   });

@@ -9,6 +9,7 @@ import { codeBlocksOf } from './code-blocks.ts';
 import type { LookedAt } from './looking-at.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainLabel } from './plain-message.ts';
+import { manageTrustStep, NextStepError, solveStep } from './next-step.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -101,7 +102,11 @@ export class RunCommands {
 
   /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
   async demonstrate(): Promise<void> {
-    const { runId } = await this.#options.connection.request('run/demonstrate', {});
+    const { connection, panel } = this.#options;
+    if ((await panel.refreshPool()).workers.some(({ worker }) => worker.enabled)) {
+      throw new NextStepError(vscode.l10n.t('You have a worker now, so nothing is simulated any more.'), solveStep());
+    }
+    const { runId } = await connection.request('run/demonstrate', {});
     await this.open(runId);
   }
 
@@ -115,10 +120,7 @@ export class RunCommands {
   /** Lists past runs; the one picked opens in the panel. */
   async showRuns(): Promise<void> {
     const runs = await this.#options.list.refresh();
-    if (runs.length === 0) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('There are no runs yet: run "Conductor: Solve".'));
-      return;
-    }
+    if (runs.length === 0) throw new NextStepError(vscode.l10n.t('There are no runs yet.'), solveStep());
     const picked = await vscode.window.showQuickPick(runs.map(itemOf), {
       title: vscode.l10n.t('Conductor: Past Runs'), placeHolder: vscode.l10n.t('Opens in the panel'), matchOnDetail: true,
     });
@@ -174,7 +176,7 @@ export interface RetriedStep {
 /** Nothing of a project is read or run in VS Code's Restricted Mode, whoever asked before. */
 function requireTrust({ request }: RunSnapshot): void {
   if (request.workspace === undefined || vscode.workspace.isTrusted) return;
-  throw new Error(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'));
+  throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'), manageTrustStep());
 }
 
 async function isRemovalMeant(question: string): Promise<boolean> {

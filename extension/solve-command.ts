@@ -3,6 +3,7 @@ import type { RunRequestInput } from '../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
 import { chooseFolder, lookingAt, type LookedAt } from './looking-at.ts';
+import { addWorkerStep, demonstrationStep, NextStepError, offerSteps } from './next-step.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import type { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
@@ -49,6 +50,12 @@ export class SolveCommand {
     return this.solve(question, given?.confirmContext);
   }
 
+  /** @throws NextStepError where nobody could answer. */
+  async requireWorker(): Promise<void> {
+    if (await this.#somebodyAnswers()) return;
+    throw new NextStepError(vscode.l10n.t('There is no worker yet who could answer.'), addWorkerStep(), demonstrationStep());
+  }
+
   /** Whether there is a worker at all; what is wrong with one, the run says. */
   async #somebodyAnswers(): Promise<boolean> {
     const { panel } = this.#options;
@@ -61,12 +68,8 @@ export class SolveCommand {
     const { panel, showPanel } = this.#options;
     panel.ask(question);
     await showPanel();
-    const steps = { [vscode.l10n.t('Add Worker')]: 'conductor.addWorker', [vscode.l10n.t('Show Demonstration')]: 'conductor.showDemonstration' };
     const message = vscode.l10n.t('There is no worker yet who could answer. Your question is kept in the panel until there is one.');
-    void vscode.window.showInformationMessage(message, ...Object.keys(steps)).then(async (chosen) => {
-      const command = chosen && steps[chosen];
-      if (command) await vscode.commands.executeCommand(command);
-    });
+    void offerSteps(message, [addWorkerStep(), demonstrationStep()]);
   }
 
   /**

@@ -1,14 +1,22 @@
 import * as vscode from 'vscode';
+import { withVersion } from '../backend/protocol/server-address.ts';
 import type { WorkerConfig } from '../backend/protocol/worker-config.ts';
 import type { BackendConnection } from './backend-connection.ts';
 
 export interface TriedWorker {
+  /** At the address that answered. */
   readonly worker: WorkerConfig;
   /** Why it did not work, in one sentence; undefined where it answered. */
   readonly problem: string | undefined;
 }
 
-/** One small real call of each, one after the other: a server of this machine has room for one model at a time. */
+/** Kinds of failures after which the address may lack its `/v1`. */
+const MAY_LACK_VERSION = new Set(['not-found', 'invalid-response']);
+
+/**
+ * One small real call of each, one after the other: a server of this machine has room for one model at a time. A worker whose address
+ * names no version and leads nowhere is tried with `/v1`, too.
+ */
 export async function tryWorkers(
   connection: Pick<BackendConnection, 'request'>, workers: readonly WorkerConfig[],
 ): Promise<TriedWorker[]> {
@@ -23,22 +31,26 @@ export async function tryWorkers(
     const tried: TriedWorker[] = [];
     for (const worker of workers) {
       if (workers.length > 1) progress.report({ message: worker.model });
-      tried.push({ worker, problem: await problemOf(connection, worker, cancelled.signal) });
+      tried.push(await tryOne(connection, worker, cancelled.signal));
       progress.report({ increment: 100 / workers.length });
     }
     return tried;
   });
 }
 
-async function problemOf(
-  connection: Pick<BackendConnection, 'request'>, worker: WorkerConfig, signal: AbortSignal,
-): Promise<string | undefined> {
-  if (signal.aborted) return vscode.l10n.t('The try was cancelled.');
+async function tryOne(connection: Pick<BackendConnection, 'request'>, worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
+  if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
   try {
-    const { ok, message } = await connection.request('worker/try', { worker }, signal);
-    return ok ? undefined : message;
+    const { ok, kind, message } = await connection.request('worker/try', { worker }, signal);
+    if (ok) return { worker, problem: undefined };
+    const baseUrl = worker.provider === 'openai-compatible' && worker.baseUrl !== undefined ? withVersion(worker.baseUrl) : undefined;
+    if (baseUrl !== undefined && MAY_LACK_VERSION.has(kind ?? '')) {
+      const versioned = { ...worker, baseUrl };
+      if ((await connection.request('worker/try', { worker: versioned }, signal)).ok) return { worker: versioned, problem: undefined };
+    }
+    return { worker, problem: message };
   } catch (error) {
-    if (signal.aborted) return vscode.l10n.t('The try was cancelled.');
+    if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
     throw error;
   }
 }

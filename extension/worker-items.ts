@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
-import type { FoundServer, FoundServers } from '../backend/protocol/found-servers.ts';
+import type { FoundModel, FoundServer, FoundServers } from '../backend/protocol/found-servers.ts';
 import type { Pool } from '../backend/protocol/methods.ts';
 import type { Reason, Suggestion } from './first-pool.ts';
 import { SERVER_NAMES, sizeOf, type FoundWorker } from './found-models.ts';
+import { serversOf, type PoolServer } from './named-server.ts';
 import { plainLabel } from './plain-message.ts';
 import { WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
 
@@ -11,15 +12,18 @@ import { WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
 /** What a person picked first. */
 export type Source =
   | { readonly from: 'found'; readonly models: readonly FoundWorker[] }
-  | { readonly from: 'preset'; readonly preset: WorkerPreset }
+  | { readonly from: 'preset'; readonly preset: WorkerPreset; readonly known: boolean }
   | { readonly from: 'look-again' }
   | { readonly from: 'this-machine' };
 
 export type SourceItem = vscode.QuickPickItem & { readonly source?: Source };
 
-/** Where a worker can come from, what was found first. `models`: those that the pool has no worker of. */
+/** Where a worker can come from: the pool's own servers first, then what was found. `models`: those that the pool has no worker of. */
 export function sourceItems(models: readonly FoundWorker[], found: FoundServers, pool: Pool): SourceItem[] {
+  const servers = serversOf(pool).filter(({ baseUrl, key }) => key !== undefined || !found.servers.some((server) => server.baseUrl === baseUrl));
   return [
+    ...(servers.length > 0 ? [separator(vscode.l10n.t('servers of your workers'))] : []),
+    ...servers.map(poolServerItem),
     separator(vscode.l10n.t('found')),
     models.length > 0 ? foundItem(models, pool) : nothingFoundItem(found),
     ...found.servers.filter(({ needsKey }) => needsKey).map(lockedItem),
@@ -65,12 +69,24 @@ function nothingFoundItem({ looked }: FoundServers): SourceItem {
 function lockedItem({ kind, baseUrl }: FoundServer): SourceItem {
   const preset: WorkerPreset = { label: SERVER_NAMES[kind], provider: 'openai-compatible', baseUrl, key: 'LOCAL_SERVER_KEY', example: 'model-name' };
   return {
-    label: `$(key) ${preset.label}`, description: baseUrl, detail: vscode.l10n.t('It wants its key before it names its models.'), source: { from: 'preset', preset },
+    label: `$(key) ${preset.label}`, description: baseUrl, detail: vscode.l10n.t('It wants its key before it names its models.'), source: { from: 'preset', preset, known: false },
   };
 }
 
 function presetItem(preset: WorkerPreset): SourceItem {
-  return { label: preset.label, description: preset.baseUrl ?? '', source: { from: 'preset', preset } };
+  const isNamed = preset.baseUrl !== undefined || preset.provider !== 'openai-compatible';
+  const description = isNamed ? preset.baseUrl ?? '' : vscode.l10n.t('you say its address');
+  return { label: preset.label, description, source: { from: 'preset', preset, known: false } };
+}
+
+function poolServerItem(preset: PoolServer): SourceItem {
+  const { label, key, workers } = preset;
+  const counted = workers === 1 ? vscode.l10n.t('1 worker') : vscode.l10n.t('{0} workers', workers);
+  return {
+    label: vscode.l10n.t('$(server) Another model of {0}', plainLabel(label)),
+    description: key === undefined ? counted : vscode.l10n.t('{0}, its key is known', counted),
+    source: { from: 'preset', preset, known: true },
+  };
 }
 
 export type ModelItem = vscode.QuickPickItem & { readonly found?: FoundWorker };
@@ -84,6 +100,20 @@ export function modelItems(models: readonly FoundWorker[], suggested: readonly S
     ...suggested.map(({ found, why }): ModelItem => ({ ...item(found), detail: reasonOf(why), picked: true })),
     ...(suggested.length > 0 && others.length > 0 ? [separator(vscode.l10n.t('others'))] : []),
     ...others.map(item),
+  ];
+}
+
+export type ListedItem = vscode.QuickPickItem & { readonly model?: FoundModel };
+
+/** The models that a server lists, and last a way to one that it does not. */
+export function listedItems(models: readonly FoundModel[], isPicked: (model: FoundModel) => boolean): ListedItem[] {
+  const sorted = [...models].sort((a, b) => a.name.localeCompare(b.name));
+  return [
+    ...sorted.map((model): ListedItem => ({
+      model, label: plainLabel(model.name), picked: isPicked(model),
+      ...(model.parameters !== undefined && { description: sizeOf(model.parameters) }),
+    })),
+    { label: vscode.l10n.t('$(edit) Another one, by its name…') },
   ];
 }
 

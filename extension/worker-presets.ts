@@ -1,11 +1,12 @@
-import { workerConfigSchema, type Provider } from '../backend/protocol/worker-config.ts';
+import type { NamedServer } from '../backend/protocol/found-servers.ts';
 
 /** A place where models are served, with what is known of it. */
 export interface WorkerPreset {
   readonly label: string;
-  readonly provider: Provider;
+  readonly provider: NamedServer['provider'];
+  /** Absent where the provider has one of its own, or the person has to name it. */
   readonly baseUrl?: string;
-  /** Conventional name of its key; absent where the server wants none. */
+  /** Conventional name of its key; absent where the server may want none. */
   readonly key?: string;
   /** Name of a model there, as an example. */
   readonly example: string;
@@ -36,12 +37,7 @@ export const WORKER_PRESETS: readonly WorkerPreset[] = [
     key: 'OPENROUTER_API_KEY',
     example: 'qwen/qwen3-coder',
   },
-  {
-    label: 'Another server with OpenAI’s API',
-    provider: 'openai-compatible',
-    baseUrl: 'http://127.0.0.1:8080/v1',
-    example: 'model-name',
-  },
+  { label: 'Another server with OpenAI’s API', provider: 'openai-compatible', example: 'model-name' },
 ];
 
 /** A free worker id after the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */
@@ -52,9 +48,4 @@ export function suggestId(model: string, taken: readonly string[]): string {
     const id = number === 1 ? name : `${name}-${number}`;
     if (!taken.includes(id)) return id;
   }
-}
-
-/** Why a field of a worker may not have this value, in the contract's words; undefined when it may. */
-export function fieldProblem(field: 'id' | 'model' | 'baseUrl' | 'key' | 'description', value: string): string | undefined {
-  return workerConfigSchema.shape[field].safeParse(value).error?.issues[0]?.message;
 }

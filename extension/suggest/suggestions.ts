@@ -4,6 +4,7 @@ import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import type { WorkerStatus } from '../../backend/protocol/methods.ts';
 import { messageOf, type BackendConnection } from '../backend-connection.ts';
+import { addWorkerStep, NextStepError, noWorkerYet, setKeyStep } from '../next-step.ts';
 import { AdaptivePause } from './adaptive-pause.ts';
 import { Backoff } from './backoff.ts';
 import { fitSuggestion } from './fit-suggestion.ts';
@@ -156,7 +157,10 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     const { workers } = await connection.request('pool/get', {});
     const ready = workers.filter((status) => status.ready && status.worker.enabled);
     const namesOf = (some: readonly WorkerStatus[]): string => some.map(({ worker }) => worker.id).join(', ');
-    if (ready.length === 0) throw new Error(vscode.l10n.t('No worker is ready to suggest: run "Conductor: Add Worker" first.'));
+    if (workers.length === 0) throw noWorkerYet();
+    if (ready.length === 0) {
+      throw new NextStepError(vscode.l10n.t('No worker is ready to suggest: a key is missing, or each is switched off.'), setKeyStep(), addWorkerStep());
+    }
     const unpriced = ready.filter(({ priced }) => !priced);
     const { maxUsdPerDay } = readSuggestSettings();
     const accept = vscode.l10n.t('Switch On');
