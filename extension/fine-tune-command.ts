@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
-import { formatUsd } from '../backend/protocol/figures.ts';
+import { unpricedTokensFor } from '../backend/protocol/budget-limits.ts';
+import { formatTokens, formatUsd } from '../backend/protocol/figures.ts';
 import { rolloutsOf } from '../backend/protocol/training-facts.ts';
-import type { TrainingConfig, TrainingSummary } from '../backend/protocol/training.ts';
+import type { TrainingCheck, TrainingConfig, TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
+import { plainMessage } from './plain-message.ts';
 import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
 import { readTrainingConfig, TRAINING_CONFIG_FILE } from './training-config.ts';
@@ -16,13 +18,8 @@ export interface FineTuneOptions {
   readonly chooseModel: () => Promise<string | undefined>;
 }
 
-/** Who works for a training. */
-interface Cast {
-  readonly conductor: string;
-  /** Ids of the workers that are asked, and paid. */
-  readonly workers: readonly string[];
-  readonly simulated: boolean;
-}
+/** Who takes part in a training. */
+type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers'>>;
 
 /** `Conductor: Fine-tune on Project Tests`: the Conductor of this machine learns from what comes of its plans. */
 export class FineTuneCommand {
@@ -44,9 +41,9 @@ export class FineTuneCommand {
       void vscode.window.showInformationMessage(vscode.l10n.t('A training is under way in this folder: pause or cancel it before another begins.'));
       return underWay.trainingId;
     }
-    const cast = await this.#cast();
-    if (!cast) return undefined;
     const { config, isFromFile } = await readTrainingConfig(folder);
+    const cast = await this.#cast(folder, config);
+    if (!cast) return undefined;
     const agreed = await agreeOn(config, cast, { isFromFile });
     if (!agreed) return undefined;
     const { trainingId } = await connection.request('training/start', { workspace: folder, config: agreed });
@@ -59,28 +56,29 @@ export class FineTuneCommand {
     return trainings.find((training) => training.workspace === folder && isUnderWay(training));
   }
 
-  /** @returns undefined where a model or a worker is missing, and what to do about it was said */
-  async #cast(): Promise<Cast | undefined> {
+  /** @returns undefined where something is missing, and what to do about it was said */
+  async #cast(folder: string, config: TrainingConfig): Promise<Cast | undefined> {
     const { connection, chooseModel } = this.#options;
-    let pool = await connection.request('pool/get', {});
-    const localConductor = (): string | undefined =>
-      pool.workers.find(({ worker }) => worker.id === pool.conductor && worker.provider === 'local')?.worker.id;
-    if (localConductor() === undefined) {
+    const check = (): Promise<TrainingCheck> => connection.request('training/check', { workspace: folder, config });
+    let { missing, conductor, workers } = await check();
+    if (missing?.what === 'conductor') {
       const choose = vscode.l10n.t('Choose Conductor Model');
-      const missing = vscode.l10n.t('Training needs a Conductor that runs on this machine, and none does: choose a model for it.');
-      if ((await vscode.window.showErrorMessage(missing, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
-      pool = await connection.request('pool/get', {});
+      const sentence = vscode.l10n.t('Training needs a Conductor that runs on this machine, and none does: choose a model for it.');
+      if ((await vscode.window.showErrorMessage(sentence, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
+      ({ missing, conductor, workers } = await check());
     }
-    const conductor = localConductor();
-    if (conductor === undefined) return undefined;
-    const asked = pool.workers.filter(({ worker, ready }) => ready && worker.enabled && worker.id !== conductor).map(({ worker }) => worker);
-    if (asked.length > 0) {
-      return { conductor, workers: asked.map(({ id }) => id), simulated: asked.some(({ simulated }) => simulated) };
+    if (missing?.what === 'worker') {
+      const add = vscode.l10n.t('Add Worker');
+      const sentence = vscode.l10n.t('No worker is ready to do what is planned: add one, or set its key.');
+      if ((await vscode.window.showErrorMessage(sentence, add)) === add) await vscode.commands.executeCommand('conductor.addWorker');
+      return undefined;
     }
-    const add = vscode.l10n.t('Add Worker');
-    const missing = vscode.l10n.t('No worker is ready to do what is planned: add one, or set its key.');
-    if ((await vscode.window.showErrorMessage(missing, add)) === add) await vscode.commands.executeCommand('conductor.addWorker');
-    return undefined;
+    if (missing) {
+      const health = vscode.l10n.t('Show Health');
+      if ((await vscode.window.showErrorMessage(plainMessage(missing.message), health)) === health) await vscode.commands.executeCommand('conductor.showHealth');
+      return undefined;
+    }
+    return conductor === undefined ? undefined : { conductor, workers };
   }
 }
 
@@ -117,15 +115,19 @@ async function agreeOn(config: TrainingConfig, cast: Cast, { isFromFile }: { rea
   }
 }
 
-function detailOf(config: TrainingConfig, { workers, simulated }: Cast, isFromFile: boolean): string {
+function detailOf(config: TrainingConfig, { workers }: Cast, isFromFile: boolean): string {
+  const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
     'Your workers ({0}) are asked to carry out a plan up to {1} times, and {2} times more for each held-out task. The budget is hard: at {3} the training pauses.',
-    workers.join(', '), rollouts, 2 * config.evaluation.samples, formatUsd(config.budget.usd),
+    workers.map(({ id }) => id).join(', '), rollouts, 2 * config.evaluation.samples, formatUsd(config.budget.usd),
   );
   return [
     spends,
-    ...(simulated ? [vscode.l10n.t('Some of these workers are simulated: what is learned from them says nothing about real ones.')] : []),
+    ...(unpriced.length > 0 ? [vscode.l10n.t(
+      'No price is known of {0}: there the training pauses at {1} tokens.', unpriced.join(', '), formatTokens(unpricedTokensFor(config.budget.usd)),
+    )] : []),
+    ...(workers.some(({ simulated }) => simulated) ? [vscode.l10n.t('Some of these workers are simulated: what is learned from them says nothing about real ones.')] : []),
     ...(isFromFile ? [vscode.l10n.t('The settings come from {0}.', TRAINING_CONFIG_FILE)] : []),
     vscode.l10n.t('The Conductor plans as before until you adopt what was trained, and you can go back.'),
   ].join('\n\n');

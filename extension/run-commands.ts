@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
+import { formatMoney } from '../backend/protocol/figures.ts';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { askRunBudget } from './ask-run-budget.ts';
@@ -220,14 +221,11 @@ async function pickCode(answer: string): Promise<string | undefined> {
 }
 
 function itemOf(run: RunSummary): vscode.QuickPickItem & { runId: string } {
-  const money = run.unpricedTokens > 0
-    ? vscode.l10n.t('${0} and {1} unpriced tokens', run.usd.toFixed(4), run.unpricedTokens)
-    : `$${run.usd.toFixed(4)}`;
   const when = new Date(run.acceptedAt).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
   return {
     runId: run.runId,
     label: `${iconOf(run)} ${run.question.replace(/\s+/g, ' ').slice(0, 120)}`,
-    detail: [stateOf(run), when, money, ...(run.simulated ? [vscode.l10n.t('simulated')] : [])].join(' · '),
+    detail: [stateOf(run), when, formatMoney(run), ...(run.simulated ? [vscode.l10n.t('simulated')] : [])].join(' · '),
   };
 }
 

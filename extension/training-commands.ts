@@ -80,9 +80,11 @@ export class TrainingCommands {
 
 /** Unlike a pause it is for good. */
 async function isCancelMeant(): Promise<boolean> {
-  const cancel = vscode.l10n.t('Cancel Training');
+  const cancel: vscode.MessageItem = { title: vscode.l10n.t('Cancel Training') };
+  // The dialog's own "Cancel" would be the button that keeps it.
+  const keep: vscode.MessageItem = { title: vscode.l10n.t('Keep Training'), isCloseAffordance: true };
   const detail = vscode.l10n.t('It cannot go on afterwards. To go on later, pause it.');
-  return (await vscode.window.showWarningMessage(vscode.l10n.t('Cancel this training?'), { modal: true, detail }, cancel)) === cancel;
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Cancel this training?'), { modal: true, detail }, cancel, keep)) === cancel;
 }
 
 async function isRemovalMeant(): Promise<boolean> {

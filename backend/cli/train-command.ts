@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
-import { formatUsd, formatWhen } from '../protocol/figures.ts';
+import { unpricedTokensFor } from '../protocol/budget-limits.ts';
+import { formatTokens, formatUsd, formatWhen } from '../protocol/figures.ts';
 import { applyTrainingEvent, isTrainingOver, rolloutsOf } from '../protocol/training-facts.ts';
 import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent } from '../protocol/training.ts';
 import { positive, readArguments } from './arguments.ts';
@@ -45,11 +46,17 @@ const start: Action = async (client, _trainingId, values, context) => {
   const { terminal, currentFolder, interrupted } = context;
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const config = await readConfig(values, currentFolder);
-  const { workers, conductor } = await client.request('pool/get', {});
-  const paid = workers.filter(({ worker, ready }) => ready && worker.enabled && worker.id !== conductor).map(({ worker }) => worker.id);
+  // What cannot begin costs nothing: nobody is asked whether it may.
+  const { missing, workers, conductor } = await client.request('training/check', { workspace, config });
+  if (missing) {
+    terminal.say(printable(missing.message));
+    return EXIT.failed;
+  }
+  const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const told =
-    `Training asks your workers (${paid.join(', ') || 'none is ready'}) up to ${rolloutsOf(config)} times to carry out a plan, and ` +
-    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(config.budget.usd)}.`;
+    `Training of "${conductor}" asks your workers (${workers.map(({ id }) => id).join(', ')}) up to ${rolloutsOf(config)} times to carry out a plan, and ` +
+    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(config.budget.usd)}.` +
+    (unpriced.length === 0 ? '' : ` No price is known of ${unpriced.join(', ')}: there it ends at ${formatTokens(unpricedTokensFor(config.budget.usd))} tokens.`);
   terminal.say(printable(told));
   if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
     throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');

@@ -9,7 +9,7 @@ import type { RunSnapshot } from './run-snapshot.ts';
 import { suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
 import {
-  taskNotesSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
+  taskNotesSchema, trainingCheckSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
 } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, budgetSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
@@ -281,6 +281,11 @@ export const clientRequests = {
    */
   'suggest/complete': { params: suggestRequestSchema, result: suggestResultSchema },
   /** Trains the Conductor of this machine on a project's tests. Answers once the training is on disk; everything else comes as notifications. */
+  /** Whether a training could begin; nothing is begun or paid for. */
+  'training/check': {
+    params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
+    result: trainingCheckSchema,
+  },
   'training/start': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
     result: trainingSchema,

@@ -181,6 +181,17 @@ export const trainingSchema = z.object({
 });
 export type Training = z.infer<typeof trainingSchema>;
 
+/** What a training of a project would be made with, or the first thing that it lacks. */
+export const trainingCheckSchema = z.object({
+  missing: z.object({ what: z.enum(['conductor', 'worker', 'sandbox', 'tests']), message: z.string() }).optional(),
+  /** The worker that plays the Conductor. */
+  conductor: z.string().optional(),
+  /** Who would be asked; those without a known price are held by tokens. */
+  workers: z.array(z.object({ id: z.string(), priced: z.boolean(), simulated: z.boolean() })),
+});
+export type TrainingCheck = z.infer<typeof trainingCheckSchema>;
+export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
+
 /** What has changed, and nothing else. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({

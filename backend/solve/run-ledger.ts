@@ -8,7 +8,7 @@ import type { Asked, Ledger, Reservation } from '../workers/ledger.ts';
 import { LimitReachedError } from './errors.ts';
 
 export interface RunLedgerOptions {
-  readonly run: Pick<RunSnapshot, 'runId' | 'budget' | 'request'>;
+  readonly run: Pick<RunSnapshot, 'runId' | 'budget'>;
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;

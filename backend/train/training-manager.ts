@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { applyTrainingEvent, isTrainingOver } from '../protocol/training-facts.ts';
-import type { TaskNotes, Training, TrainingChange, TrainingConfig, TrainingEvent, WholeRollout } from '../protocol/training.ts';
+import type { TaskNotes, Training, TrainingChange, TrainingCheck, TrainingConfig, TrainingEvent, WholeRollout } from '../protocol/training.ts';
 import { bundledPlanner, isBundled } from '../protocol/bundled-conductor.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
@@ -11,7 +11,7 @@ import { writeAdapterBase } from './adapter-base.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { wholeRollout } from './training-rollouts.ts';
-import { EVALUATION, runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
+import { EVALUATION, requireJudge, runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
 import { taskNotesOf } from './training-tasks.ts';
 
 export interface TrainingManagerOptions {
@@ -87,6 +87,19 @@ export class TrainingManager {
   /** Resolves once what earlier processes left has been read. */
   get opened(): Promise<void> {
     return this.#opened.promise;
+  }
+
+  /** Who would take part, or the first thing that is missing; nothing is begun. */
+  async check(request: TrainingRequest): Promise<TrainingCheck> {
+    try {
+      const { conductor, pool } = await this.#cast();
+      await requireJudge(this.#options.parts, request);
+      const workers = pool.map(({ id, price, simulated }) => ({ id, priced: price !== undefined, simulated }));
+      return { conductor: conductor.id, workers };
+    } catch (error) {
+      if (!(error instanceof TrainingError) || error.missing === undefined) throw error;
+      return { missing: { what: error.missing, message: error.message }, workers: [] };
+    }
   }
 
   /** @throws TrainingRefusedError, TrainingError */
@@ -267,12 +280,12 @@ export class TrainingManager {
       ? bundledPlanner(file.workers, bundledConductor)
       : file.workers.find(({ id }) => id === file.conductor);
     if (!conductor || conductor.provider !== 'local') {
-      throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model".');
+      throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model" or "conductor model choose".', 'conductor');
     }
     const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);
     const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
     const pool = enabled.filter((_, index) => ready[index]).map(priced);
-    if (pool.length === 0) throw new TrainingError('No worker is ready to do what is planned: add one, or set its key.');
+    if (pool.length === 0) throw new TrainingError('No worker is ready to do what is planned: add one, or set its key.', 'worker');
     return { conductor, pool, budget: file.budget };
   }
 

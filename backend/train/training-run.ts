@@ -6,7 +6,7 @@ import { PROJECTIONS } from '../lm/adapter/projections.ts';
 import type { TrainableModel } from '../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../lm/trainer/adamw.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
-import type { Training, TrainingChange, TrainingConfig } from '../protocol/training.ts';
+import type { Training, TrainingChange, TrainingConfig, TrainingRequirement } from '../protocol/training.ts';
 import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { profileOf } from '../solve/run-pool.ts';
@@ -38,6 +38,13 @@ import { DecisionKeeper } from './training-tasks.ts';
 /** Why a training cannot be made, or cannot go on; one sentence that says what to do. */
 export class TrainingError extends Error {
   override readonly name = 'TrainingError';
+  /** What it lacks, where that is known before it begins. */
+  readonly missing: TrainingRequirement | undefined;
+
+  constructor(message: string, missing?: TrainingRequirement) {
+    super(message);
+    this.missing = missing;
+  }
 }
 
 /** Who trains, and with whom. */
@@ -89,10 +96,7 @@ const TASKS_FILE = 'conductor.tasks.jsonl';
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
   const { training: { config, workspace, trainingId }, folder, cast, keys, signal, change } = options;
-  const sandbox = await parts.sandboxAvailability(config.tasks.image);
-  if (!sandbox.available) {
-    throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${sandbox.reason ?? 'none can be had here.'}`);
-  }
+  await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   await checkUnchanged(workspace, frozen.project);
   const found = await tasksOf(parts, frozen, workspace);
@@ -185,6 +189,25 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   }
 }
 
+type Judges = Pick<TrainingRunParts, 'sandboxAvailability' | 'findTests'>;
+
+/** @throws TrainingError where nothing can judge what comes of the plans: without a sandbox, or without tests and tasks. */
+export async function requireJudge(parts: Judges, { workspace, config }: Pick<Training, 'workspace' | 'config'>): Promise<void> {
+  await requireSandbox(parts, config);
+  const { tasks: { file, project } } = config;
+  const hasFile = await access(path.resolve(workspace, file ?? TASKS_FILE)).then(() => true, () => false);
+  if (!hasFile && file !== undefined) throw new TrainingError(`The file of tasks ${file} is not in ${workspace}: name another, or none.`, 'tests');
+  if (!hasFile && !(project && (await parts.findTests(workspace)).length > 0)) throw noJudge();
+}
+
+async function requireSandbox({ sandboxAvailability }: Pick<Judges, 'sandboxAvailability'>, { tasks: { image } }: TrainingConfig): Promise<void> {
+  const { available, reason = 'none can be had here.' } = await sandboxAvailability(image);
+  if (!available) throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${reason}`, 'sandbox');
+}
+
+const noJudge = (): TrainingError =>
+  new TrainingError('No tests were found in the project, and no tasks beside it: without a judge there is nothing to learn from.', 'tests');
+
 /** A short plan; longer ones that do not fit are cut off and earn nothing. */
 const ROOM_FOR_A_PLAN = 256;
 
@@ -242,7 +265,7 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
     frozen.test = command;
     frozen.project.push(...made);
   } else if (!file) {
-    throw new TrainingError('No tests were found in the project, and no tasks beside it: without a judge there is nothing to learn from.');
+    throw noJudge();
   }
   await folder.saveTasks(frozen);
   return frozen;

@@ -26,7 +26,9 @@ interface Result {
   readonly stderr: string;
 }
 
-async function conductor(...args: string[]): Promise<Result> {
+const conductor = (...args: string[]): Promise<Result> => conductorAt(home, ...args);
+
+async function conductorAt(home: string, ...args: string[]): Promise<Result> {
   const child = spawn(process.execPath, [runCli, ...args], {
     cwd: workspace,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home },
@@ -69,6 +71,15 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(stderr).toContain('spends at most $2.00');
     expect(stderr).toContain('say --yes');
     expect((await conductor('train', 'list')).stderr).toContain('No training yet');
+  });
+
+  it('says what is missing before it speaks of money', async () => {
+    const bare = path.join(folder, 'bare');
+    await mkdir(bare, { mode: 0o700 });
+    const { code, stderr } = await conductorAt(bare, 'train', '--config', 'train.json');
+    await conductorAt(bare, 'backend', 'stop');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No worker is ready to do what is planned')]);
+    expect(stderr).not.toContain('$');
   });
 
   it('trains, compares on held-out tasks, has what was trained adopted and taken back, and shows it all', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
@@ -184,6 +184,21 @@ describe('a training', { timeout: 120_000 }, () => {
     await expect(manager.adopt(done.trainingId)).rejects.toThrow('earlier version');
     await manager.resume(trainingId);
     expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('earlier version') });
+  });
+
+  it('says what it lacks before it is begun: a Conductor of this machine, a worker, a sandbox, what judges', async () => {
+    const manager = await begin();
+    const lacks = async (config = CONFIG): Promise<unknown> => (await manager.check({ workspace, config })).missing?.what;
+    expect(await manager.check({ workspace, config: CONFIG })).toEqual({ conductor: 'tiny', workers: [{ id: 'one', priced: true, simulated: true }] });
+    await rm(path.join(workspace, 'conductor.tasks.jsonl'));
+    expect(await lacks()).toBe('tests');
+    sandboxed = false;
+    expect(await lacks()).toBe('sandbox');
+    workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, enabled: false })) };
+    expect(await lacks()).toBe('worker');
+    workers = { ...workers, conductor: 'one' };
+    expect(await lacks()).toBe('conductor');
+    expect(manager.list()).toEqual([]);
   });
 
   it('leaves out what is too long for the Conductor to read, and says so', async () => {

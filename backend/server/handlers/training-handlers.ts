@@ -8,7 +8,7 @@ type TrainingMethods = Extract<keyof ClientRequests, `training/${string}`>;
 
 export type TrainingService = Pick<
   TrainingManager,
-  'opened' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
+  'opened' | 'check' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
 >;
 
 export function trainingHandlers(
@@ -21,6 +21,7 @@ export function trainingHandlers(
       return handler(params, call);
     };
   return {
+    'training/check': (request) => trainings.check(request),
     'training/start': once(({ workspace, config }) => trainings.start({ workspace, config })),
     'training/list': once(({ workspace }) => ({ trainings: trainings.list(workspace).map(trainingSummaryOf) })),
     'training/get': once(({ trainingId }) => trainings.get(trainingId)),

@@ -48,7 +48,7 @@ describe('suggestions', () => {
     const { window } = workbench;
     await window.statusItem(OFF).click();
     const modal = window.modal('Suggestions while you type');
-    await modal.getByText('All of a day stop at $1').waitFor();
+    await modal.getByText('Suggestions stop at $1').waitFor();
     await window.screenshot(path.join(SCREENS, 'suggestions-first.png'));
     await window.answerModal('Suggestions while you type', 'Switch On');
     await window.statusItem(ON).waitFor();
