@@ -1,10 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
+import path from 'node:path';
 import * as vscode from 'vscode';
 import type { RunFileFormat } from '../backend/protocol/methods.ts';
 import type { BackendConnection } from './backend-connection.ts';
 
-/** Writes a run into a file that the person chooses. @throws an error with a sentence; then there is no new file, and an old one stays */
-export async function exportRun(runId: string, connection: Pick<BackendConnection, 'request'>): Promise<void> {
+/** The folder that the last run was written into. */
+const FOLDER_KEY = 'conductor.exportFolder';
+
+export interface ExportOptions {
+  readonly connection: Pick<BackendConnection, 'request'>;
+  /** Outlives the window. */
+  readonly memory: { get(key: string): string | undefined; update(key: string, value: string): Thenable<void> };
+}
+
+/**
+ * Writes a run into a file that the person chooses; not among the project's files, unless they say so.
+ * @throws an error with a sentence; then there is no new file, and an old one stays
+ */
+export async function exportRun(runId: string, { connection, memory }: ExportOptions): Promise<void> {
   const title = vscode.l10n.t('Conductor: Export Run');
   const picked = await vscode.window.showQuickPick([
     { format: 'markdown', label: 'Markdown', description: vscode.l10n.t('a document for people: plans, outputs, tests, changes, cost') },
@@ -12,14 +26,14 @@ export async function exportRun(runId: string, connection: Pick<BackendConnectio
   ] satisfies (vscode.QuickPickItem & { format: RunFileFormat })[], { title, placeHolder: vscode.l10n.t('As what?') });
   if (!picked) return;
   const { text, fileName } = await connection.request('run/export', { runId, format: picked.format });
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const file = await vscode.window.showSaveDialog({
     title,
-    ...(folder && { defaultUri: vscode.Uri.joinPath(folder, fileName) }),
+    defaultUri: vscode.Uri.joinPath(vscode.Uri.file(memory.get(FOLDER_KEY) ?? homedir()), fileName),
     filters: { [picked.label]: [picked.format === 'json' ? 'json' : 'md'] },
   });
   if (!file) return;
   await writeWhole(file, text);
+  if (file.scheme === 'file') await memory.update(FOLDER_KEY, path.dirname(file.fsPath));
   const open = vscode.l10n.t('Open');
   void vscode.window.showInformationMessage(vscode.l10n.t('The run was written to {0}.', vscode.workspace.asRelativePath(file)), open).then(async (chosen) => {
     if (chosen === open) await vscode.window.showTextDocument(file);

@@ -170,7 +170,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const chooseTestCommand = new ChooseTestCommand(connection);
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
   const solve = new SolveCommand({ connection, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
-  const runCommands = new RunCommands({ connection, runs, list, panel, lookedAt, showPanel });
+  const runCommands = new RunCommands({ connection, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
   const workerCommands = new WorkerCommands({ connection, keys, panel });
   const chooseModel = new ChooseModelCommand({ connection, panel });
   const trainingCommands = new TrainingCommands({
@@ -182,7 +182,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     return new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() }).run();
   };
   const ghost = new AnswerGhost();
-  const solveHere = new SolveHere({ connection, solve, runCommands, panel, ghost });
+  const solveHere = new SolveHere({ connection, solve, runCommands, ghost });
   const suggestions = new Suggestions({
     connection, memory: context.globalState, isTaken: (document) => ghost.isIn(document), log: (line) => log.warn(line),
   });

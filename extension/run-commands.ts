@@ -7,10 +7,11 @@ import { askRunBudget } from './ask-run-budget.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from './code-blocks.ts';
+import type { ExportOptions } from './export-run.ts';
 import type { LookedAt } from './looking-at.ts';
+import { manageTrustStep, NextStepError, solveStep } from './next-step.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainLabel } from './plain-message.ts';
-import { manageTrustStep, NextStepError, solveStep } from './next-step.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -20,6 +21,7 @@ export interface RunCommandOptions {
   readonly list: RunList;
   readonly panel: PanelStateSource;
   readonly lookedAt: Pick<LookedAt, 'editor'>;
+  readonly memory: ExportOptions['memory'];
   readonly showPanel: () => Promise<void>;
 }
 
@@ -74,7 +76,8 @@ export class RunCommands {
   async exportRun(runId?: string): Promise<void> {
     const id = runId ?? this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.')).runId;
     const { exportRun } = await import('./export-run.ts');
-    await exportRun(id, this.#options.connection);
+    const { connection, memory } = this.#options;
+    await exportRun(id, { connection, memory });
   }
 
   /** Removes the run for good, once the person has said so again. @returns whether it is gone */

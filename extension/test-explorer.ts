@@ -18,7 +18,7 @@ interface PlacedTest {
 
 /**
  * VS Code's Test Explorer: the tests of each folder's last verdict, and their results under the question's name. It only shows: tests are
- * run to judge answers, so there is nothing here to run them with.
+ * run to judge answers, so there is nothing here to run them with. Every name says that it is not the folder's own state which is shown.
  */
 export class TestExplorer {
   /** Made with the first verdict: an empty one would only be in the way of other extensions' tests. */
@@ -28,10 +28,12 @@ export class TestExplorer {
   async show({ folder, question, verdict, isNew }: JudgedRun): Promise<void> {
     const tree = testTree(verdict.tests);
     const files = new Map(await Promise.all(tree.map(async ({ name }) => [name, await fileOf(folder, name)] as const)));
-    const controller = (this.#controller ??= vscode.tests.createTestController('conductor', 'Conductor'));
+    const controller = (this.#controller ??= vscode.tests.createTestController('conductor', vscode.l10n.t('Conductor: with its last answer, in a copy')));
     const placed: PlacedTest[] = [];
     const before = new Map(this.#items.get(folder)?.map((item) => [item.id, item]));
-    this.#items.set(folder, tree.map((node) => itemOf(controller, before, node, files.get(node.name), placed)));
+    const items = tree.map((node) => itemOf(controller, before, node, files.get(node.name), placed));
+    for (const item of items) item.description = [vscode.l10n.t('with the answer, in a copy'), ...(item.description ? [item.description] : [])].join(' · ');
+    this.#items.set(folder, items);
     controller.items.replace(this.#roots(controller));
     if (isNew) tellResults(controller, placed, { question, verdict });
   }
@@ -86,7 +88,7 @@ function tellResults(
 ): void {
   const name = question.replace(/\s+/g, ' ').trim();
   const shortName = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
-  const run = controller.createTestRun(new vscode.TestRunRequest(placed.map(({ item }) => item)), shortName, true);
+  const run = controller.createTestRun(new vscode.TestRunRequest(placed.map(({ item }) => item)), vscode.l10n.t('Conductor: with the answer to “{0}”, in a copy', shortName), true);
   run.appendOutput(terminalText(summaryOf(verdict)));
   for (const { item, test } of placed) {
     if (isRed(test)) run.failed(item, new vscode.TestMessage(messageOf(test)), test.durationMs);

@@ -125,7 +125,7 @@ function Applied({ undoable: { runId, files }, outcome }: {
         <>
           <Button onClick={() => host.post({ type: 'undo', runId })} label={l10n.t('Undo the answer')}>{l10n.t('Undo')}</Button>
           {first !== undefined && (
-            <Button onClick={() => host.post({ type: 'openFile', path: first })} label={l10n.t('Open {0}', first)}>{l10n.t('Open file')}</Button>
+            <Button onClick={() => host.post({ type: 'openFile', path: first })} label={l10n.t('Open file {0}', first)}>{l10n.t('Open file')}</Button>
           )}
         </>
       }

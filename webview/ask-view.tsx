@@ -25,7 +25,7 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
       <Ask state={state} />
       {firstRun && <NoWorkers />}
       {pool && !firstRun && <PoolLine pool={pool} />}
-      <ModelLines models={state.models} />
+      <ModelLines models={state.models} conductor={pool?.conductor} />
       <RunsList runs={runs} />
       <TrainingsList trainings={trainings} />
     </>

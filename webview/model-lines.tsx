@@ -8,22 +8,26 @@ import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
 
 /** The models of this machine: what each is for, on which device, in how much memory, and how far its loading is. */
-export function ModelLines({ models }: { readonly models: readonly PanelModel[] }): JSX.Element | null {
+export function ModelLines({ models, conductor }: {
+  readonly models: readonly PanelModel[];
+  /** Whom the page's header names. */
+  readonly conductor: string | undefined;
+}): JSX.Element | null {
   if (models.length === 0) return null;
   return (
     <section class="models" aria-label={l10n.t('Models on this machine')}>
-      {models.map((model) => <ModelLine key={model.model} model={model} />)}
+      {models.map((model) => <ModelLine key={model.model} model={model} isNamed={model.name === conductor} />)}
     </section>
   );
 }
 
-function ModelLine({ model }: { readonly model: PanelModel }): JSX.Element {
+function ModelLine({ model, isNamed }: { readonly model: PanelModel; readonly isNamed: boolean }): JSX.Element {
   const { name, state, loaded, problem } = model;
   return (
     <div class="model">
       <p class="model-line">
         <Icon name={state === 'loading' ? 'loading' : 'chip'} tone={state === 'loading' ? 'busy' : 'quiet'} />
-        <span><strong>{name}</strong> <span class="quiet">{partOf(model)} · {factsOf(model)}</span></span>
+        <span><strong>{isNamed ? l10n.t('The Conductor') : name}</strong> <span class="quiet">{partOf(model)} · {factsOf(model)}</span></span>
       </p>
       {state === 'loading' && <Loading model={model} />}
       {state === 'ready' && loaded?.reasons.map((reason) => <p key={reason} class="model-reason quiet">{reason}</p>)}

@@ -43,7 +43,7 @@ export function RunView({ run, state }: { readonly run: RunSnapshot; readonly st
         <Origin run={run} />
       </section>
       <StatusLine run={run} />
-      <ModelLines models={models} />
+      <ModelLines models={models} conductor={run.policy.worker?.id ?? run.policy.model} />
       <RunNotice run={run} />
       <RoundsView run={run} />
       <AnswerView

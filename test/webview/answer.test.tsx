@@ -69,7 +69,7 @@ describe('an answer that was applied', () => {
     const panel = show({ run: verifiedRun(), undoable });
     expect(answer(panel)).toContain('Applied to src/merge.ts.');
     panel.click('Undo the answer');
-    panel.click('Open src/merge.ts');
+    panel.click('Open file src/merge.ts');
     expect(panel.posted).toEqual([{ type: 'undo', runId: 'run-1' }, { type: 'openFile', path: 'src/merge.ts' }]);
     expect(appearanceOf(panel, 'Review again…')).toBe('secondary');
   });

@@ -47,18 +47,25 @@ export function codeBlocksOf(text: string): string[] {
   return renderMarkdown(text).flatMap((part) => (part.kind === 'code' ? [part.code] : []));
 }
 
-/** The first words of a text, without its markup, for a line or two. Looks at the beginning only. */
+/** A code block, also one that is cut off. */
+const FENCED = /^[ \t]*(```|~~~)[^\n]*\n(?:[\s\S]*?^[ \t]*\1[^\n]*$|[\s\S]*)/gm;
+
+/** The first words of a text, without its markup, for a line or two; of one that is only code, its first lines. Looks at the beginning only. */
 export function excerptOf(text: string, length = 280): string {
+  const beginning = text.slice(0, length * 8);
+  const words = wordsOf(beginning.replace(FENCED, ' ')).slice(0, length);
+  // In one line code is not what it was.
+  return words !== '' ? words : beginning.replace(/^[ \t]*(?:```|~~~).*$/gm, '').trim().slice(0, length);
+}
+
+function wordsOf(text: string): string {
   return text
-    .slice(0, length * 3)
-    .replace(/^\s*(?:```|~~~).*$/gm, ' ')
     .replace(/^\s{0,3}(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
     .replace(/!?\[([^\]]*)\]\([^)\s]*\)/g, '$1')
     .replace(/\*\*|__|`/g, '')
     .replace(/(^|\s)\*(\S[^*\n]*)\*/g, '$1$2')
     .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, length);
+    .trim();
 }
 
 function sanitise(html: string): string {

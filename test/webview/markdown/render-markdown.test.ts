@@ -84,7 +84,13 @@ describe('codeBlocksOf', () => {
 describe('excerptOf', () => {
   it('gives the words without their markup, on one line', () => {
     const text = '# Fix\n\n**Both** cases: `a` is *not* [here](x).\n```ts\nconst b = 2;\n```';
-    expect(excerptOf(text)).toBe('Fix Both cases: a is not here. const b = 2;');
+    expect(excerptOf(text)).toBe('Fix Both cases: a is not here.');
+  });
+
+  it('gives the lines of a text that is only code as they are, also where it is cut off', () => {
+    const code = '/**\n * Coins.\n */\nconst COINS = [1, 2];';
+    expect(excerptOf(`\`\`\`js path=a.js\n${code}\n\`\`\`\n`)).toBe(code);
+    expect(excerptOf(`\`\`\`js\n${`${code}\n`.repeat(500)}`)).toMatch(/^\/\*\*\n \* Coins\.\n/);
   });
 
   it('looks at the beginning only', () => {
