@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { formatUsd } from '../backend/protocol/figures.ts';
+import { formatMoney, formatUsd } from '../backend/protocol/figures.ts';
 import type { TrainingSummary } from '../backend/protocol/training.ts';
 import { isUnderWay } from './trainings.ts';
 
@@ -22,10 +22,10 @@ export class TrainingStatusBar {
       this.#item.hide();
       return;
     }
-    const { trainingId, conductor, message, spentUsd, maxUsd } = training;
-    const label = vscode.l10n.t('{0}, {1}', stageOf(training), formatUsd(spentUsd));
+    const { trainingId, conductor, message, spentUsd, unpricedTokens, maxUsd } = training;
+    const label = vscode.l10n.t('{0}, {1}', stageOf(training), formatMoney({ usd: spentUsd, unpricedTokens }));
     const text = `${iconOf(training)} ${label}`;
-    const tooltip = vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatUsd(spentUsd), formatUsd(maxUsd));
+    const tooltip = vscode.l10n.t('Training of "{0}": {1} {2} of {3} spent.', conductor, message, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd));
     const shown = [trainingId, text, tooltip].join('\n');
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -54,7 +54,7 @@ function stageOf({ state, step, steps }: TrainingSummary): string {
     case 'preparing': return vscode.l10n.t('preparing to train');
     case 'evaluating': return vscode.l10n.t('comparing what was trained');
     case 'waiting': return vscode.l10n.t('training waits, {0} of {1} steps', step, steps);
-    case 'paused': return vscode.l10n.t('training paused, {0} of {1} steps', step, steps);
+    case 'paused': return step === 0 ? vscode.l10n.t('training paused') : vscode.l10n.t('training paused, {0} of {1} steps', step, steps);
     default: return vscode.l10n.t('training, {0} of {1} steps', step, steps);
   }
 }

@@ -1,4 +1,4 @@
-import { formatElapsed, formatUsd, plural } from '../protocol/figures.ts';
+import { formatElapsed, formatMoney, formatUsd, plural } from '../protocol/figures.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
@@ -40,14 +40,16 @@ export class TrainingPrinter {
   }
 
   take(training: Training): void {
-    const { metrics, message, state, step, config, progress, secondsPerStep, spentUsd } = training;
+    const { metrics, message, state, step, config, progress, making, secondsPerStep, spentUsd } = training;
     for (; this.#step < metrics.length; this.#step += 1) this.#terminal.say(stepLine(training, this.#step));
     if (message !== this.#message && (state === 'preparing' || state === 'waiting' || state === 'evaluating')) {
       if (state !== 'preparing' || !progress) this.#terminal.say(printable(message));
       this.#message = message;
     }
     if (isTrainingOver(state) || state === 'paused') return this.#progress.end();
-    const left = state === 'training' && secondsPerStep !== undefined ? `about ${formatElapsed(secondsPerStep * (config.steps - step) * 1_000)} left` : undefined;
+    const secondsLeft = state === 'preparing' ? making?.secondsLeft
+      : state === 'training' && secondsPerStep !== undefined ? secondsPerStep * (config.steps - step) : undefined;
+    const left = secondsLeft === undefined ? undefined : `about ${formatElapsed(secondsLeft * 1_000)} left`;
     const spent = `${formatUsd(spentUsd)} of ${formatUsd(config.budget.usd)} spent`;
     const detail = [state === 'training' ? `step ${step + 1} of ${config.steps}` : undefined, left, spent].filter(Boolean).join(', ');
     this.#progress.tell({ label: message.replace(/\.$/, ''), ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
@@ -55,9 +57,9 @@ export class TrainingPrinter {
 
   /** How it ended, and what to do now. */
   end(training: Training): void {
-    const { trainingId, state, message, spentUsd, comparison } = training;
+    const { trainingId, state, message, making, spentUsd, unpricedTokens, comparison } = training;
     for (const line of comparisonLines(training)) this.#terminal.say(line);
-    this.#terminal.say(printable(`${message} ${formatUsd(spentUsd)} spent.`));
+    this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
     if (state === 'paused' || state === 'failed') this.#terminal.say(`It goes on with: conductor train resume ${trainingId}`);
     if (state === 'completed' && comparison) this.#terminal.say(`To plan with what was trained: conductor train adopt ${trainingId}`);
   }

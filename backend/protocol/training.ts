@@ -119,6 +119,17 @@ export const trainingStateSchema = z.enum([
 ]);
 export type TrainingState = z.infer<typeof trainingStateSchema>;
 
+/** How the making of tasks stands: candidates tried, of the most that are, and what came of them. */
+const makingSchema = z.object({
+  tried: z.number().int(),
+  of: z.number().int(),
+  train: z.number().int(),
+  heldOut: z.number().int(),
+  leftOut: z.number().int(),
+  /** If it goes on as it went. */
+  secondsLeft: z.number().optional(),
+});
+
 const progressSchema = z.object({ done: z.number().int(), of: z.number().int() });
 
 /** A sampled plan of a step, short enough for a list; `training/rollout` has the whole of it. */
@@ -162,6 +173,8 @@ export const trainingSchema = z.object({
   step: z.number().int(),
   /** Of what is under way (tasks tried, groups of the step, evaluated tasks). */
   progress: progressSchema.optional(),
+  /** Until the tasks are made. */
+  making: makingSchema.optional(),
   metrics: z.array(stepMetricsSchema),
   /** Of the step under way, or of the last one: its number, from 1, and what has come of it so far. */
   rollouts: z.object({ step: z.number().int(), list: z.array(rolloutSchema) }).optional(),
@@ -200,6 +213,8 @@ export const trainingChangeSchema = z.object({
   }).partial().shape,
   /** Null where nothing is counted any more. */
   progress: progressSchema.nullable().optional(),
+  /** Null once they are made. */
+  making: makingSchema.nullable().optional(),
   /** Of the steps behind the first `after`; what was known of later ones is replaced. */
   metrics: z.object({ after: z.number().int(), told: z.array(stepMetricsSchema) }).optional(),
   /** New, or news of ones that are known; those of another step replace them all. */

@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { taskNoteSchema, trainingSchema, type Training } from '../protocol/training.ts';
 import { replaceFile } from '../workers/replace-file.ts';
-import { projectTaskSchema } from './tasks/project-tasks.ts';
+import { projectTaskSchema, triedCandidateSchema, type TriedCandidate } from './tasks/project-tasks.ts';
 import { stepName, VERSIONS } from './training-store.ts';
 
 const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional(), image: z.string().optional() });
@@ -24,7 +24,7 @@ export type Decisions = z.infer<typeof decisionsSchema>;
 
 /**
  * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), why those and no others
- * (`decisions.json`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
+ * (`decisions.json`), what came of candidates for tasks while these are made (`tried.jsonl`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
  * whole or not at all.
  */
 export class TrainingFolder {
@@ -61,6 +61,26 @@ export class TrainingFolder {
     return readJson(path.join(this.path, 'decisions.json'), decisionsSchema);
   }
 
+  /** What came of the candidates that were tried so far, by their keys. */
+  async tried(): Promise<ReadonlyMap<string, TriedCandidate>> {
+    const text = await readFile(this.#tried, 'utf8').catch(() => '');
+    // Of a process that was killed the last line may be torn.
+    return new Map(text.split('\n').flatMap((line) => triedIn(line) ?? []).map((one) => [one.key, one]));
+  }
+
+  async keepTried(tried: TriedCandidate): Promise<void> {
+    await appendFile(this.#tried, `\n${JSON.stringify(tried)}`);
+  }
+
+  /** The tasks are frozen: how they were found is not asked any more. */
+  forgetTried(): Promise<void> {
+    return rm(this.#tried, { force: true });
+  }
+
+  get #tried(): string {
+    return path.join(this.path, 'tried.jsonl');
+  }
+
   async saveTraining(training: Training): Promise<void> {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
     await replaceFile(path.join(this.path, 'training.json'), JSON.stringify(training));
@@ -85,6 +105,14 @@ export class TrainingFolder {
 export async function trainingFolders(root: string): Promise<TrainingFolder[]> {
   const names = await readdir(root).catch(() => []);
   return names.sort().map((name) => new TrainingFolder(path.join(root, name)));
+}
+
+function triedIn(line: string): TriedCandidate | undefined {
+  try {
+    return triedCandidateSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 async function readJson<Schema extends z.ZodType>(file: string, schema: Schema): Promise<z.output<Schema> | undefined> {

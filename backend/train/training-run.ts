@@ -146,7 +146,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     if (train.length === 0) {
       throw new TrainingError('Every task is too long for the Conductor to read with room for a plan: choose a model that reads more, or smaller files.');
     }
-    await change({ tasks: { train: train.length, heldOut: heldOut.length } });
+    await change({ tasks: { train: train.length, heldOut: heldOut.length }, making: null });
     const { step: done = 0, metrics = [] } = from ?? {};
     const tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
     const message = tooLong === 0 ? {} : { message: `${WORKING.rollout.message} ${counted(tooLong, 'task')} too long for the Conductor to read: left out.` };
@@ -250,14 +250,20 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
     const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner, ...(image !== undefined && { image }) };
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
     const decisions = new DecisionKeeper(folder);
+    const durations: number[] = [];
     const made = await makeProjectTasks({
       ...parts, workspace, test: command, signal,
       onHistory: (message) => void change({ message }),
       onDecided: (decision) => decisions.decided(decision),
-      onTried: ({ tried, candidates, admitted }) => {
+      known: await folder.tried(),
+      onFound: (found) => folder.keepTried(found),
+      onTried: ({ tried, candidates, admitted, seconds }) => {
         decisions.untried(candidates - tried);
+        if (seconds !== undefined) durations.push(seconds);
+        const secondsLeft = secondsToPrepare({ tried, candidates, admitted, count, durations });
+        const making = { tried, of: candidates, ...decisions.counts, ...(secondsLeft !== undefined && { secondsLeft }) };
         const tell = (): void =>
-          void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates } });
+          void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates }, making });
         // Who looks at the tasks asks for them again when told of this: by then they have to be there.
         void decisions.kept().then(tell, tell);
       },
@@ -268,7 +274,17 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
     throw noJudge();
   }
   await folder.saveTasks(frozen);
+  await folder.forgetTried();
   return frozen;
+}
+
+/** How long it takes until enough candidates are admitted, or all are tried, if it goes on as it went; undefined before the first. */
+function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
+  readonly tried: number; readonly candidates: number; readonly admitted: number; readonly count: number; readonly durations: readonly number[];
+}): number | undefined {
+  if (durations.length === 0) return undefined;
+  const triesLeft = Math.min(candidates - tried, admitted === 0 ? Infinity : (count - admitted) * (tried / admitted));
+  return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
 }
 
 async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig): Promise<FrozenTasks['file']> {

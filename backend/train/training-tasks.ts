@@ -57,6 +57,12 @@ export class DecisionKeeper {
     this.#keep();
   }
 
+  /** How many were decided on, by what was decided. */
+  get counts(): { readonly train: number; readonly heldOut: number; readonly leftOut: number } {
+    const count = (of: TaskNote['state']): number => this.#decided.filter(({ state }) => state === of).length;
+    return { train: count('train'), heldOut: count('held-out'), leftOut: count('left-out') };
+  }
+
   untried(count: number): void {
     this.#untried = count;
     this.#keep();

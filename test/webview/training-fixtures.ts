@@ -57,6 +57,7 @@ export const COMPARISON: Comparison = {
 
 export const preparingTraining = (): Training => training({
   state: 'preparing', message: 'Making tasks of the project: 9 admitted.', progress: { done: 14, of: 63 }, tasks: { train: 0, heldOut: 0 },
+  making: { tried: 14, of: 63, train: 6, heldOut: 3, leftOut: 5, secondsLeft: 392 },
 });
 
 const QUESTIONS = [

@@ -33,8 +33,20 @@ describe('a training', () => {
   });
 
   it('says what is being made ready, and why it waits', () => {
-    expect(show(preparingTraining()).text()).toContain('Making tasks of the project: 9 admitted.14 of 63 tried');
+    expect(show(preparingTraining()).text()).toContain('Making tasks of the project: 9 admitted.14 of 63 tried, about 6 min 32 s until the tasks are made');
     expect(show(waitingTraining()).text()).toContain('claude is overloaded at the moment');
+  });
+
+  it('that is paused while its tasks are made says how many were tried, and not that no step is done', () => {
+    const { progress: _none, ...rest } = preparingTraining();
+    const panel = show({ ...rest, state: 'paused', message: 'Paused.' });
+    expect(panel.text()).toContain('14 of 63 tried, 9 admitted');
+    expect(panel.text()).not.toContain('steps done');
+    expect(panel.root.querySelector('progress')?.value).toBe(222);
+  });
+
+  it('of workers without a known price says how many tokens they may use', () => {
+    expect(show(training({ ...runningTraining(), unpricedTokens: 12_000 })).text()).toContain('$0.782 of $10.00 · 12k of 4.0M tok unpriced · 1.4M of 20.0M tok');
   });
 
   it.each<[string, Training, string[]]>([
@@ -189,6 +201,7 @@ describe('the tasks', () => {
   it('are counted, and asked for when somebody opens them', () => {
     const panel = renderPanel(shown);
     expect(panel.text()).toContain('Tasks27 to learn from · 12 held out');
+    expect(renderPanel(stateWith({ training: preparingTraining() })).text()).toContain('Tasks6 to learn from · 3 held out · 5 left out');
     expect(panel.posted).toEqual([]);
     panel.click(/^Tasks/);
     expect(panel.posted).toEqual([{ type: 'trainingTasks', trainingId: 'training-1', count: 100 }]);

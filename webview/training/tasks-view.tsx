@@ -12,27 +12,27 @@ const FIRST = 100;
 const MOST = 500;
 
 interface TasksProps {
-  readonly training: Pick<Training, 'trainingId' | 'tasks' | 'state'>;
+  readonly training: Pick<Training, 'trainingId' | 'tasks' | 'making' | 'state'>;
   readonly notes: TaskNotes | undefined;
 }
 
 /** The tasks of a training and those that were left out, with the reasons: asked for when somebody opens the list. */
 export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
-  const { trainingId, tasks: { train, heldOut }, state } = training;
-  const known = notes ? { train: notes.train, heldOut: notes.heldOut } : { train, heldOut };
-  if (known.train + known.heldOut === 0 && !notes && state !== 'preparing' && state !== 'failed' && state !== 'paused') return null;
+  const { trainingId, tasks, making, state } = training;
+  const known = notes ?? making ?? { ...tasks, leftOut: 0 };
+  if (known.train + known.heldOut === 0 && !notes && !making && state !== 'preparing' && state !== 'failed' && state !== 'paused') return null;
   return (
     <section class="tasks" aria-label={l10n.t('Tasks of the training')}>
-      <Disclosure id={`${trainingId}/tasks`} title={l10n.t('Tasks')} aside={countsOf(known, notes)}>
+      <Disclosure id={`${trainingId}/tasks`} title={l10n.t('Tasks')} aside={countsOf(known)}>
         <TaskGroups trainingId={trainingId} notes={notes} isMaking={state === 'preparing'} />
       </Disclosure>
     </section>
   );
 }
 
-function countsOf({ train, heldOut }: { readonly train: number; readonly heldOut: number }, notes: TaskNotes | undefined): string {
+function countsOf({ train, heldOut, leftOut }: Pick<TaskNotes, 'train' | 'heldOut' | 'leftOut'>): string {
   return [
-    l10n.t('{0} to learn from', train), l10n.t('{0} held out', heldOut), ...(notes && notes.leftOut > 0 ? [l10n.t('{0} left out', notes.leftOut)] : []),
+    l10n.t('{0} to learn from', train), l10n.t('{0} held out', heldOut), ...(leftOut > 0 ? [l10n.t('{0} left out', leftOut)] : []),
   ].join(' · ');
 }
 

@@ -33,7 +33,7 @@ export function trainingStage({ state, adopted, step, steps }: {
 }
 
 /** How far what is under way is, from 0 to 1; undefined where nothing is counted. */
-export function fractionOf({ state, step, progress, config: { steps } }: Training): number | undefined {
+export function fractionOf({ state, step, progress, making, config: { steps } }: Training): number | undefined {
   const part = progress ? progress.done / Math.max(1, progress.of) : undefined;
   switch (state) {
     case 'preparing':
@@ -42,6 +42,7 @@ export function fractionOf({ state, step, progress, config: { steps } }: Trainin
     case 'training':
     case 'waiting':
     case 'paused':
+      if (making) return making.tried / Math.max(1, making.of);
       return Math.min(1, (step + (part ?? 0)) / steps);
     case 'completed':
     case 'failed':
@@ -51,15 +52,19 @@ export function fractionOf({ state, step, progress, config: { steps } }: Trainin
 }
 
 /** What has been counted, such as `step 3 of 50, 2 of 4 tasks`. */
-export function countsOf({ state, step, progress, config: { steps } }: Training): string {
+export function countsOf({ state, step, progress, making, config: { steps } }: Training): string {
+  if (making && state === 'paused') return l10n.t('{0} of {1} tried, {2} admitted', making.tried, making.of, making.train + making.heldOut);
   if (state === 'preparing') return progress ? l10n.t('{0} of {1} tried', progress.done, progress.of) : '';
   if (state === 'evaluating') return progress ? l10n.t('{0} of {1} tasks', progress.done, progress.of) : '';
   const done = l10n.t('{0} of {1} steps done', step, steps);
   return progress ? [done, l10n.t('{0} of {1} tasks of the next', progress.done, progress.of)].join(', ') : done;
 }
 
-/** How long the steps that are left will take, comparison not counted; undefined where nobody can say yet. */
-export function timeLeft({ state, step, secondsPerStep, progress, config }: Training): string | undefined {
+/** How long the tasks still take, or the steps that are left, comparison not counted; undefined where nobody can say yet. */
+export function timeLeft({ state, step, secondsPerStep, progress, making, config }: Training): string | undefined {
+  if (state === 'preparing' && making?.secondsLeft !== undefined) {
+    return l10n.t('about {0} until the tasks are made', formatElapsed(making.secondsLeft * 1_000));
+  }
   if (state !== 'training' || secondsPerStep === undefined) return undefined;
   const left = config.steps - step - (progress ? progress.done / Math.max(1, progress.of) : 0);
   return l10n.t('about {0} left', formatElapsed(secondsPerStep * Math.max(0, left) * 1_000));

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
-import { formatTokens, formatUsd, formatWhen } from '../../backend/protocol/figures.ts';
+import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
+import { formatMoney, formatTokens, formatWhen } from '../../backend/protocol/figures.ts';
 import { isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import type { TaskNotes, Training, WholeRollout } from '../../backend/protocol/training.ts';
 import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
@@ -64,7 +65,7 @@ function lastPart(folder: string): string {
 }
 
 function StatusLine({ training }: { readonly training: Training }): JSX.Element {
-  const { spentUsd, spentTokens, config: { budget, steps } } = training;
+  const { spentUsd, spentTokens, unpricedTokens, config: { budget, steps } } = training;
   const stage = trainingStage({ ...training, steps });
   return (
     <div class="status" data-tone={stage.tone}>
@@ -72,9 +73,16 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
       <strong class="status-text">{stage.text}</strong>
       <span class="figures">
         <span title={l10n.t('Spent, of what the training may cost at most')}>
-          {l10n.t('{0} of {1}', formatUsd(spentUsd), formatUsd(budget.usd))}
+          {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
         </span> ·{' '}
-        <span title={l10n.t('Tokens of Conductor and workers, of the most that are allowed')}>
+        {unpricedTokens > 0 && (
+          <>
+            <span title={l10n.t('Tokens of workers without a known price, of the most that the budget allows them')}>
+              {l10n.t('{0} of {1} tok unpriced', formatTokens(unpricedTokens), formatTokens(unpricedTokensFor(budget.usd)))}
+            </span> ·{' '}
+          </>
+        )}
+        <span title={l10n.t('Tokens of the workers, of the most that are allowed')}>
           {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
         </span>
       </span>

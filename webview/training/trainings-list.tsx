@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { memo } from 'preact/compat';
 import type { JSX } from 'preact';
-import { formatUsd, formatWhen } from '../../backend/protocol/figures.ts';
+import { formatMoney, formatWhen } from '../../backend/protocol/figures.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { useNow } from '../clock.tsx';
 import { Count, Icon } from '../controls.tsx';
@@ -19,10 +19,10 @@ export const TrainingsList = memo(function TrainingsList({ trainings }: { readon
       <div class="row section-title"><h2 id="trainings-title">{l10n.t('Trainings')}</h2><Count>{trainings.length}</Count></div>
       <ul>
         {trainings.map((training) => {
-          const { trainingId, state, startedAt, step, steps, spentUsd, simulated } = training;
+          const { trainingId, state, startedAt, step, steps, spentUsd, unpricedTokens, simulated } = training;
           const stage = trainingStage(training);
           const facts = [
-            ...(state === 'training' ? [] : [l10n.t('{0} of {1} steps', step, steps)]), formatUsd(spentUsd),
+            ...(state === 'training' ? [] : [l10n.t('{0} of {1} steps', step, steps)]), formatMoney({ usd: spentUsd, unpricedTokens }),
             formatWhen(startedAt, now, language()),
             ...(simulated ? [l10n.t('simulated')] : []),
           ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
@@ -30,6 +31,17 @@ export const projectTaskSchema = z.object({
 });
 export type ProjectTaskRecord = z.infer<typeof projectTaskSchema>;
 
+/** What came of trying a candidate, as it is kept for a training that goes on after a pause. */
+export const triedCandidateSchema = z.object({
+  /** Of the change and of what judged it. */
+  key: z.string(),
+  /** Absent where it was not admitted. */
+  task: projectTaskSchema.omit({ split: true }).optional(),
+  /** One sentence: why, or why not. */
+  reason: z.string(),
+});
+export type TriedCandidate = z.infer<typeof triedCandidateSchema>;
+
 type BrokenFile = z.infer<typeof brokenFileSchema>;
 const changed = ({ path: file, before, after }: BrokenFile): FileEdit =>
   ({ path: file, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after });
@@ -51,8 +63,14 @@ export interface TaskMakerParts {
   readonly onHistory?: (note: string) => void;
   /** Told what became of each candidate that was tried, and of each commit that was not. */
   readonly onDecided?: (decision: Decision) => void;
-  /** Told of each candidate that was tried. */
-  readonly onTried?: (told: { readonly tried: number; readonly candidates: number; readonly admitted: number }) => void;
+  /** What earlier tries came to, by their keys: these are not tried again. */
+  readonly known?: ReadonlyMap<string, TriedCandidate>;
+  /** Told what came of a candidate that was not known; of one that could not be judged nothing is, since that may pass. */
+  readonly onFound?: (found: TriedCandidate) => Promise<void>;
+  /** Told of each candidate that was tried, and how long it took where it was not known. */
+  readonly onTried?: (told: {
+    readonly tried: number; readonly candidates: number; readonly admitted: number; readonly seconds?: number | undefined;
+  }) => void;
 }
 
 export interface Decision {
@@ -109,19 +127,39 @@ export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMaker
     signal.throwIfAborted();
     tried += 1;
     const { about } = candidate;
-    try {
-      const { record, reason } = await admit(parts, candidate);
-      admitted.push({ ...record, split });
-      onDecided?.({ about, state: split, reason });
-    } catch (error) {
-      if (!(error instanceof NotAdmittedError)) throw error;
-      if (error instanceof UnusableCandidateError) unusable += 1;
-      if (unusable > HOPELESS_TRIES && unusable === tried) throw new UnusableProjectError(`No tasks can be made of this project: ${error.message}`);
-      onDecided?.({ about, state: 'left-out', reason: error.message });
-    }
-    onTried?.({ tried, candidates: Math.min(candidates.length, count * TRIES), admitted: admitted.length });
+    const began = performance.now();
+    const { task, reason, isKnown, isUnusable } = await tryCandidate(parts, candidate);
+    if (isUnusable) unusable += 1;
+    if (unusable > HOPELESS_TRIES && unusable === tried) throw new UnusableProjectError(`No tasks can be made of this project: ${reason}`);
+    if (task) admitted.push({ ...task, split });
+    onDecided?.({ about, state: task ? split : 'left-out', reason });
+    const seconds = isKnown ? undefined : (performance.now() - began) / 1_000;
+    onTried?.({ tried, candidates: Math.min(candidates.length, count * TRIES), admitted: admitted.length, seconds });
   }
   return admitted;
+}
+
+type Found = Omit<TriedCandidate, 'key'> & { readonly isKnown?: boolean; readonly isUnusable?: boolean };
+
+async function tryCandidate(parts: TaskMakerParts, candidate: Candidate): Promise<Found> {
+  const key = keyOf(candidate, parts);
+  const known = parts.known?.get(key);
+  if (known) return { ...known, isKnown: true };
+  try {
+    const { record: task, reason } = await admit(parts, candidate);
+    await parts.onFound?.({ key, task, reason });
+    return { task, reason };
+  } catch (error) {
+    if (!(error instanceof NotAdmittedError)) throw error;
+    const { message: reason } = error;
+    if (error instanceof UnusableCandidateError) return { reason, isUnusable: true };
+    await parts.onFound?.({ key, reason });
+    return { reason };
+  }
+}
+
+function keyOf({ kind, edits }: Candidate, { test }: TaskMakerParts): string {
+  return createHash('sha256').update(JSON.stringify([test, kind, edits])).digest('hex');
 }
 
 async function splitCandidates(

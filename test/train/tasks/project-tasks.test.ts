@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectTask } from '../../../backend/train/tasks/project-task.ts';
 import {
-  ChangedProjectError, checkUnchanged, makeProjectTasks, UnusableProjectError, type ProjectTaskRecord, type TaskMakerParts,
+  ChangedProjectError, checkUnchanged, makeProjectTasks, UnusableProjectError, type Decision, type ProjectTaskRecord, type TaskMakerParts, type TriedCandidate,
 } from '../../../backend/train/tasks/project-tasks.ts';
+import { TrainingFolder } from '../../../backend/train/training-folder.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../verify/setup.ts';
 
 const { available, note } = await trySandbox();
@@ -85,6 +86,46 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     await checkUnchanged(workspace, tasks);
     await writeFile(path.join(workspace, 'src/list.js'), `${LIST}\n`);
     await expect(checkUnchanged(workspace, tasks)).rejects.toThrow(ChangedProjectError);
+  });
+
+  it('that were paused go on where they were, to the same tasks as without a pause', async () => {
+    await using scratch = await makeScratch();
+    const workspace = await scratch.project(FILES);
+    const folder = new TrainingFolder(scratch.folder);
+    const options = { seed: 1, count: 3, heldOut: 0.5, kinds: ['write', 'repair'] as const };
+    const whole: Decision[] = [];
+    const tasks = await makeProjectTasks({ ...partsOf(scratch, workspace), onDecided: (decision) => whole.push(decision) }, options);
+
+    const pause = new AbortController();
+    const stopped = makeProjectTasks({
+      ...partsOf(scratch, workspace), signal: pause.signal,
+      onFound: (found) => folder.keepTried(found),
+      onTried: ({ tried }) => { if (tried === 2) pause.abort(new Error('paused')); },
+    }, options);
+    await expect(stopped).rejects.toThrow('paused');
+    await appendFile(path.join(scratch.folder, 'tried.jsonl'), '\n{"key":"torn');
+    const known = await folder.tried();
+    expect(known.size).toBe(2);
+
+    const decisions: Decision[] = [];
+    const found: TriedCandidate[] = [];
+    const isNew: boolean[] = [];
+    const again = await makeProjectTasks({
+      ...partsOf(scratch, workspace), known,
+      onFound: async (one) => void found.push(one),
+      onDecided: (decision) => decisions.push(decision),
+      onTried: ({ seconds }) => isNew.push(seconds !== undefined),
+    }, options);
+    expect(again).toEqual(tasks);
+    expect(decisions.map(({ about, state }) => [about, state])).toEqual(whole.map(({ about, state }) => [about, state]));
+    expect(isNew).toEqual(isNew.map((_, index) => index >= 2));
+    expect(found).toHaveLength(isNew.length - 2);
+    expect(found.some(({ key }) => known.has(key))).toBe(false);
+    // What judges has changed: everything is tried anew.
+    const other = { command: 'node --test test/', runner: 'node-test' };
+    const tried: TriedCandidate[] = [];
+    await makeProjectTasks({ ...partsOf(scratch, workspace), test: other, known, onFound: async (one) => void tried.push(one) }, { ...options, count: 1 });
+    expect(tried.length).toBeGreaterThan(0);
   });
 
   it('cannot be made where no test can judge, which is said', async () => {
