@@ -75,14 +75,16 @@ export class SolveCommand {
   /**
    * Starts a run, after showing what it would be sent with.
    * @param confirm whether to show that first; by default the setting says.
-   * @param options `inPanel`: false leaves the person where they are; the run is the open one all the same.
+   * @param options `inPanel`: false leaves the person where they are; the run is the open one all the same. `insertAt`: the cursor at
+   * which the answer belongs.
    * @throws an error with a sentence when the backend refuses the question.
    */
   async solve(
-    question: string, confirm?: boolean, { inPanel = true }: { readonly inPanel?: boolean } = {},
+    question: string, confirm?: boolean,
+    { inPanel = true, insertAt }: { readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt'] } = {},
   ): Promise<string | undefined> {
     const { connection, runs, panel, showPanel } = this.#options;
-    const prepared = await this.#request(question);
+    const prepared = await this.#request(question, insertAt);
     if (!prepared) return undefined;
     const { confirmContext } = prepared;
     // A question that is empty or asked in Restricted Mode is sent with nothing: its run fails at once and says why.
@@ -120,7 +122,7 @@ export class SolveCommand {
     }
   }
 
-  async #request(question: string): Promise<Prepared | undefined> {
+  async #request(question: string, insertAt?: RunRequestInput['insertAt']): Promise<Prepared | undefined> {
     const { editor } = this.#options.lookedAt;
     const choice = await chooseFolder(undefined, editor);
     if (choice.kind === 'dismissed') return undefined;
@@ -130,6 +132,7 @@ export class SolveCommand {
       question,
       trusted: vscode.workspace.isTrusted,
       rounds,
+      ...(insertAt && { insertAt }),
       ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
       ...readTestSettings(folder?.uri),
     };
@@ -145,12 +148,13 @@ async function askQuestion(): Promise<string | undefined> {
     prompt: vscode.l10n.t('What do you want to know or have changed? Name files with #path.'),
     placeHolder: vscode.l10n.t('Why does merge() lose the outer interval?'),
     ignoreFocusOut: true,
-    validateInput: (text) => {
-      if (text.trim() === '') {
-        return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
-      }
-      if (text.length <= MAX_QUESTION_CHARACTERS) return undefined;
-      return vscode.l10n.t('At most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS);
-    },
+    validateInput: questionProblem,
   });
+}
+
+/** Why this is no question yet; undefined where it is one. */
+export function questionProblem(text: string): string | vscode.InputBoxValidationMessage | undefined {
+  if (text.trim() === '') return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
+  if (text.length <= MAX_QUESTION_CHARACTERS) return undefined;
+  return vscode.l10n.t('At most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS);
 }

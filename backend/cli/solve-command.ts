@@ -1,3 +1,4 @@
+import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { solveRequest } from './arguments.ts';
 import type { Command } from './command.ts';
 import { Consent } from './consent.ts';
@@ -14,6 +15,7 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   const open = () => connect({ confirm: consent.confirm });
   const client = await open();
   try {
+    await requireWorker(client);
     const { runId } = await client.request('run/start', { request });
     consent.runId = runId;
     const printer = json ? undefined : new RunPrinter(terminal);
@@ -25,3 +27,16 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
     client.close();
   }
 };
+
+/** There is nobody who could answer. */
+class NoWorkerError extends Error {
+  override readonly name = 'NoWorkerError';
+}
+
+/** Where nobody could answer, no run is begun that fails at once. */
+async function requireWorker(client: BackendClient): Promise<void> {
+  const { workers } = await client.request('pool/get', {});
+  if (workers.length > 0) return;
+  throw new NoWorkerError('There is no worker yet who could answer: add one with "conductor worker add ID", or have a model of this machine ' +
+    'answer with "conductor model choose MODEL". "conductor demo" shows how it goes without one.');
+}

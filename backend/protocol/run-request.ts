@@ -40,6 +40,8 @@ export const runRequestSchema = z.object({
   /** False in VS Code's Restricted Mode: then nothing of the workspace is read or run, and the run fails with a sentence. */
   trusted: z.boolean().default(true),
   focus: focusSchema.prefault({}),
+  /** The cursor at which the answer belongs, path relative to the workspace, line and column from 1; anywhere when absent. */
+  insertAt: z.object({ path: z.string().min(1).max(4_096), line, column: line }).optional(),
   /** Rounds in all: the first plan and its revisions. */
   rounds: z.number().int().min(1).max(5).default(2),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */

@@ -1,13 +1,14 @@
 import { conductorPrompt, endpointMessages, type PromptInput } from '../conductor/conductor-prompt.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
+import { askedQuestion } from './asked-question.ts';
 import { pastRound } from './round.ts';
 import { profileOf } from './run-pool.ts';
 
 /** What the Conductor is asked for a round's plan with, as the run stands: a text that was no plan makes it another question. */
 export function planInput({ request, context, pool, rounds }: RunSnapshot, round: number): PromptInput {
   return {
-    question: request.question,
+    question: askedQuestion(request),
     context: context?.text ?? '',
     pool: pool.map(({ description }) => ({ description })),
     rounds: rounds.slice(0, round).map(pastRound),

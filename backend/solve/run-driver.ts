@@ -10,6 +10,7 @@ import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
+import { askedQuestion } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
@@ -69,8 +70,8 @@ export const CONTEXT_TOKENS = 12_000;
 
 /** Reads a request's focus into what `context` is asked for. */
 export function contextRequestOf({ request }: Pick<RunSnapshot, 'request'>, signal: AbortSignal): ContextRequest {
-  const { question, workspace, focus } = request;
-  return { question, workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
+  const { workspace, focus } = request;
+  return { question: askedQuestion(request), workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
 }
 
 /** The files that the question was sent with. */

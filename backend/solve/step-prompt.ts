@@ -3,6 +3,7 @@ import type { Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
+import { askedQuestion } from './asked-question.ts';
 import { feedbackOf } from './round.ts';
 
 /**
@@ -12,7 +13,7 @@ import { feedbackOf } from './round.ts';
 export function stepPrompt(run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[]): Message[] {
   const { request, context } = run;
   return workerMessages({
-    question: request.question,
+    question: askedQuestion(request),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
     inputs,

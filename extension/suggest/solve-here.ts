@@ -2,19 +2,17 @@ import * as vscode from 'vscode';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { answerOf } from '../../backend/protocol/run-snapshot.ts';
 import type { BackendConnection } from '../backend-connection.ts';
-import type { PanelStateSource } from '../panel-state.ts';
+import { NextStepError, offerSteps } from '../next-step.ts';
 import type { RunCommands } from '../run-commands.ts';
-import type { SolveCommand } from '../solve-command.ts';
+import { questionProblem, type SolveCommand } from '../solve-command.ts';
 import { relativePath } from '../workspace-paths.ts';
 import type { AnswerGhost } from './answer-ghost.ts';
-import { questionAt } from './question-at.ts';
 import { textAtCursor } from './text-at-cursor.ts';
 
 export interface SolveHereOptions {
   readonly connection: BackendConnection;
-  readonly solve: Pick<SolveCommand, 'solve'>;
+  readonly solve: Pick<SolveCommand, 'solve' | 'requireWorker'>;
   readonly runCommands: Pick<RunCommands, 'open'>;
-  readonly panel: Pick<PanelStateSource, 'refuse'>;
   readonly ghost: AnswerGhost;
 }
 
@@ -41,14 +39,15 @@ export class SolveHere {
   async run(argument?: unknown): Promise<string | undefined> {
     const { readSolveArguments } = await import('../solve-input.ts');
     const given = readSolveArguments(argument);
+    await this.#options.solve.requireWorker();
     const asked = await askedAt(vscode.window.activeTextEditor);
     const question = given?.question ?? (await askQuestion());
     if (question === undefined) return undefined;
     const ended = this.#endOfRuns();
     try {
       const { path, position } = asked;
-      const whole = questionAt(question, { path, line: position.line + 1, column: position.character + 1 });
-      const runId = await this.#options.solve.solve(whole, given?.confirmContext, { inPanel: false });
+      const insertAt = { path, line: position.line + 1, column: position.character + 1 };
+      const runId = await this.#options.solve.solve(question, given?.confirmContext, { inPanel: false, insertAt });
       if (runId !== undefined) await this.#show(await ended.of(runId), asked);
       return runId;
     } finally {
@@ -57,7 +56,7 @@ export class SolveHere {
   }
 
   async #show(runId: string, asked: Asked): Promise<void> {
-    const { connection, runCommands, panel, ghost } = this.#options;
+    const { connection, runCommands, ghost } = this.#options;
     const { run } = await connection.request('run/get', { runId });
     const answer = run.state === 'completed' ? answerOf(run)?.text : undefined;
     const { document, position, path, text } = asked;
@@ -67,7 +66,10 @@ export class SolveHere {
       if (atCursor !== undefined) return ghost.show(document, position, atCursor);
     }
     await runCommands.open(runId);
-    if (answer !== undefined) panel.refuse(vscode.l10n.t('The answer does not fit at the cursor alone: review it here.'));
+    if (answer === undefined) return;
+    void offerSteps(vscode.l10n.t('The answer does not fit at the cursor alone.'), [
+      { label: vscode.l10n.t('Review Answer'), command: 'conductor.applyAnswer' },
+    ]);
   }
 
   /** Listens from now on, so that a run that ends before its id is known is not waited for. */
@@ -100,7 +102,7 @@ async function askedAt(editor: vscode.TextEditor | undefined): Promise<Asked> {
   const folder = editor && vscode.workspace.getWorkspaceFolder(editor.document.uri);
   const path = editor && folder?.uri.scheme === 'file' ? relativePath(folder.uri.fsPath, editor.document.uri.fsPath) : undefined;
   if (!editor || path === undefined) {
-    throw new Error(vscode.l10n.t('Put the cursor into a file of an open folder: the answer is shown there.'));
+    throw new NextStepError(vscode.l10n.t('Put the cursor into a file of an open folder: the answer is shown there.'));
   }
   const { document } = editor;
   if (document.isDirty && !(await document.save())) {
@@ -115,5 +117,6 @@ async function askQuestion(): Promise<string | undefined> {
     prompt: vscode.l10n.t('What belongs at the cursor?'),
     placeHolder: vscode.l10n.t('Sort the orders by date, newest first'),
     ignoreFocusOut: true,
+    validateInput: questionProblem,
   });
 }

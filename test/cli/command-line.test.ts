@@ -158,7 +158,10 @@ describe('conductor solve', () => {
 
   it('says what to do when there is no worker, and when workers.json is broken', async () => {
     await writeWorkers({ version: 1, workers: [] });
-    expect(await conductor('solve', 'why?')).toMatchObject({ code: 1, stderr: expect.stringContaining('conductor worker add') });
+    const runs = async (): Promise<string> => (await conductor('runs', '--json')).stdout;
+    const before = await runs();
+    expect(await conductor('solve', 'why?')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('conductor worker add') });
+    expect(await runs()).toBe(before);
     await writeFile(path.join(home, 'workers.json'), '{ "version": 1, "workers": [ { "id": "x" ');
     expect(await conductor('solve', 'why?')).toMatchObject({ code: 1, stderr: expect.stringContaining('workers.json') });
     await usual();
