@@ -187,7 +187,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       backendVersion: VERSION,
       problems: [runtimeProblem],
       sandbox: sandbox.availability(),
-      look: (signal) => lookAround({ home, loadWorkers, caller, signal }),
+      look: (signal) => lookAround({ home, loadWorkers, caller, spent: (scope) => journal.budget.spent(scope), signal }),
     }),
     resume: () => {
       runs.resumeUnfinished();

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { formatBytes } from '../backend/protocol/figures.ts';
+import { formatBytes, formatTokens, formatUsd } from '../backend/protocol/figures.ts';
 import type { LocalModelsView } from '../backend/protocol/local-models.ts';
 import type { HealthDetails, Pool, WorkerStatus } from '../backend/protocol/methods.ts';
 import type { FoundTests } from '../backend/protocol/test-command.ts';
@@ -69,6 +69,7 @@ export function healthRows(facts: HealthFacts, l10n: Words): HealthRow[] {
     ...testRows(facts, l10n),
     sandboxRow(details, l10n),
     localModelRow(facts, details, l10n),
+    ...(details.budget ? [budgetRow(details.budget, l10n)] : []),
     storageRow(details, l10n),
   ];
 }
@@ -154,7 +155,7 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
     const text = l10n.t('"{0}" should plan and cannot run here. {1} Let a worker plan instead.', planner.id, problem);
     return { ...row, state: 'broken', text, mends: pool.workers.length > 0 ? [choose] : [{ id: 'addWorker', label: l10n.t('Add Worker') }] };
   }
-  const status = pool.workers.find(({ worker }) => worker === planner);
+  const status = pool.workers.find(({ worker }) => worker.id === planner.id);
   if (status && !status.ready) {
     return { ...row, state: 'broken', text: l10n.t('"{0}" plans and is not ready. {1}', planner.id, status.reason ?? ''), mends: [choose] };
   }
@@ -203,6 +204,19 @@ function localModelRow({ models }: HealthFacts, { problems }: HealthDetails, l10
     ? l10n.t('{0} would suit this machine. {1}', models.recommended.repo, models.recommended.reason)
     : '';
   return { ...row, state: 'note', text: `${l10n.t('They can run here.')} ${here} ${advice}`.trim(), mends };
+}
+
+function budgetRow({ today, limits }: NonNullable<HealthDetails['budget']>, l10n: Words): HealthRow {
+  const { runUsd, runTokens, dayUsd, dayTokens } = limits;
+  const row = { id: 'budget', title: l10n.t('Budget'), mends: [{ id: 'openWorkersFile', label: l10n.t('Open Workers File') }] as const };
+  const text = [
+    l10n.t(
+      'Today {0} of {1} are spent, and {2} of {3} tokens.', formatUsd(today.usd), formatUsd(dayUsd), formatTokens(today.tokens), formatTokens(dayTokens),
+    ),
+    l10n.t('A run may take {0} and {1} tokens. Models of this machine count in none of it.', formatUsd(runUsd), formatTokens(runTokens)),
+  ].join(' ');
+  if (today.usd < dayUsd && today.tokens < dayTokens) return { ...row, state: 'works', text };
+  return { ...row, state: 'broken', text: `${text} ${l10n.t('That is all for today: runs stop until tomorrow, or until the limit is raised.')}` };
 }
 
 function storageRow({ storage: { home, writable, freeBytes, journalBytes } }: HealthDetails, l10n: Words): HealthRow {

@@ -66,6 +66,8 @@ export const healthDetailsSchema = healthSchema.extend({
   })),
   /** How the last call of each enabled worker ended, if there was one since the backend began; without `problem` it answered. */
   lastCalls: z.array(z.object({ worker: z.string(), problem: z.string().optional() })).optional(),
+  /** What today has cost of what counts, and the limits of workers.json; absent where that cannot be read. */
+  budget: z.object({ today: z.object({ usd: z.number(), tokens: z.number() }), limits: budgetSchema }).optional(),
   /** Why workers.json cannot be read; one sentence. */
   workersFileProblem: z.string().optional(),
 });

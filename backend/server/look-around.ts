@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import type { Budget } from '../journal/budget.ts';
 import type { Health, HealthDetails } from '../protocol/methods.ts';
 import type { WorkersFile } from '../protocol/worker-config.ts';
+import { dayScope } from '../solve/run-ledger.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import { reachWorker } from '../workers/reach-worker.ts';
 
@@ -12,11 +14,13 @@ export interface LookAroundOptions {
   /** @throws with a sentence that names the file and the field */
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly caller: Pick<WorkerCaller, 'lastCall'>;
+  /** What calls of a scope have cost. */
+  readonly spent: Budget['spent'];
   readonly signal: AbortSignal;
 }
 
 /** What may have changed since the last time: the disk, workers.json, and which servers of this machine answer. */
-export async function lookAround({ home, loadWorkers, caller, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
+export async function lookAround({ home, loadWorkers, caller, spent, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
   const [storage, file] = await Promise.all([storageOf(home), loadWorkers().catch((error: unknown) => error as Error)]);
   if (file instanceof Error) return { storage, servers: [], workersFileProblem: file.message };
   const enabled = file.workers.filter((worker) => worker.enabled);
@@ -25,7 +29,8 @@ export async function lookAround({ home, loadWorkers, caller, signal }: LookArou
     const call = caller.lastCall(worker);
     return call ? [{ worker: worker.id, ...call }] : [];
   });
-  return { storage, servers, lastCalls };
+  const budget = { today: spent(dayScope(file.budget, Date.now()).name), limits: file.budget };
+  return { storage, budget, servers, lastCalls };
 }
 
 async function storageOf(home: string): Promise<HealthDetails['storage']> {

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HealthDetails, Pool } from '../../backend/protocol/methods.ts';
-import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { healthHtml, rowsHtml, type HealthWords } from '../../extension/health-html.ts';
 import { healthRows, type HealthFacts, type HealthRow } from '../../extension/health-rows.ts';
 
@@ -11,6 +11,7 @@ const l10n = {
 const details: HealthDetails = {
   backendVersion: '1.0.0', node: 'v24.0.0', pid: 7, problems: [], sandbox: { available: true },
   storage: { home: '/home/me/.conductor', writable: true, freeBytes: 50e9, journalBytes: 2e6 }, servers: [],
+  budget: { today: { usd: 0.1234, tokens: 15_402 }, limits: budgetSchema.parse({}) },
 };
 const worker = (input: Partial<WorkerConfig>): WorkerConfig => workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt', ...input });
 const bundledConductor = worker({ id: 'conductor-mini', provider: 'local', model: '/x/conductor-mini' });
@@ -32,9 +33,20 @@ describe('what the health page says', () => {
   it('is that everything works where it does', () => {
     const rows = [...rowsOf().values()];
     expect(rows.map(({ id, state }) => [id, state])).toEqual([
-      ['backend', 'works'], ['worker-w', 'note'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'], ['storage', 'works'],
+      ['backend', 'works'], ['worker-w', 'note'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'],
+      ['budget', 'works'], ['storage', 'works'],
     ]);
     expect(rows.map(({ text }) => text).join('\n')).toContain('npx vitest run (vitest)');
+  });
+
+  it('is what today has cost, of what it and a run may, and where that is set', () => {
+    const row = rowsOf().get('budget');
+    expect(row?.text).toBe(
+      'Today $0.1234 of $10.00 are spent, and 15k of 4.0M tokens. A run may take $1.00 and 400k tokens. Models of this machine count in none of it.',
+    );
+    expect(acts(row)).toEqual(['openWorkersFile']);
+    const spent = { today: { usd: 10, tokens: 15_402 }, limits: budgetSchema.parse({}) };
+    expect(rowsOf({ details: { ...details, budget: spent } }).get('budget')).toMatchObject({ state: 'broken', text: expect.stringContaining('until tomorrow') });
   });
 
   it('is why the backend does not answer, and nothing that only it knows', () => {

@@ -15,9 +15,13 @@ async function around(workers: unknown, called: ReadonlyMap<string, LastCall> = 
   const file = path.join(home, 'workers.json');
   await writeFile(file, typeof workers === 'string' ? workers : JSON.stringify({ version: 1, workers }));
   await writeFile(path.join(home, 'journal.sqlite'), 'x'.repeat(1_000));
-  const found = await lookAround({ home, loadWorkers: () => loadWorkersFile(file), caller: { lastCall: ({ id }) => called.get(id) }, signal: new AbortController().signal });
+  const found = await lookAround({
+    home, loadWorkers: () => loadWorkersFile(file), caller: { lastCall: ({ id }) => called.get(id) },
+    spent: (scope) => (scope.startsWith('day:') ? { usd: 1.5, tokens: 20 } : { usd: 0, tokens: 0 }),
+    signal: new AbortController().signal,
+  });
   expect(found.storage).toMatchObject({ home, writable: true, journalBytes: 1_000, freeBytes: expect.any(Number) });
-  expect(healthDetailsSchema.pick({ storage: true, servers: true, workersFileProblem: true }).safeParse(found).error).toBeUndefined();
+  expect(healthDetailsSchema.pick({ storage: true, servers: true, budget: true, workersFileProblem: true }).safeParse(found).error).toBeUndefined();
   return found;
 }
 
@@ -90,4 +94,8 @@ it('says how the last call of a worker ended, and nothing of one that was not ca
   const workers = ['answered', 'failed', 'idle'].map((id) => ({ id, provider: 'anthropic', model: 'm' }));
   const { lastCalls } = await around([...workers, off], new Map([['answered', {}], ['failed', { problem: 'No credit is left.' }], ['off', {}]]));
   expect(lastCalls).toEqual([{ worker: 'answered' }, { worker: 'failed', problem: 'No credit is left.' }]);
+});
+
+it('says what today has cost, and the limits it is held by', async () => {
+  expect((await around([])).budget).toEqual({ today: { usd: 1.5, tokens: 20 }, limits: expect.objectContaining({ dayUsd: 10, runTokens: 400_000 }) });
 });
