@@ -122,6 +122,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
         conductor: planner?.id,
       };
     },
+    awakenSimulated: (worker) => demonstration.goOn(worker),
     holder: holderName(),
     log,
   });

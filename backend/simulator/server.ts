@@ -32,6 +32,8 @@ export interface SimulatorOptions {
   readonly workers?: readonly SimulatedWorker[];
   /** What makes them answer: by default they know the modules of the demo; the gym's know the tasks of the gym. */
   readonly rule?: WorkerRule;
+  /** Where it listens if nobody else does; any free port by default. */
+  readonly port?: number | undefined;
 }
 
 /** A simulated model in the form of an entry of `workers.json`. */
@@ -120,8 +122,10 @@ export class SimulatorServer {
   /** Starts on a free port. */
   static async start(options: SimulatorOptions): Promise<SimulatorServer> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    await listenAt(server, options.port ?? 0).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      return listenAt(server, 0);
+    });
     return new SimulatorServer(server, options);
   }
 
@@ -288,4 +292,9 @@ function explain(error: unknown): { kind: ErrorKind; message: string } {
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
+}
+
+async function listenAt(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
 }

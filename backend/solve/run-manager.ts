@@ -49,6 +49,8 @@ export interface RunManagerOptions {
   readonly bundledConductor?: WorkerConfig | undefined;
   /** A question and simulated workers that can answer it, for people who have no worker yet. */
   readonly demonstration?: () => Promise<Demonstration>;
+  /** Has a simulated worker answer again that an earlier process began a demonstration with. */
+  readonly awakenSimulated?: (worker: WorkerConfig) => Promise<void>;
   /** Name of this process as a holder of leases. */
   readonly holder: string;
   readonly now?: () => number;
@@ -404,10 +406,11 @@ export class RunManager implements RunService {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: Pick<RunKeysOptions, 'patient' | 'known'>): RunDriver {
-    const { journal, clients, caller, checker, gatherContext } = this.#options;
+    const { journal, clients, caller, checker, gatherContext, awakenSimulated } = this.#options;
     const { runId } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (message) => recorder.waiting('secret', message) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal, adapter }) => {
+      if (worker.simulated) await awakenSimulated?.(worker);
       const { reply } = await caller.call(worker, request, {
         ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
         adapter,

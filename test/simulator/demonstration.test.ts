@@ -61,3 +61,28 @@ it('that could not begin can the next time', async () => {
 it('that never began has nothing to end', async () => {
   await expect((await demonstrationHere()).close()).resolves.toBeUndefined();
 });
+
+it('goes on after its process has ended, at the address that its run names, with its project', async () => {
+  const folder = path.join(await temporaryFolder(), DEMONSTRATION_FOLDER);
+  const first = new Demonstration(folder);
+  const { workers: [worker], workspace } = await first.begin();
+  await first.close();
+  const next = new Demonstration(folder);
+  onTestFinished(() => next.close());
+  const answers = async (): Promise<boolean> => fetch(new URL('/v1/unknown', worker?.baseUrl)).then(() => true, () => false);
+  await next.goOn({ baseUrl: 'http://127.0.0.1:9/v1' });
+  expect(await answers()).toBe(false);
+  await next.goOn(worker!);
+  expect(await answers()).toBe(true);
+  const another = await next.begin();
+  expect(another.workers[0]?.baseUrl).toBe(worker?.baseUrl);
+  expect(await readFile(path.join(workspace, 'package.json'), 'utf8')).toContain('node --test');
+});
+
+it('listens elsewhere where somebody else has taken its address', async () => {
+  const folder = path.join(await temporaryFolder(), DEMONSTRATION_FOLDER);
+  const [first, next] = [new Demonstration(folder), new Demonstration(folder)];
+  onTestFinished(async () => void await Promise.all([first.close(), next.close()]));
+  const [one, other] = [await first.begin(), await next.begin()];
+  expect(other.workers[0]?.baseUrl).not.toBe(one.workers[0]?.baseUrl);
+});

@@ -88,11 +88,13 @@ let sandbox: Awaited<ReturnType<Checker['sandboxAvailability']>>;
 let workers: WorkersFile;
 /** The workers of a demonstration. */
 let simulated: WorkersFile['workers'];
+let awakened: string[];
 let gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
 const managers: { manager: RunManager; journal: Journal }[] = [];
 const problems: string[] = [];
 
 beforeEach(async () => {
+  awakened = [];
   folder = await mkdtemp(path.join(tmpdir(), 'conductor-solve-'));
   clients = new TestClients();
   script = ({ model }) => (model === 'planner' ? PLAN : model === 'first' ? 'It is the constant.' : ANSWER);
@@ -150,6 +152,7 @@ function manager({ now = Date.now } = {}): RunManager {
     priced: (worker) => worker,
     localConductor: NO_LOCAL_CONDUCTOR,
     demonstration: async () => ({ request: request(), workers: simulated, conductor: simulated.find(({ enabled }) => !enabled)?.id }),
+    awakenSimulated: async ({ id }) => void awakened.push(id),
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });
@@ -714,6 +717,15 @@ describe('a demonstration', () => {
     expect(run).toMatchObject({ state: 'completed', outcome: 'verified', policy: { worker: { id: 'planner', simulated: true } } });
     expect(run.pool.map(({ id, simulated: is }) => [id, is])).toEqual([['first', true], ['second', true]]);
     expect(runs.list({ limit: 10 })).toMatchObject([{ runId, simulated: true }]);
+  });
+
+  it('awakens its simulated workers before it asks them, and nobody else\'s', async () => {
+    const runs = manager();
+    await over(runs, await runs.start(request()));
+    expect(awakened).toEqual([]);
+    onlyDemonstrators();
+    await over(runs, await runs.demonstrate());
+    expect(new Set(awakened)).toEqual(new Set(['planner', 'first', 'second']));
   });
 
   it('goes on being there where the only worker is switched off', async () => {
