@@ -107,6 +107,36 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(await adapter()).toBeUndefined();
   });
 
+  it('trains the model that is part of Conductor where nobody else plans, and plans with what it learned in this version alone', async () => {
+    const bundled = path.join(folder, 'bundled');
+    await mkdir(bundled, { mode: 0o700 });
+    const file = path.join(bundled, 'workers.json');
+    const before = { version: 1, workers: simulator.workers(), local: { device: 'cpu', precision: 'full' } };
+    await writeFile(file, JSON.stringify(before));
+    const pool = async (): Promise<{ conductor?: string; workers: { id: string; model: string; adapter?: string }[] }> => JSON.parse(await readFile(file, 'utf8'));
+    const ask = () => conductorAt(bundled, 'solve', 'What is 3?', '--yes', '--json');
+    try {
+      const { code, stderr } = await conductorAt(bundled, 'train', '--config', 'train.json', '--yes');
+      expect([code, stderr]).toEqual([0, expect.stringContaining('Training of "conductor-mini" asks your workers')]);
+      const [, trainingId = ''] = /conductor train adopt (\S+)/.exec(stderr) ?? [];
+      await conductorAt(bundled, 'train', 'adopt', trainingId);
+      const adapter = path.join(bundled, 'adapters', trainingId);
+      // By its name: where it lies changes with each version.
+      expect(await pool()).toMatchObject({ conductor: 'conductor-mini' });
+      expect((await pool()).workers.at(-1)).toMatchObject({ id: 'conductor-mini', model: 'conductor-mini', adapter });
+      expect((await ask()).stdout).toContain('"output"');
+
+      await writeFile(path.join(adapter, 'conductor-base.json'), JSON.stringify({ sha256: 'of another version' }));
+      const refused = await ask();
+      expect(refused.stdout + refused.stderr).toContain('was trained on an earlier version of the model that is part of Conductor');
+      await conductorAt(bundled, 'train', 'back', trainingId);
+      expect((await pool()).conductor).toBeUndefined();
+      expect((await pool()).workers.map(({ id }) => id)).toEqual(before.workers.map(({ id }) => id));
+    } finally {
+      await conductorAt(bundled, 'backend', 'stop');
+    }
+  });
+
   it('says what is wrong with a configuration, and which training there is not', async () => {
     await writeFile(path.join(workspace, 'bad.json'), '{"steps":0}');
     const bad = await conductor('train', '--config', 'bad.json', '--yes');

@@ -44,6 +44,20 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await window.page.keyboard.press('Escape');
   });
 
+  it('is offered of the model that is part of Conductor where nobody else plans', async () => {
+    const { window, simulator, home } = workbench;
+    const workers = simulator.workers();
+    const [unpriced] = workers;
+    await writeFile(path.join(home, 'workers.json'), JSON.stringify({
+      version: 1, workers: [...workers, { ...unpriced, id: 'unpriced', price: undefined }], local: { device: 'cpu', precision: 'full' },
+    }));
+    await window.runCommand(FINE_TUNE);
+    const modal = window.modal('Train "conductor-mini" for at most $3.00?');
+    await modal.getByText('No price is known of unpriced: there the training pauses at 1.2M tokens.').waitFor();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-unpriced-dark.png'));
+    await window.answerModal('Train "conductor-mini"', 'Cancel');
+  });
+
   it('says what it may spend and with whom, and changes the budget before it begins', async () => {
     const { window, simulator, home } = workbench;
     await writeFile(path.join(home, 'workers.json'), JSON.stringify({
@@ -161,6 +175,20 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await tasks.getByText(/^src\/\S+/).first().waitFor({ timeout: 120_000 });
     await tasks.getByText(/tests? that passed still did/).first().waitFor({ timeout: 60_000 });
     await window.screenshot(path.join(SCREENS, 'fine-tune-tasks-light.png'));
+  });
+
+  it('is paused while it makes tasks, and goes on where it was', async () => {
+    const { window, panel } = workbench;
+    await panel.button('Pause this training').click();
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
+    const tried = async (): Promise<number> => Number(/(\d+) of \d+ tried/.exec(await panel.frame.locator('.training-progress').innerText())?.[1] ?? 0);
+    const before = await tried();
+    expect(before).toBeGreaterThan(0);
+    await panel.frame.getByText(/tried, \d+ admitted/).waitFor();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-paused-tasks-light.png'));
+    await panel.button('Resume this training').click();
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Preparing');
+    await expect.poll(tried, { timeout: 60_000 }).toBeGreaterThanOrEqual(before);
   });
 
   it('is cancelled for good after a question', async () => {
