@@ -11,7 +11,7 @@ const FOLDER_KEY = 'conductor.exportFolder';
 export interface ExportOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   /** Outlives the window. */
-  readonly memory: { get(key: string): string | undefined; update(key: string, value: string): Thenable<void> };
+  readonly memory: Pick<vscode.Memento, 'get' | 'update'>;
 }
 
 /**
@@ -28,7 +28,7 @@ export async function exportRun(runId: string, { connection, memory }: ExportOpt
   const { text, fileName } = await connection.request('run/export', { runId, format: picked.format });
   const file = await vscode.window.showSaveDialog({
     title,
-    defaultUri: vscode.Uri.joinPath(vscode.Uri.file(memory.get(FOLDER_KEY) ?? homedir()), fileName),
+    defaultUri: vscode.Uri.joinPath(vscode.Uri.file(memory.get<string>(FOLDER_KEY) ?? homedir()), fileName),
     filters: { [picked.label]: [picked.format === 'json' ? 'json' : 'md'] },
   });
   if (!file) return;

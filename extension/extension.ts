@@ -29,6 +29,7 @@ import { PanelStateSource } from './panel-state.ts';
 import { PanelView } from './panel-view.ts';
 import { plainMessage } from './plain-message.ts';
 import { RunCommands } from './run-commands.ts';
+import { takeRunFor } from './run-for-folder.ts';
 import { RunList } from './run-list.ts';
 import { RunStore } from './run-store.ts';
 import { readSettings } from './settings.ts';
@@ -107,10 +108,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     log: (line) => log.warn(line),
   });
 
+  const runForFolder = takeRunFor(context.globalState, folders());
   const runs = new RunStore({
     connection,
     memory: {
-      runId: context.workspaceState.get<string>(OPEN_RUN_KEY),
+      runId: runForFolder ?? context.workspaceState.get<string>(OPEN_RUN_KEY),
       remember: (runId) => void context.workspaceState.update(OPEN_RUN_KEY, runId),
     },
   });
@@ -165,6 +167,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const showPanel = async (): Promise<void> => {
     if (!panelEditor.isVisible) await panelView.show();
   };
+  if (runForFolder !== undefined) {
+    void context.workspaceState.update(OPEN_RUN_KEY, runForFolder);
+    void showPanel();
+  }
   const lookedAt = new LookedAt();
   const confirmation = new ContextConfirmation({ connection, documents });
   const chooseTestCommand = new ChooseTestCommand(connection);

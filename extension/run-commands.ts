@@ -7,11 +7,11 @@ import { askRunBudget } from './ask-run-budget.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from './code-blocks.ts';
-import type { ExportOptions } from './export-run.ts';
 import type { LookedAt } from './looking-at.ts';
 import { manageTrustStep, NextStepError, solveStep } from './next-step.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainLabel } from './plain-message.ts';
+import { leaveRunFor } from './run-for-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -21,7 +21,8 @@ export interface RunCommandOptions {
   readonly list: RunList;
   readonly panel: PanelStateSource;
   readonly lookedAt: Pick<LookedAt, 'editor'>;
-  readonly memory: ExportOptions['memory'];
+  /** That of all windows. */
+  readonly memory: vscode.Memento;
   readonly showPanel: () => Promise<void>;
 }
 
@@ -96,11 +97,12 @@ export class RunCommands {
     return run;
   }
 
-  /** Opens the run's folder in a window of its own, where its answer can be applied. */
+  /** Opens the run's folder in a window of its own, where the run is on show and its answer can be applied. */
   async openFolder(runId: string): Promise<void> {
     const { workspace } = (await this.#snapshot(runId)).request;
     if (workspace === undefined) throw new Error(vscode.l10n.t('The question was asked without a folder.'));
     if (!existsSync(workspace)) throw new Error(vscode.l10n.t('The folder {0} is not there any more.', workspace));
+    await leaveRunFor(this.#options.memory, { folder: workspace, runId });
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(workspace), { forceNewWindow: true });
   }
 
