@@ -13,7 +13,7 @@ export function verdictLines(verdict: ShownVerdict, style: Style): string[] {
   const lines: string[] = [];
   const line = (label: string, text: string): void => void lines.push(`${style('dim', label.padEnd(LABEL_WIDTH))}${text}`);
   line(...outcomeLine(verdict, style));
-  if (command !== null) line('Tests', `${oneLine(command, 80)}${sandboxed ? '' : style('yellow', ' (without a sandbox)')}`);
+  if (command !== null) line('Tests', `${oneLine(command, 80)}${sandboxed ? style('dim', ', in the sandbox') : style('yellow', ' (without a sandbox)')}`);
   for (const text of testLines(tests, style)) line('', text);
   notes.forEach((note, index) => line(index === 0 ? 'Notes' : '', note));
   if (durationMs > 0) line('Took', formatDuration(durationMs));
