@@ -106,7 +106,7 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
     expect(lines[0]).toMatch(/^Verified ✓ 1 test that failed before passed/);
     expect(lines.slice(1, 5)).toEqual([
-      'Tests node --test',
+      'Tests node --test, in the sandbox',
       'test/add.test.js > adds failed → passed',
       '1 other passed → passed',
       'Notes test/add.test.js was left as it is: Tests are the judge and stay as they are.',
