@@ -64,10 +64,10 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
     case 'first-token-timeout':
       return (
         `${name} said nothing within ${seconds(worker.firstTokenTimeoutMs)}; ` +
-        'try again, or raise firstTokenTimeoutMs if the model thinks long.'
+        'try again, or give it longer in workers.json ("firstTokenTimeoutMs") if the model thinks long.'
       );
     case 'idle-timeout':
-      return `${name} fell silent for ${seconds(worker.idleTimeoutMs)} in mid-answer; try again or raise idleTimeoutMs.`;
+      return `${name} fell silent for ${seconds(worker.idleTimeoutMs)} in mid-answer; try again, or give it longer in workers.json ("idleTimeoutMs").`;
     case 'incomplete':
       return `${name}: ${server} ended the answer before it was complete; try again.`;
     case 'invalid-response':
