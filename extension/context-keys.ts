@@ -1,7 +1,10 @@
 import * as vscode from 'vscode';
 
+/** Steps of the walkthrough; `walkthrough-progress.ts` says when they are true. */
+export type WalkthroughStep = 'didDemonstrate' | 'didAddWorker' | 'didTest' | 'didAsk' | 'didSeeHealth';
+
 /** What `when` clauses in package.json ask about, as `conductor.<name>`. */
-export type ContextKey = 'running' | 'resumable' | 'hasRun' | 'over' | 'hasAnswer' | 'hasWorker' | 'reviewing' | 'canUndo';
+export type ContextKey = WalkthroughStep | 'running' | 'resumable' | 'hasRun' | 'over' | 'hasAnswer' | 'hasWorker' | 'reviewing' | 'canUndo';
 
 /** Sets VS Code's context keys, each only when it changes. */
 export class ContextKeys {

@@ -45,6 +45,7 @@ import { SHOW_TRAINING, TrainingStatusBar } from './training-status-bar.ts';
 import { Trainings } from './trainings.ts';
 import { VerdictFeed } from './verdict-feed.ts';
 import { VirtualDocuments } from './virtual-documents.ts';
+import { stepsOf, WalkthroughProgress } from './walkthrough-progress.ts';
 import { WorkerCommands } from './worker-commands.ts';
 
 const OPEN_RUN_KEY = 'conductor.openRun';
@@ -207,8 +208,10 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
   };
 
+  const walkthrough = new WalkthroughProgress({ contextKeys, memory: context.globalState });
   runs.changed.on((run) => {
     showStatus();
+    for (const step of run ? stepsOf(run) : []) walkthrough.did(step);
     contextKeys.set('running', run !== undefined && !isOver(run.state));
     contextKeys.set('resumable', run !== undefined && run.state !== 'running' && run.state !== 'completed');
     contextKeys.set('hasRun', run !== undefined);
@@ -229,7 +232,11 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     const { event } = happened;
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
-  panel.changed.on(() => contextKeys.set('hasWorker', panel.pool?.workers.some(({ worker }) => worker.enabled) ?? false));
+  panel.changed.on(() => {
+    const hasWorker = panel.pool?.workers.some(({ worker }) => worker.enabled) ?? false;
+    contextKeys.set('hasWorker', hasWorker);
+    if (hasWorker) walkthrough.did('didAddWorker');
+  });
   trainings.changed.on(() => {
     trainingStatusBar.update(trainings.list);
     budgetNotices.onTrainings(trainings.list, panel.pool?.warnAtPercent);
@@ -307,13 +314,18 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.removeWorker': () => workerCommands.removeWorker(),
     'conductor.chooseConductor': () => workerCommands.chooseConductor(),
     'conductor.chooseConductorModel': (argument) => chooseModel.run(argument),
-    'conductor.chooseTestCommand': chooseTests,
+    'conductor.chooseTestCommand': async () => {
+      if (await chooseTests()) walkthrough.did('didTest');
+    },
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
     'conductor.showPanel': () => panelView.show(),
     'conductor.openPanelInEditor': () => panelEditor.show(),
-    'conductor.showHealth': () => healthPage.show(),
+    'conductor.showHealth': async () => {
+      await healthPage.show();
+      walkthrough.did('didSeeHealth');
+    },
     'conductor.showLogs': () => log.show(),
     'conductor.stopBackend': () => connection.stopBackend(),
   };
@@ -337,6 +349,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     panelView.register(),
     panelEditor.register(),
     lookedAt.watch(),
+    walkthrough.watch(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
       if (uri.fsPath === panel.pool?.file) panel.refreshPool().catch(report);

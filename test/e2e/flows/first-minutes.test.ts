@@ -80,7 +80,7 @@ describe('the first five minutes', () => {
     const file = JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { conductor?: string; workers: { id: string; baseUrl: string }[] };
     expect(file.conductor).toBeUndefined();
     expect(file.workers).toMatchObject(['qwen3-30b', 'qwen2.5-coder-7b', 'llama3.2-3b'].map((id) => ({ id, baseUrl: `http://127.0.0.1:${ollama.port}/v1` })));
-    await row('Worker "qwen3-30b"').getByText('Its server answers and has qwen3:30b.').waitFor();
+    await row('Worker "qwen3-30b"').getByText('Its last call was answered.').waitFor();
   });
 
   it('mend what can be mended from the page', async () => {
@@ -106,6 +106,18 @@ describe('the first five minutes', () => {
     const { run: whole } = await workbench.asOther((client) => client.request('run/get', { runId: run?.runId ?? '' }));
     expect(whole.policy.model).toBe('conductor-mini');
     expect(whole.pool.map(({ id }) => id)).toEqual(['qwen3-30b', 'qwen2.5-coder-7b', 'llama3.2-3b']);
+  });
+
+  it('are ticked in the walkthrough, however each thing was done and whenever it is opened', async () => {
+    const { window } = workbench;
+    await window.runCommand('Welcome: Open Walkthrough...');
+    await window.quickPickRow('Get Started with Conductor').click();
+    const steps = window.page.locator('.getting-started-step');
+    for (const title of ['See it work first', 'Add your models', 'Ask a question', 'See what works and what is missing']) {
+      await steps.filter({ hasText: title }).getByRole('checkbox', { checked: true }).waitFor();
+    }
+    await window.screenshot(path.join(SCREENS, 'walkthrough-done-dark.png'));
+    await window.runCommand('View: Close All Editors');
   });
 
   it('say when a server that was there is gone', async () => {
@@ -201,5 +213,11 @@ describe('with nothing configured', () => {
     await workbench.window.runCommand('Conductor: Show Health');
     await expect.poll(() => workbench.panel.ask.inputValue()).toBe('Why is the sky blue?');
     await expect(workbench.asOther((client) => client.request('run/demonstrate', {}))).rejects.toThrow('nothing is simulated any more');
+    // The palette offers it no more; the walkthrough does.
+    await workbench.window.runCommand('Welcome: Open Walkthrough...');
+    await workbench.window.quickPickRow('Get Started with Conductor').click();
+    await workbench.window.page.locator('.getting-started-step').first().click();
+    await workbench.window.page.getByRole('button', { name: 'Show Demonstration', exact: true }).click();
+    await workbench.window.notification('You have a worker now, so nothing is simulated any more.').getByRole('button', { name: 'Ask a Question' }).waitFor();
   });
 });
