@@ -84,6 +84,8 @@ function refusal(
   const isDay = scope.startsWith('day:');
   const setting: BudgetLimit = `${isDay ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}`;
   const needed = spent + reserved + asked;
-  const message = `The budget of ${isDay ? 'the day' : 'this run'} (${amount(limit)}) ${over} Resume the run with a higher limit.`;
+  // Of a rollout nobody is asked for a limit.
+  const remedy = training ? `Raise "${setting}" in workers.json and resume the training.` : 'Resume the run with a higher limit.';
+  const message = `The budget of ${isDay ? 'the day' : 'this run'} (${amount(limit)}) ${over} ${remedy}`;
   return new LimitReachedError({ limit: setting, needed, scope, message });
 }

@@ -56,6 +56,13 @@ it('in a training workers without a known price have the tokens that its dollars
   expect(journal.budget.reserved('training:t.unpriced')).toEqual({ usd: 0, tokens: 390_000 });
 });
 
+it('a training that the day holds up says where that limit is raised', () => {
+  const ledger = ledgerOf({ name: 'training:t', limitUsd: 1, limitTokens: 20_000_000 }, { runId: 'r1', budget: budgetSchema.parse({ dayTokens: 1_000 }) });
+  expect(refusalOf(() => ledger.reserve({ tokens: 1_500, isFree: false }))).toMatchObject({
+    limit: 'dayTokens', message: expect.stringMatching(/Raise "dayTokens" in workers\.json and resume the training\.$/),
+  });
+});
+
 it.each([
   [{ limit: 3_000, needed: 9_857 }, 15_000],
   [{ limit: 3_000, needed: 3_500 }, 6_000],
