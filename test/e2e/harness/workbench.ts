@@ -51,8 +51,8 @@ interface WorkbenchParts {
   readonly window: VsCodeWindow;
   /** The open folder. */
   readonly project: string;
-  /** The file with the bug, relative to the project, and the question that reports it. */
-  readonly bug: { readonly path: string; readonly testPath: string; readonly question: string };
+  /** The file with the bug, relative to the project, as it should be, and the question that reports it. */
+  readonly bug: { readonly path: string; readonly testPath: string; readonly correctSource: string; readonly question: string };
   /** Conductor's home: workers, journal, discovery record. */
   readonly home: string;
   /** What holds project and home. */
