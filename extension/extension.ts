@@ -44,6 +44,7 @@ import { TrainingDetails } from './training-details.ts';
 import { SHOW_TRAINING, TrainingStatusBar } from './training-status-bar.ts';
 import { Trainings } from './trainings.ts';
 import { VerdictFeed } from './verdict-feed.ts';
+import { VerifyChanges } from './verify-changes.ts';
 import { VirtualDocuments } from './virtual-documents.ts';
 import { stepsOf, WalkthroughProgress } from './walkthrough-progress.ts';
 import { WorkerCommands } from './worker-commands.ts';
@@ -175,6 +176,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const lookedAt = new LookedAt();
   const confirmation = new ContextConfirmation({ connection, documents });
   const chooseTestCommand = new ChooseTestCommand(connection);
+  const verifyChanges = new VerifyChanges(context.extensionUri);
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
   const solve = new SolveCommand({ connection, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
   const runCommands = new RunCommands({ connection, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
@@ -317,6 +319,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.chooseTestCommand': async () => {
       if (await chooseTests()) walkthrough.did('didTest');
     },
+    'conductor.verifyChanges': () => verifyChanges.run(),
     'conductor.setKey': () => workerCommands.setKey(),
     'conductor.removeKey': () => workerCommands.removeKey(),
     'conductor.openWorkersFile': () => workerCommands.openWorkersFile(),
