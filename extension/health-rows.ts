@@ -215,7 +215,7 @@ function budgetRow({ today, limits }: NonNullable<HealthDetails['budget']>, l10n
     ),
     l10n.t('A run may take {0} and {1} tokens. Models of this machine count in none of it.', formatUsd(runUsd), formatTokens(runTokens)),
   ].join(' ');
-  if (today.usd < dayUsd && today.tokens < dayTokens) return { ...row, state: 'works', text };
+  if (today.usd < dayUsd && today.tokens < dayTokens) return { ...row, state: 'note', text };
   return { ...row, state: 'broken', text: `${text} ${l10n.t('That is all for today: runs stop until tomorrow, or until the limit is raised.')}` };
 }
 

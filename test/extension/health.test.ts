@@ -34,7 +34,7 @@ describe('what the health page says', () => {
     const rows = [...rowsOf().values()];
     expect(rows.map(({ id, state }) => [id, state])).toEqual([
       ['backend', 'works'], ['worker-w', 'note'], ['conductor', 'works'], ['tests-0', 'works'], ['sandbox', 'works'], ['local-models', 'note'],
-      ['budget', 'works'], ['storage', 'works'],
+      ['budget', 'note'], ['storage', 'works'],
     ]);
     expect(rows.map(({ text }) => text).join('\n')).toContain('npx vitest run (vitest)');
   });
