@@ -7,7 +7,7 @@ import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { applyText } from '../../backend/protocol/run-snapshot.ts';
 import {
   BEGIN, budgetRun, checkingRun, failedStepRun, hostileRun, infrastructureRun, manyTestsRun, noSandboxRun, notedRun, notVerifiedRun,
-  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, uncheckedRun,
+  planningRun, POOL_SUMMARY, refusedRun, rejectedRun, SCENES, secondRoundRun, simulatedRun, stateWith, streamingRun, tokenLimitRun, uncheckedRun,
   untestedRun, VERIFIED, verifiedRun, waitingRun,
 } from './fixtures.ts';
 import { renderPanel, stubLayout } from './render-panel.tsx';
@@ -333,6 +333,11 @@ describe('what to do next', () => {
     expect(panel.posted).toEqual([{ type: 'cancel', runId: 'run-1' }]);
   });
 
+  it('names the limit that a run stopped at, and how much of it is used', () => {
+    const status = renderPanel(stateWith({ run: tokenLimitRun() })).root.querySelector('.status')?.textContent;
+    expect(status).toMatch(/^Stopped by its token limit600 of 400,000 tokens · /);
+  });
+
   it('resumes a run that its budget stopped', () => {
     const panel = renderPanel(stateWith({ run: budgetRun() }));
     expect(panel.text()).toContain('Raise the budget and resume.');
@@ -435,7 +440,20 @@ describe('asking', () => {
   });
 
   it('shows why the last command was refused', () => {
-    expect(renderPanel(stateWith({ problem: 'The question is empty.' })).text()).toContain('The question is empty.');
+    const panel = renderPanel(stateWith({ problem: 'The question is empty.' }));
+    expect(panel.root.querySelector('[role="alert"]')?.textContent).toContain('The question is empty.');
+    panel.click('Dismiss');
+    expect(panel.posted).toEqual([{ type: 'dismissProblem' }]);
+    panel.show(stateWith());
+    expect(panel.root.querySelector('[role="alert"]')?.textContent).toBe('');
+  });
+
+  it('keeps a question in sight while there is nobody who could answer it', () => {
+    const panel = renderPanel(stateWith({ pool: { conductor: 'conductor-mini', workers: [] }, draft: { question: 'Why?' } }));
+    expect(panel.root.querySelector('vscode-text-area')?.getAttribute('value')).toBe('Why?');
+    expect(panel.text()).toContain('Your question waits here until there is a worker.');
+    panel.click('Solve');
+    expect(panel.posted).toEqual([]);
   });
 
   it('lists past runs and opens one', () => {
@@ -470,5 +488,7 @@ describe('the live region', () => {
     expect(said()).toBe('');
     panel.show(stateWith({ run: { ...run, seq: run.seq + 1, state: 'cancelled' } }));
     expect(said()).toBe('Cancelled.');
+    panel.show(stateWith({ run: { ...verifiedRun(), runId: 'another' } }));
+    expect(said()).toBe('');
   });
 });

@@ -18,6 +18,16 @@ describe('a workspace in Restricted Mode', () => {
     expect(await panel.button('Solve').isDisabled()).toBe(true);
   });
 
+  it('has the answers of past runs to read, and none to apply', async () => {
+    const { panel, bug, project } = workbench;
+    await panel.frame.getByText('Workers: ').waitFor();
+    await workbench.asOther((client) => client.request('run/start', { request: { question: bug.question, workspace: project, trusted: true } }));
+    await panel.pastRun(bug.question.slice(0, 20)).click();
+    await expect.poll(() => panel.status.innerText(), { timeout: 120_000 }).toContain('Verified');
+    expect(await panel.button('Review and apply').isDisabled()).toBe(true);
+    await panel.answer.getByText('Nothing is applied in Restricted Mode').waitFor();
+  });
+
   it('has to be trusted before anything is trained on it', async () => {
     const { window } = workbench;
     await window.runCommand('Conductor: Fine-tune on Project Tests');
@@ -32,7 +42,7 @@ describe('a workspace in Restricted Mode', () => {
     await expect.poll(() => panel.status.innerText(), { timeout: 30_000 }).toBe('Failed');
     await panel.frame.getByText(/trust/i).first().waitFor();
     expect(simulator.answering).toBe(0);
-    expect((await workbench.runs()).map(({ state }) => state)).toEqual(['failed']);
+    expect((await workbench.runs()).map(({ state }) => state)).toEqual(['failed', 'completed']);
   });
 
   it('gets its answers checked once it is trusted', async () => {

@@ -25,10 +25,11 @@ describe('a run that is there', () => {
     const { panel, window, simulator } = workbench;
     await workbench.solve();
     await window.notification('of its 9.0k tokens').waitFor({ timeout: 60_000 });
-    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Stopped by the budget');
+    await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Stopped by its token limit');
     expect(simulator.asked).toBe(2);
     await window.resizeSideBar(480);
     await panel.frame.locator('.status').getByText('% of its tokens').waitFor();
+    await panel.frame.locator('.status').getByText('of 9,000 tokens').waitFor();
     await window.screenshot(path.join(SCREENS, 'stopped-dark.png'));
   });
 
@@ -77,15 +78,20 @@ describe('a run that is there', () => {
   });
 
   it('is written down as a document', async () => {
-    const { panel, window, project, bug } = workbench;
+    const { panel, window, project, home, bug } = workbench;
     await panel.button('Export this run').click();
     await window.quickPickRow('Markdown').click();
     const runId = (await workbench.runs())[0]?.runId ?? '';
     const name = `conductor-${runId}.md`;
     await expect.poll(() => window.quickInputBox.inputValue()).toContain(name);
+    // Not into the project, unless somebody says so.
+    expect(await window.quickInputBox.inputValue()).not.toContain(project);
+    await window.quickInputBox.fill(path.join(home, name));
+    // A folder there: while the list is read, Enter counts for nothing.
+    await window.quickPickRow('verify').waitFor();
     await window.page.keyboard.press('Enter');
     await window.notification(name).waitFor();
-    const text = await readFile(path.join(project, name), 'utf8');
+    const text = await readFile(path.join(home, name), 'utf8');
     expect(text).toContain(`# Conductor run ${runId}\n\n**SIMULATED: `);
     expect(text).toContain(bug.question);
     expect(text).toMatch(/^### Step 2: `sim-\w+`, the answer of the round$/m);

@@ -65,6 +65,9 @@ describe('a question asked in the palette', () => {
     await panel.answer.getByText(`Applied to ${bug.path}`).waitFor();
     expect(await readFile(file, 'utf8')).not.toBe(before);
     await window.tab(/Conductor’s answer/).waitFor({ state: 'detached' });
+    await panel.button('Review again…').waitFor();
+    await panel.button('Undo the answer').scrollIntoViewIfNeeded();
+    await window.screenshot(path.join(SCREENS, 'applied-dark.png'));
   });
 
   it('is found again after the panel was hidden, and after the window was reloaded', async () => {
@@ -76,6 +79,16 @@ describe('a question asked in the palette', () => {
     await window.reload();
     await panel.changesIn(bug.path).waitFor({ timeout: 60_000 });
     expect(await panel.status.innerText()).toContain('Verified');
+  });
+
+  it('can be taken back from the panel', async () => {
+    const { panel, project, bug } = workbench;
+    const file = path.join(project, bug.path);
+    const applied = await readFile(file, 'utf8');
+    await panel.button('Undo the answer').click();
+    await panel.answer.getByText('Undone').waitFor();
+    expect(await readFile(file, 'utf8')).not.toBe(applied);
+    await panel.button('Review and apply').waitFor();
   });
 
   it('reads well in a light theme, too', async () => {
