@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { isBundled } from '../backend/protocol/bundled-conductor.ts';
 import type { Pool, WorkerStatus } from '../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import { noWorkerYet } from './next-step.ts';
+import { NextStepError, noWorkerYet } from './next-step.ts';
 import { plainLabel } from './plain-message.ts';
 
 /** Ids of who takes part. */
@@ -30,7 +30,7 @@ export async function choosePool({ pool: before, policy }: Pick<RunSnapshot, 'po
     title, placeHolder: vscode.l10n.t('Which workers answer this time?'), canPickMany: true, ignoreFocusOut: true,
   });
   if (!workers) return undefined;
-  if (workers.length === 0) throw new Error(vscode.l10n.t('Pick at least one worker.'));
+  if (workers.length === 0) throw new NextStepError(vscode.l10n.t('Pick at least one worker.'));
   const conductor = await vscode.window.showQuickPick(plannerItems(pool, policy.worker?.id), {
     title, placeHolder: vscode.l10n.t('Whose model writes the plans?'), ignoreFocusOut: true,
   });

@@ -143,7 +143,7 @@ export class RunCommands {
     const code = text ?? (await pickCode(this.#answer()));
     if (code === undefined) return;
     const lookedAt = this.#options.lookedAt.editor;
-    if (!lookedAt) throw new Error(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
+    if (!lookedAt) throw new NextStepError(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
     const editor = await inSight(lookedAt);
     const done = await editor.edit((edit) => {
       for (const selection of editor.selections) edit.replace(selection, code);
@@ -155,7 +155,7 @@ export class RunCommands {
   #answer(): string {
     const run = this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
     const answer = answerOf(run);
-    if (!answer) throw new Error(vscode.l10n.t('The run has no answer yet.'));
+    if (!answer) throw new NextStepError(vscode.l10n.t('The run has no answer yet.'));
     return answer.text;
   }
 
@@ -167,7 +167,7 @@ export class RunCommands {
 
   #openRun(fits: (run: RunSnapshot) => boolean, otherwise: string): RunSnapshot {
     const { run } = this.#options.runs;
-    if (!run || !fits(run)) throw new Error(otherwise);
+    if (!run || !fits(run)) throw new NextStepError(otherwise);
     return run;
   }
 }
@@ -201,7 +201,7 @@ async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
     description: run.pool[worker]?.id ?? '',
     detail: plainLabel(subtask.replace(/\s+/g, ' ').trim()),
   })));
-  if (steps.length === 0) throw new Error(vscode.l10n.t('The run has no step yet.'));
+  if (steps.length === 0) throw new NextStepError(vscode.l10n.t('The run has no step yet.'));
   return vscode.window.showQuickPick(steps, {
     title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('It is asked again, with what reads it; the rest is kept.'),
   });
