@@ -27,10 +27,10 @@ describe('the walkthrough', () => {
     expect(walkthrough?.steps).toHaveLength(5);
   });
 
-  it.each(walkthrough?.steps ?? [])('leads from "$id" on with a command that there is', ({ description, title }) => {
+  it.each(walkthrough?.steps ?? [])('leads from "$id" on with commands that there are', ({ description, title }) => {
     expect(said(title)).not.toBe('');
     const named = [...said(description).matchAll(/\]\(command:([\w.]+)\)/g)].map(([, command]) => command);
-    expect(named).toHaveLength(1);
+    expect(named).not.toEqual([]);
     expect(named.filter((command) => !commands.has(command ?? ''))).toEqual([]);
   });
 
