@@ -40,7 +40,7 @@ describe('a training', () => {
   it('that is paused while its tasks are made says how many were tried, and not that no step is done', () => {
     const { progress: _none, ...rest } = preparingTraining();
     const panel = show({ ...rest, state: 'paused', message: 'Paused.' });
-    expect(panel.text()).toContain('14 of 63 tried, 9 admitted');
+    expect(panel.text()).toContain('14 of 63 candidates tried, 9 admitted');
     expect(panel.text()).not.toContain('steps done');
     expect(panel.root.querySelector('progress')?.value).toBe(222);
   });

@@ -24,7 +24,7 @@ export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
   return (
     <section class="tasks" aria-label={l10n.t('Tasks of the training')}>
       <Disclosure id={`${trainingId}/tasks`} title={l10n.t('Tasks')} aside={countsOf(known)}>
-        <TaskGroups trainingId={trainingId} notes={notes} isMaking={state === 'preparing'} />
+        <TaskGroups trainingId={trainingId} notes={notes} isMaking={state === 'preparing' || making !== undefined} />
       </Disclosure>
     </section>
   );

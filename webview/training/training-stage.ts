@@ -53,7 +53,7 @@ export function fractionOf({ state, step, progress, making, config: { steps } }:
 
 /** What has been counted, such as `step 3 of 50, 2 of 4 tasks`. */
 export function countsOf({ state, step, progress, making, config: { steps } }: Training): string {
-  if (making && state === 'paused') return l10n.t('{0} of {1} tried, {2} admitted', making.tried, making.of, making.train + making.heldOut);
+  if (making && state === 'paused') return l10n.t('{0} of {1} candidates tried, {2} admitted', making.tried, making.of, making.train + making.heldOut);
   if (state === 'preparing') return progress ? l10n.t('{0} of {1} tried', progress.done, progress.of) : '';
   if (state === 'evaluating') return progress ? l10n.t('{0} of {1} tasks', progress.done, progress.of) : '';
   const done = l10n.t('{0} of {1} steps done', step, steps);

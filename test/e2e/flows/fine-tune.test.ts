@@ -181,7 +181,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     const { window, panel } = workbench;
     await panel.button('Pause this training').click();
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
-    const tried = async (): Promise<number> => Number(/(\d+) of \d+ tried/.exec(await panel.frame.locator('.training-progress').innerText())?.[1] ?? 0);
+    const tried = async (): Promise<number> => Number(/(\d+) of \d+ (?:candidates )?tried/.exec(await panel.frame.locator('.training-progress').innerText())?.[1] ?? 0);
     const before = await tried();
     expect(before).toBeGreaterThan(0);
     await panel.frame.getByText(/tried, \d+ admitted/).waitFor();
