@@ -88,7 +88,7 @@ function tellResults(
 ): void {
   const name = question.replace(/\s+/g, ' ').trim();
   const shortName = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
-  const run = controller.createTestRun(new vscode.TestRunRequest(placed.map(({ item }) => item)), vscode.l10n.t('Conductor: with the answer to “{0}”, in a copy', shortName), true);
+  const run = controller.createTestRun(new vscode.TestRunRequest(placed.map(({ item }) => item)), vscode.l10n.t('Conductor, in a copy: the answer to “{0}”', shortName), true);
   run.appendOutput(terminalText(summaryOf(verdict)));
   for (const { item, test } of placed) {
     if (isRed(test)) run.failed(item, new vscode.TestMessage(messageOf(test)), test.durationMs);

@@ -55,6 +55,18 @@ describe('a demonstration, while there is no worker', () => {
     await panel.question.waitFor();
   });
 
+  it('leads to a window with its folder, where its answer is applied', async () => {
+    const { window, panel } = workbench;
+    const opened = window.page.context().waitForEvent('page');
+    await panel.button('Open that folder').click();
+    const page = await opened;
+    await page.waitForURL(/demonstration/);
+    const other = page.frameLocator('iframe.webview.ready').first().frameLocator('iframe#active-frame');
+    await other.getByRole('button', { name: /^(Review|Apply)/ }).waitFor({ timeout: 60_000 });
+    await page.screenshot({ path: path.join(SCREENS, 'demonstration-folder-dark.png') });
+    await page.close();
+  });
+
   it('says where people look why a command was refused', async () => {
     const { window, panel } = workbench;
     await rm(path.join(workbench.home, 'demonstration'), { recursive: true });
