@@ -35,6 +35,14 @@ describe('a workspace in Restricted Mode', () => {
     await window.answerModal('This workspace is not trusted.', 'Cancel');
   });
 
+  it('has to be trusted before a test command is chosen, which is a button away', async () => {
+    const { window } = workbench;
+    await window.runCommand('Conductor: Choose Test Command');
+    await window.notification('trust it first').getByRole('button', { name: 'Manage Trust' }).click();
+    await window.page.locator('.workspace-trust-editor').waitFor();
+    await window.runCommand('View: Close Editor');
+  });
+
   it('gets a run that says what to do when it is asked all the same', async () => {
     const { window, panel, simulator } = workbench;
     await window.runCommand('Conductor: Solve');
