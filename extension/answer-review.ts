@@ -141,7 +141,7 @@ export class AnswerReview {
     const chosen = await vscode.window.showQuickPick(
       // What Enter takes stands first.
       [...(verified ? [accept, reject] : [reject, accept]), ...(refused.length > 0 ? [separator, ...refused] : [])],
-      { title: review.title, placeHolder: vscode.l10n.t('Escape goes on looking; ✓ and ✗ stay in the editor’s title.') },
+      { title: review.title, placeHolder: vscode.l10n.t('Escape to look at it first; ✓ and ✗ stay in the editor’s title.') },
       review.ended.token,
     );
     if (chosen === accept) await this.accept();
