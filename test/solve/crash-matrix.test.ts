@@ -131,7 +131,7 @@ function outcomeOf(events: readonly StoredEvent[]) {
     state: run.state,
     outcome: run.outcome,
     // A lost attempt counts as spent, which a sentence about the budget says; a scripted model's name holds its home folder's.
-    message: run.message?.replace(/\d+ tokens are spent/, 'some tokens are spent').replace(run.policy.model, 'planner'),
+    message: run.message?.replace(/[\d.]+k? tokens are spent/, 'some tokens are spent').replace(run.policy.model, 'planner'),
     answer: answerOf(run)?.text,
     rounds: run.rounds.map(({ plan, rejections, steps, verdict }) => ({
       plan, rejections: rejections.map(({ reason }) => reason), outputs: steps.map(({ output }) => output), verdict: verdict?.outcome,

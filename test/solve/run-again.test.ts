@@ -189,7 +189,7 @@ describe('a step that is asked again', () => {
     const first = await over(runs, await runs.start(request({ rounds: 1, budget: { runUsd: 0.5 } })));
     const retried = await over(runs, await runs.retry(first.runId, { round: 0, step: 3 }, { runTokens: 1_000 }));
     expect(retried).toMatchObject({ state: 'stopped', stoppedBy: 'runTokens', budget: { runUsd: 0.5, runTokens: 1_000 } });
-    expect(retried.message).toContain(`conductor runs resume ${retried.runId} --max-tokens N`);
+    expect(retried.message).toContain('Resume the run with a higher limit.');
     expect(asked()).not.toHaveProperty('mend', 2);
   });
 
