@@ -7,6 +7,7 @@ import type { BackendConnection } from './backend-connection.ts';
 import { workerOf } from './found-models.ts';
 import type { KeyStore } from './keys.ts';
 import { addressOf, addressProblem, freeKeyName, hostOf, keyNameOf, modelProblem } from './named-server.ts';
+import { withProgressNotice } from './progress-notice.ts';
 import { tryWorkers, type TriedWorker } from './try-workers.ts';
 import { listedItems } from './worker-items.ts';
 import type { WorkerPreset } from './worker-presets.ts';
@@ -114,15 +115,12 @@ export class AddFromServer {
   }
 
   async #list({ preset: { provider }, baseUrl, key }: Named): Promise<ListedModels | undefined> {
-    const options = { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t('Conductor: asking for the models'), cancellable: true };
-    return vscode.window.withProgress(options, async (_progress, token) => {
-      const cancelled = new AbortController();
-      token.onCancellationRequested(() => cancelled.abort());
+    return withProgressNotice(vscode.l10n.t('Conductor: asking for the models'), async (_report, signal) => {
       const server = { provider, ...(baseUrl !== undefined && { baseUrl }), ...(key && { key }) };
       try {
-        return await this.#options.connection.request('servers/models', { server }, cancelled.signal);
+        return await this.#options.connection.request('servers/models', { server }, signal);
       } catch (error) {
-        if (cancelled.signal.aborted) return undefined;
+        if (signal.aborted) return undefined;
         throw error;
       }
     });

@@ -6,6 +6,7 @@ import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { modelTitle } from './local-models-of.ts';
 import type { PanelStateSource } from './panel-state.ts';
+import { withProgressNotice } from './progress-notice.ts';
 
 export interface ChooseModelOptions {
   readonly connection: BackendConnection;
@@ -125,24 +126,21 @@ export class ChooseModelCommand {
   async #download(repo: string, token: string | undefined): Promise<string | undefined> {
     const { connection } = this.#options;
     const title = vscode.l10n.t('Conductor: downloading {0}', repo);
-    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    return vscode.window.withProgress(options, async (progress, cancellation) => {
-      const cancelled = new AbortController();
-      cancellation.onCancellationRequested(() => cancelled.abort());
+    return withProgressNotice(title, async (report, signal) => {
       let percent = 0;
       const end = connection.on('model/pullProgress', (pull) => {
         if (pull.repo !== repo || pull.totalBytes === 0) return;
         const now = (100 * pull.receivedBytes) / pull.totalBytes;
         const sizes = vscode.l10n.t('{0} of {1}', formatBytes(pull.receivedBytes), formatBytes(pull.totalBytes));
         const rate = pull.bytesPerSecond > 0 ? vscode.l10n.t(', {0}/s', formatBytes(pull.bytesPerSecond)) : '';
-        progress.report({ message: sizes + rate, increment: Math.max(0, now - percent) });
+        report({ message: sizes + rate, increment: Math.max(0, now - percent) });
         percent = Math.max(percent, now);
       });
       try {
-        await connection.request('models/pull', { repo, ...(token !== undefined && { token }) }, cancelled.signal);
+        await connection.request('models/pull', { repo, ...(token !== undefined && { token }) }, signal);
         return repo;
       } catch (error) {
-        if (cancelled.signal.aborted) return undefined;
+        if (signal.aborted) return undefined;
         throw error;
       } finally {
         end();

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { withVersion } from '../backend/protocol/server-address.ts';
 import type { WorkerConfig } from '../backend/protocol/worker-config.ts';
 import type { BackendConnection } from './backend-connection.ts';
+import { withProgressNotice } from './progress-notice.ts';
 
 export interface TriedWorker {
   /** At the address that answered. */
@@ -24,15 +25,12 @@ export async function tryWorkers(
   const title = workers.length === 1 && first
     ? vscode.l10n.t('Conductor: trying "{0}"', first.id)
     : vscode.l10n.t('Conductor: trying {0} models', workers.length);
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (progress, token) => {
-    const cancelled = new AbortController();
-    token.onCancellationRequested(() => cancelled.abort());
+  return withProgressNotice(title, async (report, signal) => {
     const tried: TriedWorker[] = [];
     for (const worker of workers) {
-      if (workers.length > 1) progress.report({ message: worker.model });
-      tried.push(await tryOne(connection, worker, cancelled.signal));
-      progress.report({ increment: 100 / workers.length });
+      if (workers.length > 1) report({ message: worker.model });
+      tried.push(await tryOne(connection, worker, signal));
+      report({ increment: 100 / workers.length });
     }
     return tried;
   });
