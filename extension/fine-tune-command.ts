@@ -5,6 +5,7 @@ import { rolloutsOf } from '../backend/protocol/training-facts.ts';
 import type { TrainingCheck, TrainingConfig, TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
+import { NextStepError, openFolderStep } from './next-step.ts';
 import { plainMessage } from './plain-message.ts';
 import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
@@ -96,7 +97,9 @@ async function isTrusted(): Promise<boolean> {
 
 async function trainedFolder(): Promise<string | undefined> {
   const choice = await chooseFolder(vscode.l10n.t('On which folder\'s tests does the Conductor learn?'));
-  if (choice.kind === 'none') throw new Error(vscode.l10n.t('Open a folder first: the Conductor learns from the tests of a project.'));
+  if (choice.kind === 'none') {
+    throw new NextStepError(vscode.l10n.t('Open a folder first: the Conductor learns from the tests of a project.'), openFolderStep());
+  }
   return choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
 }
 

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
-import type { RoundView, RunSnapshot, StepView } from '../backend/protocol/run-snapshot.ts';
-import { gaveUpIn, passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
+import { gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../backend/protocol/run-snapshot.ts';
+import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
 
 /**
  * What a screen reader is told when a run went from `before` to `after`: changes of state, not the text that streams. Empty when

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
-import { isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
+import { gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
-import { gaveUpIn } from './run-stage.ts';
 
 /** The rounds of a run: one below the other, and side by side where their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {

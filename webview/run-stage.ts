@@ -118,12 +118,6 @@ export function workerName(run: Pick<RunSnapshot, 'pool'>, ordinal: number): str
   return run.pool[ordinal]?.id ?? l10n.t('worker {0}', ordinal);
 }
 
-/** The Conductor kept an answer that the tests were against: it had no better plan. */
-export function gaveUpIn(run: Pick<RunSnapshot, 'rounds'>, round: RoundView): boolean {
-  const verdict = run.rounds[round.index - 1]?.verdict;
-  return round.kept && verdict !== undefined && !isVerified(verdict);
-}
-
 export function roundSummary(round: RoundView, gaveUp: boolean): string {
   if (round.kept) return gaveUp ? l10n.t('gave up') : l10n.t('kept the answer before');
   const verdict = round.verdict;

@@ -162,7 +162,7 @@ function summaryStage({ state, outcome }: RunSummary): Stage {
     case 'waiting':
       return { text: l10n.t('waiting'), icon: 'watch', tone: 'caution' };
     case 'stopped':
-      return { text: l10n.t('stopped by the budget'), icon: 'debug-pause', tone: 'caution' };
+      return { text: l10n.t('stopped at its limit'), icon: 'debug-pause', tone: 'caution' };
     case 'failed':
       return { text: l10n.t('failed'), icon: 'error', tone: 'bad' };
     case 'cancelled':

@@ -1,7 +1,7 @@
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
-import { answerOf, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { answerOf, gaveUpIn, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -61,7 +61,7 @@ export class RunPrinter {
       case 'plan.rejected':
         return this.#line('Rejected', style('yellow', `${event.message} (${event.reason})`));
       case 'plan.kept':
-        return this.#line(`Round ${event.round + 1}`, 'the Conductor keeps the answer as it is');
+        return this.#planKept(event, run);
       case 'step.completed':
         return this.#stepCompleted(event, run);
       case 'step.failed':
@@ -143,6 +143,12 @@ export class RunPrinter {
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';
       this.#line('', `${index + 1} ${this.#terminal.style('cyan', nameOf(id, simulated))}${reading}  ${oneLine(subtask, WIDTH)}`);
     });
+  }
+
+  #planKept({ round }: RunEventOf<'plan.kept'>, run: RunSnapshot): void {
+    const kept = run.rounds[round];
+    const gaveUp = kept !== undefined && gaveUpIn(run, kept);
+    this.#line(`Round ${round + 1}`, gaveUp ? 'the Conductor gives up: it has no better plan' : 'the Conductor keeps the answer as it is');
   }
 
   #attemptFailed({ failure, retryInMs, purpose }: RunEventOf<'attempt.failed'>): void {

@@ -5,6 +5,7 @@ import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
 import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
+import { isVerified } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
 import type { Budget, BudgetLimit, WorkerConfig } from './worker-config.ts';
 
@@ -357,6 +358,12 @@ function forgiveRejections(round: RoundView): RoundView {
 /** Milliseconds that the run has been under way by `now`, a moment since 1970; of one that is over, until it ended. */
 export function elapsedOf({ acceptedAt, updatedAt, pausedMs = 0, state }: RunSnapshot, now: number): number {
   return (isOver(state) ? updatedAt : now) - acceptedAt - pausedMs;
+}
+
+/** Whether the Conductor kept an answer that the tests were against: it had no better plan. */
+export function gaveUpIn({ rounds }: Pick<RunSnapshot, 'rounds'>, { index, kept }: Pick<RoundView, 'index' | 'kept'>): boolean {
+  const verdict = rounds[index - 1]?.verdict;
+  return kept && verdict !== undefined && !isVerified(verdict);
 }
 
 /** The answer that the run offers: the text of the chosen round's last step, or of the last round that has one. */

@@ -4,6 +4,7 @@ import type { Terminal } from '../../backend/cli/terminal.ts';
 import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 import type { RunEvent } from '../../backend/protocol/run-events.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 
@@ -29,8 +30,8 @@ function lines(print: (printer: RunPrinter) => void): string[] {
 const told = (...statuses: LocalModelStatus[]): string[] =>
   lines((printer) => statuses.forEach((status) => printer.onModel(status, run)));
 
-function toldOf(event: RunEvent): string[] {
-  return lines((printer) => printer.onEvent({ runId: 'r', seq: 1, at: 0, event }, run)).map((line) => line.replace(/ {2,}/g, ' '));
+function toldOf(event: RunEvent, of = run): string[] {
+  return lines((printer) => printer.onEvent({ runId: 'r', seq: 1, at: 0, event }, of)).map((line) => line.replace(/ {2,}/g, ' '));
 }
 
 const verdictOf = (change: Partial<Verdict>): RunEvent => ({
@@ -85,4 +86,12 @@ it('keeps the red ones in sight among hundreds', () => {
   expect(said[0]).toBe('a > broken passed → missing');
   expect(said).toContain('and 461 more');
   expect(said.length).toBeLessThan(50);
+});
+
+it('says that the Conductor gave up where it keeps an answer that the tests are against, and that it keeps one that nobody tested', () => {
+  const keptAfter = (verdict?: Partial<Verdict>): RunSnapshot =>
+    ({ ...run, rounds: [{ index: 0, kept: false, verdict }, { index: 1, kept: true }] }) as unknown as RunSnapshot;
+  const kept: RunEvent = { type: 'plan.kept', round: 1, attemptId: 'a', text: '', usage: NO_USAGE, cost: { estimated: false }, durationMs: 1 };
+  expect(toldOf(kept, keptAfter({ verified: false, outcome: 'failed' }))).toEqual(['Round 2 the Conductor gives up: it has no better plan']);
+  expect(toldOf(kept, keptAfter())).toEqual(['Round 2 the Conductor keeps the answer as it is']);
 });

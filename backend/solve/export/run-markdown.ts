@@ -63,7 +63,7 @@ function result({ state, outcome }: RunSnapshot): string {
   switch (state) {
     case 'completed':
       return outcome === 'verified' ? 'Verified' : outcome === 'unchecked' ? 'Unchecked' : 'Not verified';
-    case 'stopped': return 'Stopped by the budget';
+    case 'stopped': return 'Stopped at its limit';
     case 'failed': return 'Failed';
     case 'cancelled': return 'Cancelled';
     case 'waiting': return 'Waiting';
