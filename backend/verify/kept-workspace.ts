@@ -45,6 +45,7 @@ interface KnownFile {
 
 interface Fingerprinted {
   readonly tree: CopyTree;
+  /** Of what is installed. */
   readonly versions: readonly string[];
   readonly fingerprint: string;
 }
@@ -105,11 +106,10 @@ export class KeptWorkspace {
     if (lookAt(`${this.#base}/.git`)) this.#addRepository(tree);
     const { folders, versions } = await shareDependencies(tree, [this.#installed, this.#base], this.#slices);
     await this.contents.flush();
-    const fingerprint = this.#lastFingerprintOf(tree, versions) ?? (await this.#fingerprintOf(tree, paths, versions));
-    this.#last = { tree, versions, fingerprint };
+    this.#last = this.#sameAs(tree, versions) ?? { tree, versions, fingerprint: await this.#fingerprintOf(tree, paths, versions) };
     this.#known = known;
     this.#liveBytes = bytes;
-    return { tree, paths, sharedFolders: folders, fingerprint, bytes };
+    return { tree: this.#last.tree, paths, sharedFolders: folders, fingerprint: this.#last.fingerprint, bytes };
   }
 
   #read({ path, mode }: ListedFile): CopyEntry | undefined {
@@ -137,12 +137,12 @@ export class KeptWorkspace {
     }
   }
 
-  /** That of the look before, where nothing has changed since: to work one out takes a fifth of a look. */
-  #lastFingerprintOf(tree: CopyTree, versions: readonly string[]): string | undefined {
+  /** That of the look before, where nothing has changed since: a copy that was brought to its very tree needs not be compared with it. */
+  #sameAs(tree: CopyTree, versions: readonly string[]): Fingerprinted | undefined {
     const last = this.#last;
     const isSame = last && last.versions.length === versions.length && last.versions.every((version, index) => version === versions[index])
       && last.tree.hasSameEntries(tree);
-    return isSame ? last.fingerprint : undefined;
+    return isSame ? last : undefined;
   }
 
   async #fingerprintOf(tree: CopyTree, paths: ReadonlySet<string>, versions: readonly string[]): Promise<string> {

@@ -40,6 +40,10 @@ export class WorkspaceCopy {
   readonly #folder: RunFolder;
   readonly #slices: Slices;
   #held = new Map<string, Held>();
+  /** What it was brought to last. */
+  #tree: CopyTree | undefined;
+  /** Of that tree, what tests have touched and is therefore gone. */
+  #lost: string[] = [];
   /** Permission bits of the folders that were made here, each after the one that it is in. */
   #modes = new Map<string, number>();
   #lastWritten: bigint | undefined;
@@ -66,7 +70,8 @@ export class WorkspaceCopy {
    */
   async bringTo(tree: CopyTree, contents: ContentStore, signal: AbortSignal): Promise<void> {
     await this.#folder.touch();
-    await this.#slices.forEach(this.#held, ([relative, { entry }]) => {
+    const isSame = this.#tree === tree;
+    await this.#slices.forEach(isSame ? [] : this.#held, ([relative, { entry }]) => {
       const wanted = tree.entries.get(relative);
       if (wanted && isSameEntry(wanted, entry)) return;
       unlinkSync(this.#at(relative));
@@ -81,10 +86,13 @@ export class WorkspaceCopy {
     await this.#slices.forEach(tree.folders, (folder) => {
       if (!this.#modes.has(folder)) this.#makeFolder(folder);
     });
-    await this.#slices.forEach(tree.entries, ([relative, entry]) => {
+    await this.#slices.forEach(isSame ? this.#lost : tree.entries.keys(), (relative) => {
       signal.throwIfAborted();
-      return this.#held.has(relative) ? undefined : this.#write(relative, entry, contents);
+      const entry = this.#held.has(relative) ? undefined : tree.entries.get(relative);
+      return entry && this.#write(relative, entry, contents);
     });
+    this.#tree = tree;
+    this.#lost = [];
     await this.#waitForNextTick();
   }
 
@@ -118,6 +126,7 @@ export class WorkspaceCopy {
       if (found.isDirectory()) this.#moveAway(relative);
       else unlinkSync(this.#at(relative));
     });
+    for (const relative of this.#held.keys()) if (!held.has(relative)) this.#lost.push(relative);
     this.#held = held;
     this.#modes = modes;
   }
@@ -207,10 +216,15 @@ export class WorkspaceCopy {
     closeSync(openSync(probe, 'a'));
     for (let tick = 0; touched(probe) === this.#lastWritten; tick += 1) {
       // A file system without such times: then nothing is taken for untouched.
-      if (tick === MAX_TICKS) return this.#held.clear();
+      if (tick === MAX_TICKS) return this.#forget();
       await setTimeout(TICK_MS);
     }
     this.#lastWritten = undefined;
+  }
+
+  #forget(): void {
+    this.#held.clear();
+    this.#tree = undefined;
   }
 }
 

@@ -20,7 +20,7 @@ export async function watchTestFiles(copy: string): Promise<() => Promise<void>>
   const look = (folder: string): void => {
     const isInstalled = folder.split('/').includes('node_modules');
     for (const entry of readdirSync(path.join(copy, folder), { withFileTypes: true })) {
-      const relative = path.posix.join(folder, entry.name);
+      const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (entry.name !== '.git' && (!isInstalled || entry.name.startsWith('@'))) folders.push(relative);
       } else if (isInstalled ? entry.isSymbolicLink() : isTestSource(relative)) known.set(relative, identityOf(copy, relative));
@@ -36,8 +36,18 @@ export async function watchTestFiles(copy: string): Promise<() => Promise<void>>
   };
 }
 
-const isTestSource = (relative: string): boolean =>
-  EXPECTED.test(relative) || (WATCHED.test(relative) && !DATA.test(relative) && protectedReason(relative) !== undefined);
+/** The copies of one project have the same paths, run after run, and to tell by the patterns takes longer than to read the folders. */
+const told = new Map<string, boolean>();
+const MAX_TOLD = 200_000;
+
+function isTestSource(relative: string): boolean {
+  const before = told.get(relative);
+  if (before !== undefined) return before;
+  const now = EXPECTED.test(relative) || (WATCHED.test(relative) && !DATA.test(relative) && protectedReason(relative) !== undefined);
+  if (told.size >= MAX_TOLD) told.clear();
+  told.set(relative, now);
+  return now;
+}
 
 function identityOf(copy: string, relative: string): string {
   const found = lstatSync(path.join(copy, relative), { bigint: true, throwIfNoEntry: false });
