@@ -156,17 +156,39 @@ export class CopyPool {
   async #cleanCopy(state: WorkspaceState, pooled: PooledWorkspace, signal: AbortSignal): Promise<WorkspaceCopy> {
     const { contents } = await pooled.workspace;
     const idle = this.#takeIdle(pooled);
+    if (idle && !idle.isSettled) void this.#track(this.#makeSpare(state, pooled));
     // What cannot be brought back, for whatever reason, gives way to a new one.
     if (idle && (await this.#isBroughtTo(idle, state, contents, signal))) return idle.copy;
     while (this.#idle.length > 0 && this.#idle.length + this.#leased > this.#limit) this.#removeOldest();
+    return await this.#newCopy(state, contents, signal);
+  }
+
+  async #newCopy({ tree }: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<WorkspaceCopy> {
     const copy = new WorkspaceCopy(await this.#folders.create(), this.#slices);
     try {
-      await copy.bringTo(state.tree, contents, signal);
+      await copy.bringTo(tree, contents, signal);
       this.#assertOpen();
       return copy;
     } catch (error) {
       this.#removeCopy(copy);
       throw error;
+    }
+  }
+
+  /** One more copy, where there may be one: somebody has to wait until one is reset, and the next time nobody should. */
+  async #makeSpare(state: WorkspaceState, pooled: PooledWorkspace): Promise<void> {
+    if (pooled.isSpareUnderWay || this.#idle.length + this.#leased >= this.#limit) return;
+    pooled.isSpareUnderWay = true;
+    pooled.users += 1;
+    try {
+      const copy = await this.#newCopy(state, (await pooled.workspace).contents, new AbortController().signal);
+      if (this.#idle.length + this.#leased < this.#limit) this.#keep(copy, pooled, state.bytes);
+      else this.#removeCopy(copy);
+    } catch {
+      // It would only have saved time.
+    } finally {
+      pooled.isSpareUnderWay = false;
+      this.#leave(pooled);
     }
   }
 
@@ -209,6 +231,7 @@ export class CopyPool {
       key,
       workspace: KeptWorkspace.create(base, installed, this.#folders, this.#slices),
       users: 0,
+      isSpareUnderWay: false,
       usedAt: performance.now(),
       lastLook: Promise.resolve(),
     };
@@ -305,6 +328,7 @@ interface PooledWorkspace {
   readonly workspace: Promise<KeptWorkspace>;
   /** Snapshots being taken, and leases that are waited for or not given back. */
   users: number;
+  isSpareUnderWay: boolean;
   usedAt: number;
   lastLook: Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -323,6 +323,26 @@ describe('copies', () => {
     await (await fourth).release();
     expect(order).toEqual([1, 2, 4]);
     await pool.close();
+  });
+
+  it('are one more, up to the limit, once somebody had to wait until one was reset', async () => {
+    await using scratch = await makeScratch();
+    const copies = (): string[] => readdirSync(scratch.folders.root).filter((run) => existsSync(path.join(scratch.folders.root, run, 'workspace/a.js')));
+    const folder = await scratch.project(PROJECT);
+    for (const limit of [1, 2]) {
+      const pool = poolIn(scratch, { limit });
+      const snapshot = await pool.snapshot({ folder }, signal);
+      const first = await pool.lease(snapshot, signal);
+      await first.release();
+      const second = await pool.lease(snapshot, signal);
+      expect(second.folder).toBe(first.folder);
+      await vi.waitFor(() => expect(copies()).toHaveLength(limit), PATIENTLY);
+      const [third] = await Promise.all([limit > 1 ? pool.lease(snapshot, signal) : undefined, second.release()]);
+      if (third) expect(await everything(third.folder)).toEqual(await everything(second.folder));
+      await third?.release();
+      await pool.close();
+    }
+    expect(copies()).toEqual([]);
   });
 
   it('that something may still be writing are not given out again', async () => {
