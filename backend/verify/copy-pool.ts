@@ -47,6 +47,8 @@ export interface CopyPoolOptions {
 const IDLE_MS = 5 * 60 * 1_000;
 /** What follows a run of the tests is, as a rule, another one: resetting the first one's copy would hold up how that begins. */
 const SETTLE_AFTER_MS = 100;
+/** While tests keep all of these busy, a reset would hold them up. */
+const PROCESSORS = availableParallelism();
 const MAX_IDLE_BYTES = 4 * 1024 ** 3;
 
 /**
@@ -261,7 +263,7 @@ export class CopyPool {
 
   #keep(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number): void {
     const idle = new IdleCopy(copy, pooled, bytes, () => this.#track(copy.settle()));
-    idle.settleLater(() => this.#removeIdle((other) => other === idle));
+    idle.settleLater(() => this.#leased < PROCESSORS, () => this.#removeIdle((other) => other === idle));
     this.#idle.push(idle);
     while (this.#idle.length > 1 && this.#idle.reduce((sum, one) => sum + one.bytes, 0) > MAX_IDLE_BYTES) this.#removeOldest();
   }
@@ -355,9 +357,12 @@ class IdleCopy {
     return this.#isSettled;
   }
 
-  /** Resets it in a moment, unless somebody has taken it until then. */
-  settleLater(onBeyondRepair: () => void): void {
-    this.#soon = setTimeout(() => void this.settle().catch(onBeyondRepair), SETTLE_AFTER_MS).unref();
+  /** Resets it in a moment, or in the first that `isGood`, unless somebody has taken it until then. */
+  settleLater(isGood: () => boolean, onBeyondRepair: () => void): void {
+    this.#soon = setTimeout(() => {
+      if (isGood()) void this.settle().catch(onBeyondRepair);
+      else this.settleLater(isGood, onBeyondRepair);
+    }, SETTLE_AFTER_MS).unref();
   }
 
   /** Resets it now. Rejects where it is beyond repair. */
