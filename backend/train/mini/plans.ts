@@ -22,14 +22,14 @@ const SHAPES: readonly { readonly share: number; readonly tasks: readonly Task[]
   { share: 15, tasks: ['plan', 'write', 'check'], reasons: ['First the cause, then the change, then a check.', 'Plan, write, check.', 'Three steps: think, write, review.'] },
   { share: 7, tasks: ['alone', 'alone', 'judge'], reasons: ['Two try it, and one judges.', 'Two attempts and a judge.', 'Independent attempts fail in different places.'] },
   { share: 3, tasks: ['alone', 'check', 'check'], reasons: ['One writes and two check.', 'Two reviews, since cases are easily missed.'] },
-  { share: 5, tasks: ['alone', 'alone', 'alone', 'judge'], reasons: ['Three try it, and one judges.', 'Three attempts and a judge.', 'No worker stands out, so several try.'] },
-  { share: 4, tasks: ['plan', 'write', 'write', 'judge'], reasons: ['One plan, two attempts, one judge.', 'Two follow the plan, and the better one is kept.'] },
-  { share: 4, tasks: ['plan', 'write', 'check', 'check'], reasons: ['Plan, write, and check twice.', 'This is hard: a plan, the code, and two reviews.'] },
-  { share: 3, tasks: ['plan', 'plan', 'write', 'check'], reasons: ['Two look for the cause before anybody writes.', 'Two plans, one author, one review.'] },
+  { share: 8, tasks: ['alone', 'alone', 'alone', 'judge'], reasons: ['Three try it, and one judges.', 'Three attempts and a judge.', 'No worker stands out, so several try.'] },
+  { share: 6, tasks: ['plan', 'write', 'write', 'judge'], reasons: ['One plan, two attempts, one judge.', 'Two follow the plan, and the better one is kept.'] },
+  { share: 5, tasks: ['plan', 'write', 'check', 'check'], reasons: ['Plan, write, and check twice.', 'This is hard: a plan, the code, and two reviews.'] },
+  { share: 4, tasks: ['plan', 'plan', 'write', 'check'], reasons: ['Two look for the cause before anybody writes.', 'Two plans, one author, one review.'] },
   { share: 4, tasks: ['plan', 'write', 'check', 'write', 'check'], reasons: ['Write, review, mend, and review again.', 'Two turns of writing and checking.'] },
   { share: 3, tasks: ['alone', 'alone', 'alone', 'alone', 'judge'], reasons: ['Four attempts and a judge.', 'Many attempts, and the best is chosen.'] },
   { share: 3, tasks: ['plan', 'plan', 'write', 'write', 'judge'], reasons: ['Two plans, two attempts, one judge.', 'Two teams, and one who decides.'] },
-  { share: 2, tasks: ['plan', 'write', 'write', 'write', 'judge'], reasons: ['One plan, three attempts, one judge.', 'Three follow the plan, and the best is kept.'] },
+  { share: 4, tasks: ['plan', 'write', 'write', 'write', 'judge'], reasons: ['One plan, three attempts, one judge.', 'Three follow the plan, and the best is kept.'] },
 ];
 
 const REVISION_REASONS = ['The tests failed: with what they said in view, another attempt.', 'The answer was wrong, so it is corrected.', 'What the tests said shows what to change.', 'Another try, with the feedback in view.'];
@@ -60,19 +60,32 @@ const SUBTASKS: Readonly<Record<Task, readonly string[]>> = {
   judge: ['Compare the attempts and return the best one whole.', 'Judge the attempts: which is right? Return that file.', 'Choose the attempt that is correct and return it complete.', 'Pick the best attempt, mend it if needed, and return it.'],
   vague: ['Solve the question.', 'Answer the question.', 'Do what is asked.'],
 };
+/** Where nothing is to be changed. */
+const EXPLAINING: typeof SUBTASKS = {
+  alone: ['Write {made} with the lines that matter; change no code.', 'Answer the question from the code you are shown; change nothing.', 'Give {made}, with the code that it is about. Change nothing.', 'Write the answer in plain words; change no code.'],
+  plan: ['Name the lines that the question is about. No answer yet.', 'Work out {trouble} step by step and take notes.', 'Think through {trouble} and describe what happens.', 'Find out which lines matter and outline the answer.'],
+  write: ['Write the explanation from the notes of your colleagues.', 'Answer the question with the notes you are shown; change no code.', 'Following the notes, write {made}.'],
+  check: ['Check the explanation against the code, and return it corrected.', 'Review what is said of the code and give the final answer.', 'Compare the answer with the code and mend what is wrong.'],
+  judge: ['Compare the answers and return the one that fits the code.', 'Choose the better answer, correct it if needed, and return it.', 'Judge which answer is right and clear. Return that one.'],
+  vague: SUBTASKS.vague,
+};
+/** An explanation is seldom a matter for many. */
+const SHAPES_OF_EXPLANATIONS = SHAPES.filter(({ tasks }) => tasks.length <= 3).map(({ share, ...shape }) => ({ ...shape, share: share * (4 - shape.tasks.length) }));
 
 const withWords = (template: string, want: Want, dice: Dice): string => dice.fill(template, { made: MADE[want], trouble: TROUBLE[want] });
 
 /** The text of a plan for a question and a pool: some words of reasoning, then the three lists. */
 export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' | 'text'>, pool: readonly MadeWorker[], round: number): string {
   const digest = digestOf(text, pool);
-  const { tasks, reasons } = SHAPES[dice.weighted(SHAPES.map(({ share }) => share))] as (typeof SHAPES)[number];
-  const isNumbered = dice.chance(0.45);
+  const [shapes, words] = want === 'explanation' ? [SHAPES_OF_EXPLANATIONS, EXPLAINING] : [SHAPES, SUBTASKS];
+  const { tasks, reasons } = shapes[dice.weighted(shapes.map(({ share }) => share))] as (typeof SHAPES)[number];
+  // Numbers say which step an entry belongs to: without them a long list is counted wrong now and then.
+  const isNumbered = dice.chance(tasks.length > 3 ? 0.85 : 0.45);
   const modelIds: number[] = [];
   for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], digest, pool.length, modelIds));
   const plan = {
     modelIds,
-    subtasks: tasks.map((task) => withWords(dice.pick(SUBTASKS[task]), want, dice)),
+    subtasks: tasks.map((task) => withWords(dice.pick(words[task]), want, dice)),
     accessList: tasks.map((_, index) => chosenAccess(dice, tasks, index, { round, isNumbered })),
   };
   const reason = round > 0 && dice.chance(0.6) ? dice.pick(REVISION_REASONS) : dice.pick(reasons);
@@ -106,7 +119,7 @@ function chosenAccess(
   dice: Dice, tasks: readonly Task[], index: number, { round, isNumbered }: { readonly round: number; readonly isNumbered: boolean },
 ): Access {
   const earlier = Array.from({ length: index }, (_, step) => step);
-  if (dice.chance(0.08)) {
+  if (dice.chance(0.04)) {
     const anything = dice.below(3);
     return anything === 0 ? [] : anything === 1 ? 'all' : dice.some(earlier, dice.below(index + 1)).sort((a, b) => a - b);
   }

@@ -43,6 +43,8 @@ const TEMPLATES: Readonly<Record<Want, readonly string[]>> = {
     'Please implement the missing body of {name} in {file}. It {does}.',
     'The function {name}({params}) {does}. {Detail} Complete it.',
     'Support {case} in {name}.',
+    'Add a method {name}({params}) to {file} and a test for it.',
+    'Add {name} to the {thing}. {Detail}',
   ],
   refactoring: [
     'Refactor {name}: it is too long and mixes the {thing} with the {thing}.',
@@ -61,6 +63,14 @@ const TEMPLATES: Readonly<Record<Want, readonly string[]>> = {
     'Why do we need {name} for each {thing}?',
     'Where is the {thing} checked, and what happens for {case}?',
     'Document {name}: parameters, result and what it does for {case}.',
+    'What does {name} do?',
+    'Explain what {name} does and when it {fails}. Do not change any code.',
+    'Can you explain {file} to me? {name} {does}, and I do not see why.',
+    'Why is the {thing} {wrong} here?',
+    'What happens for {case} in {name}?',
+    'When does {name} {fail}? Only explain, please.',
+    'Describe how {file} handles {case}.',
+    'Is {name} safe for {case}?',
   ],
   speed: [
     '{name} takes {line} seconds for a large {thing}. Make it faster.',
@@ -79,7 +89,7 @@ const TEMPLATES: Readonly<Record<Want, readonly string[]>> = {
 };
 
 const SHARES: readonly (readonly [Want, number])[] = [
-  ['fix', 0.42], ['feature', 0.3], ['refactoring', 0.09], ['explanation', 0.07], ['speed', 0.06], ['tests', 0.06],
+  ['fix', 0.38], ['feature', 0.29], ['refactoring', 0.08], ['explanation', 0.14], ['speed', 0.05], ['tests', 0.06],
 ];
 
 const WORDS = {
@@ -110,11 +120,21 @@ const AFTER = [' Please fix it.', ' Thanks!', ' The tests must pass.', ' Give me
 const ACCOUNTS = ['{name} {does}.', 'It {does}, and {name} {does}.', 'The {thing} comes from {file}.', 'For {case} it {fails}.', '{name}({value}) gives {value}.', 'A {thing} is {right}, a {thing} is not.'];
 
 /** Less than a question: people write these, too. */
-const FRAGMENTS = ['fix it', 'help', 'Why?', 'tests fail', 'it does not work', 'make it faster', 'TODO', 'hello', 'continue', 'explain', 'add tests', 'undefined', '?', 'the build is red', 'clean this up', 'what now', 'same as before', 'x', 'do it', 'write a function'];
+const FRAGMENTS: readonly (readonly [Want, readonly string[]])[] = [
+  ['fix', ['fix it', 'help', 'tests fail', 'it does not work', 'TODO', 'continue', 'undefined', 'the build is red', 'same as before', 'x', 'do it']],
+  ['explanation', ['Why?', 'hello', 'explain', '?', 'what now', 'what is this', 'how']],
+  ['speed', ['make it faster']],
+  ['refactoring', ['clean this up']],
+  ['tests', ['add tests']],
+  ['feature', ['write a function']],
+];
 
 export function makeQuestion(dice: Dice): MadeQuestion {
   const form = dice.weighted([0.9, 0.04, 0.06]);
-  if (form === 1) return { text: dice.pick(FRAGMENTS), want: 'fix', topic: undefined };
+  if (form === 1) {
+    const [want, texts] = FRAGMENTS[dice.weighted(FRAGMENTS.map(([, { length }]) => length))] as (typeof FRAGMENTS)[number];
+    return { text: dice.pick(texts), want, topic: undefined };
+  }
   if (form === 2) return { text: strangeText(dice), want: dice.pick(['fix', 'feature', 'explanation']), topic: undefined };
   const [want] = SHARES[dice.weighted(SHARES.map(([, share]) => share))] as (typeof SHARES)[number];
   const topic = dice.pick(TOPICS);
