@@ -1,5 +1,6 @@
 import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { linearShapes } from './checkpoint/decoder-weights.ts';
+import type { MicroBatchSizes } from './trainer/micro-batches.ts';
 
 /*
  * How many tokens a chunk has. A chunk is one run of onnxruntime, which nothing can interrupt: it is as long as a cancel may
@@ -48,22 +49,25 @@ export function chunkTokens({ device, weightBytes, config, rows, maxTokens, inte
   return Math.min(maxTokens, most, Math.max(fewest, Math.floor(seconds / stepSeconds)));
 }
 
+/** What a run costs beside its tokens, in tokens: all weights are read and every operation is started, however few the tokens are. */
+const PER_RUN = { cpu: 128, cuda: 1_024 } as const;
+
 /**
  * How many tokens are scored in one run; a single sequence may have more. The arithmetic units are busy from some tens of
  * tokens on, so that little is lost by stopping for a cancel now and then.
  */
-export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): number {
-  if (device === 'cuda') return 8_192;
-  return Math.max(256, Math.floor((BATCH_SECONDS * OPERATIONS_PER_SECOND) / (2 * multipliedWeights(config))));
+export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): MicroBatchSizes {
+  const most = Math.max(256, Math.floor((BATCH_SECONDS * OPERATIONS_PER_SECOND) / (2 * multipliedWeights(config))));
+  return { most: device === 'cuda' ? 8_192 : most, perRun: PER_RUN[device] };
 }
 
 /**
  * How many tokens go forward and back in one run; a single sequence may have more. That is some four times the work of scoring them, and
  * the memory of what a layer's attention looks at grows with it.
  */
-export function trainedTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): number {
-  if (device === 'cuda') return 4_096;
-  return Math.max(1_024, Math.floor(scoredTokens({ device, config }) / 4));
+export function trainedTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): MicroBatchSizes {
+  const scored = scoredTokens({ device, config });
+  return { ...scored, most: device === 'cuda' ? 4_096 : Math.max(1_024, Math.floor(scored.most / 4)) };
 }
 
 /** Weights that a token is multiplied with: the seven projections of each layer, and the output layer. */

@@ -63,7 +63,7 @@ export class AdamW {
 /** The Euclidean norm of all gradients together. */
 export function gradientNorm(gradients: ReadonlyMap<string, Float32Array>): number {
   let sum = 0;
-  for (const values of gradients.values()) for (const value of values) sum += value * value;
+  for (const values of gradients.values()) for (let index = 0; index < values.length; index += 1) sum += (values[index] as number) ** 2;
   return Math.sqrt(sum);
 }
 
@@ -71,6 +71,7 @@ export function gradientNorm(gradients: ReadonlyMap<string, Float32Array>): numb
 export function clipGradients(gradients: ReadonlyMap<string, Float32Array>, limit: number): number {
   const norm = gradientNorm(gradients);
   const scale = limit / (norm + 1e-6);
-  if (scale < 1) for (const values of gradients.values()) values.forEach((value, index) => (values[index] = value * scale));
+  if (scale >= 1) return norm;
+  for (const values of gradients.values()) for (let index = 0; index < values.length; index += 1) values[index] = (values[index] as number) * scale;
   return norm;
 }

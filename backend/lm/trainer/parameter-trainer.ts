@@ -81,8 +81,9 @@ export class ParameterTrainer {
     for (const [name, values] of gradients) {
       if (this.parameters.get(name)?.length !== values.length) throw new Error(`There is no parameter for the gradient ${name}.`);
       const sum = this.#gradients.get(name);
-      if (sum) values.forEach((value, index) => (sum[index] = (sum[index] as number) + value));
-      else this.#gradients.set(name, Float32Array.from(values));
+      // A loop, since a call for each of some millions of numbers would take longer than working them out.
+      if (sum) for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] as number) + (values[index] as number);
+      else this.#gradients.set(name, values.slice());
     }
   }
 

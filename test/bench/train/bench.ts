@@ -69,7 +69,7 @@ const script = (file: string): string => path.join(import.meta.dirname, file);
 await mkdir(values.cache, { recursive: true });
 const folder = await ensureModel(name, values.cache);
 const { config } = await openCheckpoint(folder);
-const together = Math.floor(trainedTokens({ device, config }) / length);
+const together = Math.floor(trainedTokens({ device, config }).most / length);
 const microBatch = Number(values['micro-batch'] ?? Math.min(rows, Math.max(1, together)));
 const gibibytes = Math.round(totalmem() / 2 ** 30);
 const machine = `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, ${gibibytes} GiB; load before ${loadavg()[0]?.toFixed(1)}`;

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { microBatches } from '../../../backend/lm/trainer/micro-batches.ts';
+import { microBatches as divided } from '../../../backend/lm/trainer/micro-batches.ts';
 
 /** Rows as [prompt, tokens of the completion]; a prompt of one letter is so many tokens of its own as the number says. */
 const rowsOf = (...rows: readonly (readonly [prompt: readonly number[], completion: number])[]) => ({
   sequences: rows.map(([prompt, completion]) => [...prompt, ...new Array<number>(completion).fill(0)]),
   promptLengths: rows.map(([prompt]) => prompt.length),
 });
+
+type Batch = Parameters<typeof divided>[0];
+
+/** Of runs that cost so much by themselves that there are as few as can be, if nothing else is said. */
+const microBatches = (batch: Batch, most: number, perRun = 1_000): number[][] => divided(batch, { most, perRun });
 
 const A = [1, 1, 1, 1];
 const B = [2, 2, 2, 2];
@@ -20,7 +25,21 @@ describe('micro-batches', () => {
   });
 
   it('put rows that share no prompt together, each with its own, by the longest prompt and the longest completion', () => {
-    expect(microBatches(rowsOf([[1], 5], [[2, 2, 2], 1], [[3], 1]), 16)).toEqual([[0, 1], [2]]);
+    const rows = rowsOf([[1], 5], [[2, 2, 2], 3], [[3], 1]);
+    expect(microBatches(rows, 16)).toEqual([[0, 1], [2]]);
+    expect(microBatches(rows, 15)).toEqual([[0], [1, 2]]);
+  });
+
+  it('are cut where padding would cost more than another run', () => {
+    const rows = rowsOf([[1], 9], [[2], 8], [[3], 2], [[4], 1]);
+    expect(microBatches(rows, 100, 20)).toEqual([[0, 1, 2, 3]]);
+    expect(microBatches(rows, 100, 10)).toEqual([[0, 1], [2, 3]]);
+  });
+
+  it('weigh a prompt that is computed once more against the padding', () => {
+    const rows = rowsOf([A, 9], [A, 1]);
+    expect(microBatches(rows, 100, 3)).toEqual([[0], [1]]);
+    expect(microBatches(rows, 100, 4)).toEqual([[0, 1]]);
   });
 
   it('give a row that is too long by itself a batch of its own, and it comes first', () => {
