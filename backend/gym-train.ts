@@ -16,7 +16,7 @@ import { CONDUCTOR, type GymResult, gymResultSchema, type TriedContestant, tried
 import { runPlanInProcess } from './eval/gym/run-plan-in-process.ts';
 import { runPlanOnWire } from './eval/gym/run-plan-on-wire.ts';
 import { SABOTAGES } from './eval/gym/sabotage.ts';
-import { GYM_PLAN_TOKENS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
+import { GYM_PLAN_TOKENS, GYM_POOLS, GYM_TRAINING_DEFAULTS, trainOnGym, type GymTrainingOptions } from './eval/gym/train-on-gym.ts';
 import { Journal } from './journal/journal.ts';
 import { writeNarrowCheckpoint } from './lm/checkpoint/narrow-checkpoint.ts';
 import { ModelClient } from './lm/process/model-client.ts';
@@ -38,7 +38,7 @@ import type { Plan } from './workflow/plan.ts';
  * tasks that are executed and tested. It is in no bundle.
  */
 
-const { steps, tasksPerStep, groupSize, learningRate, lossType, divergence } = GYM_TRAINING_DEFAULTS;
+const { steps, tasksPerStep, groupSize, learningRate, lossType, divergence, pools } = GYM_TRAINING_DEFAULTS;
 const USAGE = `usage: npm run train:gym -- [options]
 
   --seed N        of tasks, plans and the workers' luck (1)
@@ -48,7 +48,7 @@ const USAGE = `usage: npm run train:gym -- [options]
   --rate X        learning rate at its top (${learningRate})
   --loss NAME     ${LOSS_TYPES.join(', ')}: how losses of tokens become one (${lossType})
   --divergence X  how much the divergence from the model that began counts (${divergence})
-  --pool NAME     fixed, or random: five of the roster of training, drawn anew for each group (fixed)
+  --pools NAME    fixed; random: five workers of the roster of training, drawn anew for each group; or both in turn (${pools})
   --held-out N    held-out tasks that the model is tried on before and after (200)
   --sabotage NAME ${SABOTAGES.join(', ')}: a training that must teach nothing
   --model DIR     what begins: conductor-mini before it was trained here (dist/train-mini/imitated)
@@ -68,7 +68,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: String(learningRate) },
     loss: { type: 'string', default: lossType },
     divergence: { type: 'string', default: String(divergence) },
-    pool: { type: 'string', default: 'fixed' },
+    pools: { type: 'string', default: pools },
     'held-out': { type: 'string', default: '200' },
     sabotage: { type: 'string' },
     model: { type: 'string', default: path.join(root, 'dist', 'train-mini', 'imitated') },
@@ -81,8 +81,9 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 const loss = LOSS_TYPES.find((name) => name === values.loss);
+const trainedPools = GYM_POOLS.find((name) => name === values.pools);
 const sabotage = SABOTAGES.find((name) => name === values.sabotage);
-const name = [`seed-${seed}`, ...(values.pool === 'random' ? ['random-pools'] : []), ...(sabotage ? [sabotage] : [])].join('-');
+const name = [`seed-${seed}`, ...(trainedPools === pools ? [] : [`${trainedPools}-pools`]), ...(sabotage ? [sabotage] : [])].join('-');
 const work = path.resolve(values.work ?? path.join(root, 'dist', 'gym', name));
 const resultFile = path.resolve(values.result ?? path.join(root, 'docs', 'gym', `${name}.json`));
 const options: GymTrainingOptions = {
@@ -93,11 +94,11 @@ const options: GymTrainingOptions = {
   learningRate: Number(values.rate),
   lossType: loss ?? lossType,
   divergence: Number(values.divergence),
-  ...(values.pool === 'random' && { poolSizes: [5] }),
+  pools: trainedPools ?? pools,
 };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const isUsable = (values.pool === 'fixed' || values.pool === 'random') && (values.sabotage === undefined || sabotage !== undefined) && loss !== undefined &&
+const isUsable = trainedPools !== undefined && (values.sabotage === undefined || sabotage !== undefined) && loss !== undefined &&
   [options.steps, options.tasksPerStep, options.groupSize, Number(values['held-out'])].every((count) => Number.isInteger(count) && count > 0) &&
   options.divergence >= 0;
 if (values.help || !isUsable) {
@@ -122,7 +123,8 @@ async function run(signal: AbortSignal): Promise<void> {
   const heldOut = gymTasks({ seed, split: 'held-out', count: Number(values['held-out']) });
   const unseenWorkers = unseenPool(100 + seed);
   const arena = await GymArena.open({
-    train: { workers: values.pool === 'random' ? TRAINING_ROSTER : TRAINING_POOL, luck: 1_000 + seed },
+    train: { workers: TRAINING_POOL, luck: 1_000 + seed },
+    roster: { workers: TRAINING_ROSTER, luck: 1_000 + seed },
     fixed: { workers: TRAINING_POOL, luck: seed },
     unseen: { workers: unseenWorkers, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
@@ -180,6 +182,7 @@ async function run(signal: AbortSignal): Promise<void> {
       model, reference, profile, tokenizer: await openTokenizer(path.resolve(values.model)), journal, caller, prices, store, signal,
       tasks: tasks.map((task) => grades.judged(task)),
       pool: arena.pool('train'),
+      roster: arena.pool('roster'),
       onStep: (step, step_) => {
         const seconds = (performance.now() - began) / 1_000;
         began = performance.now();

@@ -17,6 +17,7 @@ import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import { delay } from '../../workers/delay.ts';
 import type { Prices } from '../../workers/prices.ts';
+import { gatherersInTurn } from './gatherers-in-turn.ts';
 import { PlanDiary, type PlanEntry, planEntry } from './plan-diary.ts';
 import { sabotagedEngine, sabotagedGatherer, type Sabotage } from './sabotage.ts';
 
@@ -29,7 +30,10 @@ export interface GymTrainingParts {
   /** Of the model. Where it is given, later rounds are rehearsed. */
   readonly tokenizer?: Parameters<typeof rehearsingEngine>[1] | undefined;
   readonly tasks: readonly JudgedGymTask[];
+  /** Always the same workers, by ordinal. */
   readonly pool: readonly WorkerConfig[];
+  /** Workers that random pools are drawn from. */
+  readonly roster?: readonly WorkerConfig[] | undefined;
   readonly journal: Journal;
   readonly caller: WorkerCaller;
   readonly prices: Prices;
@@ -37,6 +41,13 @@ export interface GymTrainingParts {
   readonly signal: AbortSignal;
   readonly onStep?: (step: number, metrics: StepMetrics) => void;
 }
+
+/** Whom plans are for: the pool; workers drawn from the roster for each group; or the one and the other in turn. */
+export const GYM_POOLS = ['fixed', 'random', 'both'] as const;
+export type GymPools = (typeof GYM_POOLS)[number];
+
+/** Workers of a random pool, as many as there are in the fixed one. */
+const DRAWN_WORKERS = 5;
 
 export interface GymTrainingOptions {
   readonly steps: number;
@@ -47,13 +58,12 @@ export interface GymTrainingOptions {
   readonly lossType: LossType;
   /** How much the divergence from what the model was before counts. */
   readonly divergence: number;
-  /** Sizes of pools that are drawn for each group; absent: the whole pool. */
-  readonly poolSizes?: readonly number[] | undefined;
+  readonly pools: GymPools;
   readonly sabotage?: Sabotage | undefined;
 }
 
 /** So many plans a step as the paper has (4 times 64), of more questions, since a small model generalises from few badly. */
-export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 6e-4, lossType: 'grpo', divergence: 0 };
+export const GYM_TRAINING_DEFAULTS: Omit<GymTrainingOptions, 'seed'> = { steps: 100, tasksPerStep: 8, groupSize: 32, learningRate: 6e-4, lossType: 'grpo', divergence: 0, pools: 'both' };
 
 /** Room for a plan of five steps in the words of conductor-mini. */
 export const GYM_PLAN_TOKENS = 256;
@@ -71,8 +81,8 @@ export interface GymTrained {
  * tokenizer, a rehearsal of later rounds, from where the store's checkpoint left off. @throws the signal's reason, and what its parts throw
  */
 export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOptions): Promise<GymTrained> {
-  const { model, reference, profile, tokenizer, tasks, pool, journal, caller, prices, store, signal, onStep } = parts;
-  const { steps, tasksPerStep, groupSize, seed, lossType, divergence, poolSizes, sabotage } = options;
+  const { model, reference, profile, tokenizer, tasks, pool, roster, journal, caller, prices, store, signal, onStep } = parts;
+  const { steps, tasksPerStep, groupSize, seed, lossType, divergence, pools, sabotage } = options;
   const answers = new Map<string, string>();
   const rollouts = new Rollouts({
     journal, caller, prices, delay,
@@ -90,7 +100,11 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   const trained = new LocalEngine(model, { versions: store.versions, trains: 'weights', reference });
   const engine = tokenizer ? rehearsingEngine(trained, tokenizer, { seed, stepsDone: from?.step ?? 0 }) : trained;
   const diary = await PlanDiary.open(path.join(store.folder, 'plans.jsonl'), { stepsDone: from?.step ?? 0 });
-  const gatherer = new RolloutGatherer({ rollouts, pool, profile, seed, ...(poolSizes && { poolSizes }) });
+  if (pools !== 'fixed' && !roster) throw new RangeError('Random pools are drawn from a roster, and none is given.');
+  const gatherer = gatherersInTurn([
+    ...(pools === 'random' ? [] : [new RolloutGatherer({ rollouts, pool, profile, seed })]),
+    ...(pools === 'fixed' || !roster ? [] : [new RolloutGatherer({ rollouts, pool: roster, poolSizes: [DRAWN_WORKERS], profile, seed })]),
+  ]);
   const trainer: GrpoTrainerOptions = {
     steps, tasksPerStep, groupSize, seed,
     rounds: 1,

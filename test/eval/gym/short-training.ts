@@ -24,7 +24,7 @@ import { TrainingStore } from '../../../backend/train/training-store.ts';
 export const SHORT_MODEL = fileURLToPath(new URL('../../fixtures/mini-before-grpo', import.meta.url));
 
 const SEED = 11;
-const TRAINING = { steps: 30, tasksPerStep: 4, groupSize: 16, seed: SEED, learningRate: 1e-3, lossType: 'grpo', divergence: 0 } as const;
+const TRAINING = { steps: 30, tasksPerStep: 4, groupSize: 16, seed: SEED, learningRate: 1e-3, lossType: 'grpo', divergence: 0, pools: 'fixed' } as const;
 const SAMPLES = 4;
 
 export interface ShortTraining {

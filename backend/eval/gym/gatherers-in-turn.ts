@@ -1,0 +1,14 @@
+import type { Gatherer, GroupPlace } from '../../train/grpo-trainer.ts';
+import type { RolloutGatherer } from '../../train/rollout-gatherer.ts';
+
+type PooledGatherer<Task> = Gatherer<Task> & Pick<RolloutGatherer, 'poolOf'>;
+
+/** One gatherer out of several: the tasks of a step go to the one and the next in turn. */
+export function gatherersInTurn<Task>(gatherers: readonly PooledGatherer<Task>[]): PooledGatherer<Task> {
+  const whose = ({ place }: GroupPlace): PooledGatherer<Task> => gatherers[place % gatherers.length] as PooledGatherer<Task>;
+  return {
+    prompt: (task, at) => whose(at).prompt(task, at),
+    outcomes: (task, plans, at, signal) => whose(at).outcomes(task, plans, at, signal),
+    poolOf: (at) => whose(at).poolOf(at),
+  };
+}
