@@ -6,6 +6,7 @@ import { BASELINES } from './eval/gym/contestants.ts';
 import { drawLearning } from './eval/gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from './eval/gym/gym-report.ts';
 import { gymStandings, readGymResult } from './eval/gym/gym-result.ts';
+import { TRAINING_POOL } from './simulator/gym/gym-pools.ts';
 
 /* Composition root of the account of what trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
 
@@ -27,7 +28,7 @@ async function tell(): Promise<void> {
     verified: metrics.map(({ verified_rate }) => verified_rate ?? 0), format: metrics.map(({ format_rate }) => format_rate ?? 0), plans,
   }));
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'learning.svg'), drawLearning(trainings, levels));
+  await writeFile(path.join(folder, 'learning.svg'), drawLearning(trainings, levels, TRAINING_POOL.map(({ name }) => name)));
   const tasks = results[0]?.heldOut.length ?? 0;
   await writeFile(path.join(folder, 'README.md'), [
     '# What conductor-mini learns in the gym',

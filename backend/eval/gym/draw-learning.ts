@@ -37,21 +37,20 @@ type Place = (step: number, share: number) => string;
 
 /**
  * An SVG in four parts: what trainings came to at each step, how long their plans are, what their steps do, and whom they ask to write code for
- * which kind of question, at the beginning and at the end.
+ * which kind of question, at the beginning and at the end: `workers`, by their ids, others being left out.
  */
-export function drawLearning(trainings: readonly LearningToDraw[], levels: readonly Level[]): string {
+export function drawLearning(trainings: readonly LearningToDraw[], levels: readonly Level[], workers: readonly string[]): string {
   const steps = Math.max(...trainings.map(({ verified }) => verified.length));
   const plans = trainings.flatMap((training) => training.plans);
   const lengths = windows(plans, steps).map((entries) => shares(sumRows(entries.map((entry) => entry.lengths))));
   const roles = windows(plans, steps).map((entries) => shares(ROLES.map((role) =>
     sum(entries.flatMap(({ workers }) => Object.values(workers[role]))))));
-  const asked = [...new Set(plans.flatMap(({ workers: { write } }) => Object.keys(write)))].sort();
   const parts = [
     learningCurves({ x: 60, y: 70, width: 640, height: 300 }, trainings, levels, steps),
     stacked({ x: 60, y: 460, width: 290, height: 240 }, 'Steps of a plan', lengths[0]?.map((_, index) => String(index + 1)) ?? [], lengths, steps),
     stacked({ x: 410, y: 460, width: 290, height: 240 }, 'What steps do', ROLES, roles, steps),
-    writersByKind({ x: 850, y: 70, width: 330, height: 300 }, 'Who writes, at the beginning', asked, plans.filter(({ step }) => step <= steps / 10)),
-    writersByKind({ x: 850, y: 440, width: 330, height: 300 }, 'Who writes, at the end', asked, plans.filter(({ step }) => step > steps * 0.9)),
+    writersByKind({ x: 850, y: 70, width: 330, height: 300 }, 'Who writes, at the beginning', workers, plans.filter(({ step }) => step <= steps / 10)),
+    writersByKind({ x: 850, y: 440, width: 330, height: 300 }, 'Who writes, at the end', workers, plans.filter(({ step }) => step > steps * 0.9)),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}">` +
     `<rect width="100%" height="100%" fill="#ffffff"/>${parts.join('')}` +

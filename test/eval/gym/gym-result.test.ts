@@ -13,7 +13,7 @@ function result(seed: number, conductor: number, alone: readonly number[]): GymR
     tried(CONDUCTOR.after, conductor, { formatRate: 0.9 }), tried(`${CONDUCTOR.after}, no step reads anything`, 4), tried(BASELINES.random, 2), tried(BASELINES.oracle, 8),
     ...alone.map((right, worker) => tried(`w${worker} alone`, right)),
   ];
-  const workers = { plan: { w0: 1 }, write: { w0: 3, w1: 1 }, check: {} };
+  const workers = { plan: { w0: 1 }, write: { w0: 3, w1: 1, drawn: 4 }, check: {} };
   return gymResultSchema.parse({
     simulation: true, seed, options: {}, heldOut: Array.from({ length: 10 }, () => 'reverse-words'), pools: { fixed, unseen: [] },
     metrics: [{ verified_rate: 0.25, format_rate: 0.5 }, { verified_rate: 0.5, format_rate: 1 }],
@@ -60,7 +60,7 @@ describe('the picture of trainings on the gym', () => {
   const trainings = [result(1, 5, [3]), result(2, 7, [6])].map(({ metrics, plans }) => ({
     verified: metrics.map(({ verified_rate }) => verified_rate!), format: metrics.map(({ format_rate }) => format_rate!), plans,
   }));
-  const svg = drawLearning(trainings, [{ name: 'oracle', share: 0.8 }]);
+  const svg = drawLearning(trainings, [{ name: 'oracle', share: 0.8 }], ['w0', 'w1']);
 
   it('is whole, and says that it is of a simulation', () => {
     expect(isWellFormed(svg)).toBe(true);
@@ -69,11 +69,12 @@ describe('the picture of trainings on the gym', () => {
     expect(svg).toMatch(/Answers verified, 2 trainings/);
   });
 
-  it('has a circle for each kind of question and worker, as large as the share', () => {
+  it('has a circle for each kind of question and worker that it is of, as large as the share', () => {
     const radii = [...svg.matchAll(/<circle [^>]*r="([\d.]+)"/g)].map(([, radius]) => Number(radius));
     // At the end, of one kind: three of four pieces of code were written by the first.
     const [first, second] = radii.slice(-2) as [number, number];
     expect((first / second) ** 2).toBeCloseTo(3, 1);
+    expect(svg).not.toContain('drawn');
   });
 });
 
