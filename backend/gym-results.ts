@@ -36,8 +36,9 @@ async function tell(): Promise<void> {
     'A simulation: workers with made-up skills and prices, behind real wire formats, on small programming tasks whose answers are really executed and',
     'tested. It shows that the trainer makes a Conductor better at conducting; it shows nothing about real models. The parameters were committed before',
     'the first training. This page is written by `node with-node.mjs node backend/gym-results.ts` from the files beside it, each of which is one',
-    'training: `node with-node.mjs node backend/gym-train.ts --seed N`. Beside the reinforcement, each step imitates four texts of later rounds, so that',
-    'they are not forgotten.',
+    'training: `node with-node.mjs node backend/gym-train.ts --seed N`. Half of its tasks are planned for the one pool that is measured first, half for five',
+    'workers of a roster of fifteen, drawn anew for each. Beside the reinforcement, each step imitates four texts of later rounds, so that they are not',
+    'forgotten.',
     '',
     `![${trainings.length === 1 ? 'One training' : `${trainings.length} trainings`}: verified answers along the steps, lengths of plans, roles of steps, and who writes for which kind of question](learning.svg)`,
     '',
@@ -52,9 +53,13 @@ async function tell(): Promise<void> {
     standingsTable(withVariantsApart(unseen).contestants),
     '## What matters in a plan',
     '',
-    'The same plans with something taken away, and the Conductor where it can write nothing but plans, on the pool that was trained on.',
+    'The same plans with something taken away, and the Conductor where it can write nothing but plans, or writes what it finds most likely, still without',
+    'constraint. On the pool that was trained on:',
     '',
     standingsTable(withVariantsApart(fixed).variants, fixed),
+    'On the pools whose workers no training has met:',
+    '',
+    standingsTable(withVariantsApart(unseen).variants, unseen),
   ].join('\n'));
   process.stdout.write(`${standingsTable(withVariantsApart(fixed).contestants)}\n${standingsTable(withVariantsApart(unseen).contestants)}`);
 }

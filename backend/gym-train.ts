@@ -157,10 +157,10 @@ async function run(signal: AbortSignal): Promise<void> {
   try {
     const profile = PROMPT_PROFILES.mini;
     const conductor = { model, profile, maxTokens: GYM_PLAN_TOKENS, signal };
-    const tryConductor = async (name: string, on: 'fixed' | 'unseen'): Promise<WrittenPlans> => {
+    const tryConductor = async (name: string, on: 'fixed' | 'unseen', temperature = 1): Promise<WrittenPlans> => {
       const pool = arena.pool(on);
       const plans = new Map<string, Plan>();
-      const contestant = conductorContestant({ ...conductor, name, pool, onPlan: ({ id }, plan) => void (plan && plans.set(id, plan)) });
+      const contestant = conductorContestant({ ...conductor, name, pool, temperature, onPlan: ({ id }, plan) => void (plan && plans.set(id, plan)) });
       const judged = heldOut.map((task) => grades.judged(task));
       const [result] = await compare({
         contestants: [contestant], tasks: judged, pool, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
@@ -191,6 +191,8 @@ async function run(signal: AbortSignal): Promise<void> {
       },
     }, options);
     const after = await tryConductorOnBoth(CONDUCTOR.after);
+    const likeliest = `${CONDUCTOR.after}, most likely plans`;
+    const greedy = { fixed: await tryConductor(likeliest, 'fixed', 0), unseen: await tryConductor(likeliest, 'unseen', 0) };
     const peers = {
       fixed: await tryPeers(TRAINING_POOL, arena.pool('fixed'), variantsOf(after.fixed, 'fixed')),
       unseen: await tryPeers(unseenWorkers, arena.pool('unseen'), variantsOf(after.unseen, 'unseen')),
@@ -203,8 +205,8 @@ async function run(signal: AbortSignal): Promise<void> {
     const result: GymResult = {
       simulation: true, seed, options: { ...options }, heldOut: heldOut.map(({ generator }) => generator),
       pools: {
-        fixed: [before.fixed.tried, after.fixed.tried, ...peers.fixed],
-        unseen: [before.unseen.tried, after.unseen.tried, ...peers.unseen],
+        fixed: [before.fixed.tried, after.fixed.tried, greedy.fixed.tried, ...peers.fixed],
+        unseen: [before.unseen.tried, after.unseen.tried, greedy.unseen.tried, ...peers.unseen],
       },
       metrics: [...metrics], plans: [...plans],
     };

@@ -16,6 +16,8 @@ export interface ConductorContestantOptions {
   readonly pool: readonly Pick<WorkerConfig, 'description'>[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
+  /** 1 where absent, the model's own distribution; 0 for the plan that it finds most likely. */
+  readonly temperature?: number;
   /** Lets it write nothing but plans. */
   readonly constrained?: boolean;
   /** Told of every text the plan that it is, or that it is none. */
@@ -25,16 +27,16 @@ export interface ConductorContestantOptions {
 /** Of a task to which no plan was written. */
 const UNANSWERED: PlanOutcome = { verified: false, score: 0, costUsd: 0, answer: '' };
 
-/** A Conductor that writes one plan a task at temperature 1; what is no plan answers nothing. */
+/** A Conductor that writes one plan a task; what is no plan answers nothing. */
 export function conductorContestant(options: ConductorContestantOptions): Contestant {
-  const { name, model, profile, pool, maxTokens, signal, constrained = false, onPlan } = options;
+  const { name, model, profile, pool, maxTokens, signal, temperature = 1, constrained = false, onPlan } = options;
   return {
     name,
     answer: async (task, play, seed) => {
       const { question, context } = task;
       const { messages, prefill } = conductorPrompt({ question, context, pool, rounds: [] }, profile);
       const [written] = await model.write({
-        messages: messages.map(({ role, content }) => ({ role, content })), prefill, samples: 1, maxTokens, temperature: 1,
+        messages: messages.map(({ role, content }) => ({ role, content })), prefill, samples: 1, maxTokens, temperature,
         seeds: [draw(seed, 'contestant', task.id)], signal,
         ...(constrained && { grammar: planGrammar({ workers: pool.length, revision: false, prefill }) }),
       });

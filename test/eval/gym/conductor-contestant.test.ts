@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** What a Conductor whose texts may be so long writes for the tasks, and what became of each plan. */
-async function write(options: { readonly constrained: boolean; readonly maxTokens: number }) {
+async function write(options: { readonly constrained: boolean; readonly maxTokens: number; readonly temperature?: number }, seed = 1) {
   const plans = new Map<string, Plan | undefined>();
   const contestant = conductorContestant({
     name: 'Conductor', model, profile: PROMPT_PROFILES.mini, pool, signal: new AbortController().signal, ...options,
@@ -38,7 +38,7 @@ async function write(options: { readonly constrained: boolean; readonly maxToken
   });
   const played: Plan[] = [];
   const outcomes = await Promise.all(tasks.map((task) =>
-    contestant.answer(task, (plan) => { played.push(plan); return Promise.resolve(DONE); }, 1)));
+    contestant.answer(task, (plan) => { played.push(plan); return Promise.resolve(DONE); }, seed)));
   return { plans, played, outcomes };
 }
 
@@ -54,6 +54,11 @@ describe('a Conductor among contestants', () => {
     const { plans, played } = await write({ constrained: true, maxTokens: 256 });
     expect(played).toHaveLength(tasks.length);
     expect([...plans.values()]).not.toContain(undefined);
+  });
+
+  it('writes the plans that it finds most likely at temperature 0, whatever the seed', async () => {
+    const likeliest = { constrained: true, maxTokens: 256, temperature: 0 };
+    expect((await write(likeliest, 1)).plans).toEqual((await write(likeliest, 2)).plans);
   });
 });
 
