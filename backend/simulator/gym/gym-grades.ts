@@ -32,7 +32,7 @@ export class GymGrades {
   }
 
   graderOf({ id, cases, functionName }: GymTask): Grader {
-    const cold = new CasesGrader({ cases: () => cases, functionName, language: 'javascript' }, this.#programs);
+    const cold = new CasesGrader({ cases: () => cases, functionName, language: 'javascript', inOneProcess: true }, this.#programs);
     return {
       grade: async ({ answer, signal }) => {
         signal.throwIfAborted();

@@ -125,6 +125,32 @@ describe.skipIf(!javascriptHere.available)(`a JavaScript program on cases (${jav
   });
 });
 
+describe.skipIf(!pythonHere.available || !javascriptHere.available)('cases in one process', { timeout: 120_000 }, () => {
+  const TWICE: readonly TestCase[] = [1, 2, 3, 4].map((n) => ({ input: String(n), output: String(2 * n) }));
+  const inOne = (language: 'python' | 'javascript', more: Partial<CasesGraderOptions> = {}): Partial<CasesGraderOptions> =>
+    ({ cases: () => TWICE, functionName: 'twice', language, inOneProcess: true, ...more });
+
+  it.each([
+    ['python', python(sourceOf('class Solution:', '    def twice(self, n):', '        print("noise")', '        return n + n'))],
+    ['javascript', javascript('let calls = 0; const twice = async (n) => { calls += 1; return n + n; }; module.exports = { twice };')],
+  ] as const)('are each called with their own arguments, in %s', async (language, answer) => {
+    expect((await gradeIn(inOne(language), answer)).tests.map(({ after }) => after)).toEqual(['passed', 'passed', 'passed', 'passed']);
+  });
+
+  it.each([
+    ['python', 'raises', python('def twice(n): return 2 * n if n != 3 else 1 / 0'), 'ZeroDivisionError'],
+    ['javascript', 'throws', javascript('const twice = (n) => { if (n === 3) throw new Error("no threes"); return 2 * n; };'), 'ended with an error'],
+    ['javascript', 'leaves', javascript('const twice = (n) => { if (n === 3) process.exit(0); return 2 * n; };'), 'not the expected'],
+    ['javascript', 'goes on for ever', javascript('const twice = (n) => { while (n === 3); return 2 * n; };'), 'in time'],
+  ] as const)('are passed up to where a program in %s %s', async (language, _how, answer, reason) => {
+    const grade = await gradeIn(inOne(language, { runAllCases: true, limits: { cpuTimeMs: 1_500 } }), answer);
+    expect(grade.outcome).toBe('failed');
+    expect(grade.tests.slice(0, 2).map(({ after }) => after)).toEqual(['passed', 'passed']);
+    expect(grade.tests.filter(({ after }) => after === 'failed').length).toBeGreaterThan(0);
+    expect(grade.reason).toContain(reason);
+  });
+});
+
 describe('grading on cases', () => {
   const unused = { run: () => Promise.reject(new Error('No program was to run.')) };
 

@@ -34,12 +34,23 @@ export interface CasesGraderOptions {
    * least that it could be.
    */
   readonly runAllCases?: boolean | undefined;
+  /**
+   * Calls a function for all cases in one process, under the limits of one: many times faster, and a program may remember one call in the
+   * next. By default each case has a process of its own.
+   */
+  readonly inOneProcess?: boolean | undefined;
+}
+
+/** What is wrong with a case, and how long it ran; undefined where nothing is. */
+interface CaseRun {
+  readonly message: string | undefined;
+  readonly durationMs: number;
 }
 
 /** Six seconds a case are LiveCodeBench's (`run_test`). */
 export const DEFAULT_CASE_LIMITS: ProgramLimits = { cpuTimeMs: 6_000, memoryBytes: 1024 ** 3 };
 
-/** Runs the program of an answer on cases, each in a process and sandbox of its own, and compares outside. */
+/** Runs the program of an answer on cases, by default each in a process and sandbox of its own, and compares outside. */
 export class CasesGrader implements Grader {
   readonly #options: CasesGraderOptions;
   readonly #programs: Pick<ProgramSandbox, 'run'>;
@@ -65,35 +76,54 @@ export class CasesGrader implements Grader {
   }
 
   async #gradeOn(cases: readonly TestCase[], source: string, signal: AbortSignal): Promise<Grade> {
-    const { functionName, language = 'python', limits, runAllCases = false } = this.#options;
+    const { functionName, runAllCases = false, inOneProcess = false } = this.#options;
+    const wrong = functionName === undefined ? -1 : cases.findIndex(({ output }) => !isComparable(output));
+    if (wrong >= 0) throw new GraderInfrastructureError(`The expected result of case ${wrong + 1} is not JSON.`);
+    const together = inOneProcess && functionName !== undefined ? await this.#runTogether(cases, source, signal) : undefined;
     const tests: TestChange[] = [];
     let failure: string | undefined;
-    for (const [index, { input, output }] of cases.entries()) {
+    for (const [index, testCase] of cases.entries()) {
       const id = `case ${index + 1}`;
       if (failure !== undefined && !runAllCases) {
         tests.push({ id, before: 'missing', after: 'missing' });
         continue;
       }
-      if (functionName !== undefined && !isComparable(output)) {
-        throw new GraderInfrastructureError(`The expected result of ${id} is not JSON.`);
-      }
-      const run = await this.#programs.run({
-        ...DEFAULT_CASE_LIMITS,
-        ...limits,
-        language,
-        driver: language === 'python' ? PYTHON_DRIVER : JAVASCRIPT_DRIVER,
-        driverArguments: functionName === undefined ? ['program'] : ['call', functionName],
-        source,
-        input,
-        signal,
-      });
-      const message = whatIsWrong(run, output, functionName === undefined ? sameOutput : sameValue);
-      const { durationMs } = run;
+      const { message, durationMs } = together?.[index] ?? (await this.#runAlone(testCase, source, signal));
       if (message === undefined) tests.push({ id, before: 'missing', after: 'passed', durationMs });
       else tests.push({ id, before: 'missing', after: 'failed', message, durationMs });
       if (message !== undefined) failure ??= `${id}: ${message}`;
     }
     return testsGrade(tests, failure);
+  }
+
+  async #runAlone({ input, output }: TestCase, source: string, signal: AbortSignal): Promise<CaseRun> {
+    const { functionName } = this.#options;
+    const run = await this.#run(functionName === undefined ? input : JSON.stringify(input), source, signal);
+    return { message: whatIsWrong(run, output, functionName === undefined ? sameOutput : sameValue), durationMs: run.durationMs };
+  }
+
+  /** Whatever ended the program before a case is what is wrong with it. */
+  async #runTogether(cases: readonly TestCase[], source: string, signal: AbortSignal): Promise<CaseRun[]> {
+    const run = await this.#run(cases.map(({ input }) => JSON.stringify(input)).join('\n'), source, signal);
+    const results = run.output?.split('\n').slice(0, -1) ?? [];
+    return cases.map(({ output }, index) => {
+      const reached: ProgramRun = index < results.length ? { ...run, end: 'ended', output: results[index] } : { ...run, output: '' };
+      return { message: whatIsWrong(reached, output, sameValue), durationMs: run.durationMs / cases.length };
+    });
+  }
+
+  #run(input: string, source: string, signal: AbortSignal): Promise<ProgramRun> {
+    const { functionName, language = 'python', limits } = this.#options;
+    return this.#programs.run({
+      ...DEFAULT_CASE_LIMITS,
+      ...limits,
+      language,
+      driver: language === 'python' ? PYTHON_DRIVER : JAVASCRIPT_DRIVER,
+      driverArguments: functionName === undefined ? ['program'] : ['call', functionName],
+      source,
+      input,
+      signal,
+    });
   }
 }
 

@@ -27,14 +27,17 @@ function plain(value, depth = 0) {
 }
 
 async function call() {
-  const given = fs.readFileSync(0, 'utf8').split('\n').map((line) => JSON.parse(line));
+  const calls = fs.readFileSync(0, 'utf8').split('\n').map((line) => JSON.parse(line));
   for (const method of Object.keys(console)) if (typeof console[method] === 'function') console[method] = () => undefined;
   const holder = { exports: {} };
   Object.assign(globalThis, { require, module: holder, exports: holder.exports });
   vm.runInThisContext(source, { filename: 'program.cjs' });
   const found = vm.runInThisContext('typeof ' + name + ' === "function" ? ' + name + ' : undefined') ??
     holder.exports[name] ?? holder.exports;
-  fs.writeFileSync(1, plain(await found(...given)));
+  for (const given of calls) {
+    const result = plain(await found(...given.split('\n').map((argument) => JSON.parse(argument))));
+    fs.writeFileSync(1, result + '\n');
+  }
   process.exit(0);
 }
 

@@ -3,8 +3,9 @@
  * or "call", and the function's name.
  *
  * As LiveCodeBench's checker does (`lcb_runner/evaluation/testing_util.py`), the program finds the usual modules imported, may
- * end by any SystemExit, and a function may be a method of `class Solution`. A call's arguments stand one a line as JSON; its
- * result is written as JSON with the kinds that JSON lacks refused, and whatever the program prints meanwhile goes nowhere.
+ * end by any SystemExit, and a function may be a method of `class Solution`. Each line of the input is a call, as the JSON of a text
+ * whose lines are the JSON of its arguments; its result is written on a line as JSON with the kinds that JSON lacks refused, before the
+ * next call is made, and whatever the program prints meanwhile goes nowhere.
  *
  * Nothing here is a defence: the program may rewrite all of it. It does not know what is expected of it, and that is enough.
  */
@@ -71,16 +72,18 @@ if mode == "program":
     except SystemExit:
         pass
 else:
-    given = [json.loads(line) for line in sys.stdin.read().split("\n")]
+    calls = [json.loads(line) for line in sys.stdin.read().split("\n")]
     result = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     exec(PRELUDE, space)
     # Not the main program: what stands behind a check for that is a trial of the author's.
     space["__name__"] = "solution"
     exec(compile(source, "program.py", "exec"), space)
-    owner = space["Solution"]() if "class Solution" in source and "Solution" in space else None
-    function = getattr(owner, name) if owner is not None else space[name]
-    json.dump(plain(function(*given)), result)
-    result.flush()
+    for given in calls:
+        owner = space["Solution"]() if "class Solution" in source and "Solution" in space else None
+        function = getattr(owner, name) if owner is not None else space[name]
+        json.dump(plain(function(*[json.loads(argument) for argument in given.split("\n")])), result)
+        result.write("\n")
+        result.flush()
     os._exit(0)
 `;
