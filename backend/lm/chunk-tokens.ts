@@ -34,7 +34,9 @@ const BATCH_SECONDS = 2;
 
 /** A GPU does 16 tokens of a 7B model in half a second, and the cache of one text crosses the bus in some hundredths. */
 const INTERACTIVE_TOKENS = 16;
-const BATCH_TOKENS = 256;
+
+/** Rows that have ended are left out of the next chunk: plans of one question differ by more than this in length. */
+const BATCH_TOKENS = 32;
 
 /** The cache of many rows weighs as much as the work of one step: fewer steps than this would mostly carry it to and fro. */
 const FEWEST_BATCH_TOKENS = 4;

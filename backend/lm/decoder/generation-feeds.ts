@@ -93,6 +93,20 @@ export function carriedFeeds(chunk: Readonly<Record<string, Values>>): Feeds {
   return { ...Object.fromEntries(carried), fresh: bools([], [0]) };
 }
 
+/** Of what is carried, the rows in these places alone. */
+export function keptRows(carried: Feeds, places: readonly number[], { layers }: Pick<DecoderConfig, 'layers'>): Feeds {
+  const kept = ['pending', 'done', 'state', ...cacheNames(layers, 'tail')].map((name) => [name, rowsIn(carried[name] as Values, places)] as const);
+  return { ...carried, ...Object.fromEntries(kept) };
+}
+
+function rowsIn(values: Values, places: readonly number[]): Values {
+  const [rows = 0, ...rest] = values.shape;
+  const size = rows === 0 ? 0 : values.data.length / rows;
+  const data = values.data.slice(0, places.length * size);
+  places.forEach((from, to) => (data as Float32Array).set(values.data.subarray(from * size, (from + 1) * size) as Float32Array, to * size));
+  return { ...values, shape: [places.length, ...rest], data };
+}
+
 /** What the generating side is fed while the graph scores. */
 export function idleGeneration(config: DecoderConfig): Feeds {
   return {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { bools, type Feeds, type Session, type Values } from '../graph/session.ts';
 import {
-  carriedFeeds, carriedOutputs, drawFeeds, paddedLength, prefixInputs, prefixOutputs, promptFeeds, samplingFeeds, startFeeds,
+  carriedFeeds, carriedOutputs, drawFeeds, keptRows, paddedLength, prefixInputs, prefixOutputs, promptFeeds, samplingFeeds, startFeeds,
 } from './generation-feeds.ts';
 import { checkGenerationRequest, type GeneratedRow, type GenerationRequest } from './generation-request.ts';
 import { requireNumber } from './not-a-number-error.ts';
@@ -18,9 +18,13 @@ export async function generateRows(
   const { prompts, maxTokens, seeds, chunkTokens, signal, onTokens } = request;
   if (seeds.length === 0) return [];
   const length = paddedLength(Math.max(...prompts.map((prompt) => prompt.length - 1)));
-  const constants: Feeds = { ...shared, ...samplingFeeds(request, config), ...promptFeeds(prompts, length) };
+  const standing: Feeds = { ...shared, ...promptFeeds(prompts, length) };
   let carried: Feeds = { ...startFeeds(request, config), ...(await readAhead(session, config, request, length, shared)) };
-  const results = seeds.map(() => ({ tokens: [] as number[], logprobs: [] as number[], stopped: false }));
+  const results = seeds.map((_, row): WrittenRow => ({ row, tokens: [], logprobs: [], stopped: false }));
+  /** What is written on, and the request that asks for just that. */
+  let open: readonly WrittenRow[] = results;
+  let asked = request;
+  let sampling = samplingFeeds(asked, config);
   const stops = new Set(request.stopTokenIds);
 
   for (let before = 0; before < maxTokens;) {
@@ -28,10 +32,18 @@ export async function generateRows(
     const steps = Math.min(chunkTokens, maxTokens - before);
     const last = before + steps === maxTokens;
     const outputs = ['tokens', 'logprobs', ...(last ? [] : carriedOutputs(config, { prefixes: before === 0 }))];
-    const chunk = await session.run({ ...constants, ...carried, ...drawFeeds(request, before, steps) }, outputs);
-    takeTokens(chunk.tokens as Values, chunk.logprobs as Values, results, { stops, onTokens });
+    const chunk = await session.run({ ...standing, ...sampling, ...carried, ...drawFeeds(asked, before, steps) }, outputs);
+    takeTokens(chunk.tokens as Values, chunk.logprobs as Values, open, { stops, onTokens });
     if (last || results.every(({ stopped }) => stopped)) break;
     carried = { ...carried, ...carriedFeeds(chunk) };
+    // The graph wants as many rows of one prompt as of the next.
+    if (prompts.length === 1 && open.some(({ stopped }) => stopped)) {
+      const places = placesToKeep(open);
+      carried = keptRows(carried, places, config);
+      open = places.map((place) => open[place] as WrittenRow);
+      asked = { ...request, samples: open.length, seeds: open.map(({ row }) => seeds[row] as number) };
+      sampling = samplingFeeds(asked, config);
+    }
     before += steps;
     // Lets a cancel be heard.
     await nextTurn();
@@ -72,24 +84,35 @@ function stacked(parts: readonly Values[]): Values {
   return { ...first, shape: [rows, ...first.shape.slice(1)], data };
 }
 
+interface WrittenRow {
+  readonly row: number;
+  readonly tokens: number[];
+  readonly logprobs: number[];
+  stopped: boolean;
+}
+
+/** A row that goes on alone is multiplied by other kernels where weights are not repacked, and rounds otherwise: it keeps company. */
+function placesToKeep(rows: readonly WrittenRow[]): number[] {
+  const going = rows.flatMap(({ stopped }, place) => (stopped ? [] : [place]));
+  return going.length > 1 ? going : [...going, rows.findIndex(({ stopped }) => stopped)];
+}
+
 interface Taking {
   readonly stops: ReadonlySet<number>;
   readonly onTokens: GenerationRequest['onTokens'];
 }
 
-function takeTokens(
-  tokens: Values, logprobs: Values, results: readonly { tokens: number[]; logprobs: number[]; stopped: boolean }[], { stops, onTokens }: Taking,
-): void {
+function takeTokens(tokens: Values, logprobs: Values, open: readonly WrittenRow[], { stops, onTokens }: Taking): void {
   const [steps = 0, rows = 0] = tokens.shape;
-  results.forEach((result, row) => {
+  open.forEach((result, place) => {
     const fresh: number[] = [];
     for (let step = 0; step < steps && !result.stopped; step += 1) {
-      const token = Number((tokens.data as BigInt64Array)[step * rows + row]);
+      const token = Number((tokens.data as BigInt64Array)[step * rows + place]);
       fresh.push(token);
-      result.logprobs.push(requireNumber((logprobs.data as Float32Array)[step * rows + row] as number));
+      result.logprobs.push(requireNumber((logprobs.data as Float32Array)[step * rows + place] as number));
       result.stopped = stops.has(token);
     }
     result.tokens.push(...fresh);
-    if (fresh.length > 0) onTokens?.(row, fresh);
+    if (fresh.length > 0) onTokens?.(result.row, fresh);
   });
 }

@@ -47,6 +47,24 @@ describe.each(GOLDEN_MODELS)('rows of %s', (model) => {
     }), { seed: 1, numRuns: 30 });
   });
 
+  it('are the same where those that have ended are left out of what comes after', async () => {
+    await fc.assert(fc.asyncProperty(prompt, sampling, fc.integer({ min: 2, max: 12 }), async (one, settings, samples) => {
+      // Every fifth token ends a row, so that rows end in many a chunk.
+      const stopTokenIds = Array.from({ length: 102 }, (_, index) => 5 * index);
+      const seeds = Array.from({ length: samples }, (_, row) => 17 * row);
+      const asked = { ...settings, prompts: [one], maxTokens: MAX_TOKENS, stopTokenIds };
+      const told = seeds.map(() => [] as number[]);
+      const together = await session.generate({
+        ...request({ ...asked, samples, seeds, chunkTokens: 2 }), onTokens: (row, tokens) => void told[row]!.push(...tokens),
+      });
+      expect(told).toEqual(together.map(({ tokens }) => tokens));
+      for (const [row, seed] of seeds.entries()) {
+        const [alone] = await session.generate(request({ ...asked, samples: 1, seeds: [seed], chunkTokens: MAX_TOKENS }));
+        expect(alone).toEqual(together[row]);
+      }
+    }), { seed: 4, numRuns: 15 });
+  });
+
   it('are scored the same together as one by one where they continue one prompt', async () => {
     const lists = fc.array(fc.array(fc.nat(VOCABULARY - 1), { minLength: 1, maxLength: 30 }), { minLength: 2, maxLength: 6 });
     await fc.assert(fc.asyncProperty(prompt, lists, async (first, completions) => {
