@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../../../media/conductor-mini', import.met
 const LARGEST_BYTES = 12e6;
 
 /** Of plans without constraint; below what evaluation.json beside the model says, since other processors round otherwise. */
-const LOWEST_FORMAT_RATE = 0.75;
+const LOWEST_FORMAT_RATE = 0.85;
 
 let storage: string;
 let model: LocalModel;
