@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { BASELINES } from './eval/gym/contestants.ts';
 import { drawLearning } from './eval/gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from './eval/gym/gym-report.ts';
-import { gymStandings, readGymResult } from './eval/gym/gym-result.ts';
+import { gymStandings, poolsTable, readGymResult } from './eval/gym/gym-result.ts';
 import { TRAINING_POOL } from './simulator/gym/gym-pools.ts';
 
 /* Composition root of the account of what trainings on the gym came to: reads docs/gym/seed-N.json, writes docs/gym/README.md and pictures beside it. */
 
 const folder = fileURLToPath(new URL('../docs/gym', import.meta.url));
-const files = (await readdir(folder)).filter((name) => /^seed-\d+\.json$/.test(name)).sort();
+const names = await readdir(folder);
+const files = names.filter((name) => /^seed-\d+\.json$/.test(name)).sort();
 if (files.length === 0) {
   process.stderr.write('There is no result in docs/gym. Make one: node with-node.mjs node backend/gym-train.ts\n');
   process.exitCode = 1;
@@ -27,6 +28,9 @@ async function tell(): Promise<void> {
   const trainings = results.map(({ metrics, plans }) => ({
     verified: metrics.map(({ verified_rate }) => verified_rate ?? 0), format: metrics.map(({ format_rate }) => format_rate ?? 0), plans,
   }));
+  const others = await Promise.all(names.filter((name) => /^seed-\d+-(?:fixed|random)-pools\.json$/.test(name)).sort()
+    .map((name) => readGymResult(path.join(folder, name))));
+  const ofSameSeeds = results.filter(({ seed }) => others.some((other) => other.seed === seed));
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'learning.svg'), drawLearning(trainings, levels, TRAINING_POOL.map(({ name }) => name)));
   const tasks = results[0]?.heldOut.length ?? 0;
@@ -60,6 +64,9 @@ async function tell(): Promise<void> {
     'On the pools whose workers no training has met:',
     '',
     standingsTable(withVariantsApart(unseen).variants, unseen),
+    ...(others.length === 0 ? [] : [
+      '## What pools teach', '', 'Trainings of one seed whose tasks were planned for one pool, for drawn ones, or for both in turn.', '', poolsTable([...others, ...ofSameSeeds]),
+    ]),
   ].join('\n'));
   process.stdout.write(`${standingsTable(withVariantsApart(fixed).contestants)}\n${standingsTable(withVariantsApart(unseen).contestants)}`);
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { estimate, mean } from '../../train/statistics.ts';
 import type { ContestantResult } from './compare.ts';
 import { isAlone } from './contestants.ts';
-import { BEST_ALONE, type Standing } from './gym-report.ts';
+import { BEST_ALONE, percent, type Standing } from './gym-report.ts';
 import { planEntrySchema } from './plan-diary.ts';
 
 export const CONDUCTOR = { before: 'Conductor before training', after: 'Conductor' } as const;
@@ -62,4 +62,18 @@ export function gymStandings(results: readonly GymResult[], pool: keyof GymResul
     ...(tried[0]?.formatRate !== undefined && { formatRate: mean(tried.map(({ formatRate }) => formatRate ?? 0)) }),
   }));
   return standings.sort((a, b) => b.right.mean - a.right.mean);
+}
+
+/** What a Conductor reached that was trained for one pool, for drawn ones or for both; a Markdown table. */
+export function poolsTable(results: readonly GymResult[]): string {
+  const reached = ({ pools }: GymResult, on: keyof GymResult['pools']): string => {
+    const tried = pools[on].find(({ name }) => name === CONDUCTOR.after);
+    return tried ? `${percent(mean(tried.right))} | ${percent(tried.formatRate ?? 0)}` : ' | ';
+  };
+  return [
+    '| trained for | seed | right, fixed pool | texts that are plans | right, unseen pool | texts that are plans |',
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...results.map((result) => `| ${String(result.options['pools'])} | ${result.seed} | ${reached(result, 'fixed')} | ${reached(result, 'unseen')} |`),
+    '',
+  ].join('\n');
 }

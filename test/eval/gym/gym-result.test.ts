@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../../backend/eval/gym/contestants.ts';
 import { drawLearning } from '../../../backend/eval/gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from '../../../backend/eval/gym/gym-report.ts';
-import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, type TriedContestant } from '../../../backend/eval/gym/gym-result.ts';
+import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, poolsTable, type TriedContestant } from '../../../backend/eval/gym/gym-result.ts';
 
 const tried = (name: string, right: number, more: Partial<TriedContestant> = {}): TriedContestant =>
   ({ name, right: Array.from({ length: 10 }, (_, task) => (task < right ? 1 : 0)), costUsd: 0.002, ...more });
@@ -54,6 +54,12 @@ describe('plans with something taken away', () => {
   it('are measured by the same way from random plans to the oracle', () => {
     expect(standingsTable(variants, standings)).toMatch(/\| Conductor, no step reads anything \| 40\.0 % \|.*\| 33 % \|/);
   });
+});
+
+it('tells what trainings for other pools came to', () => {
+  const table = poolsTable([{ ...result(1, 5, [3]), options: { pools: 'fixed' } }, { ...result(1, 7, [3]), options: { pools: 'both' } }]);
+  expect(table).toMatch(/\| fixed \| 1 \| 50\.0 % \| 90\.0 % \|/);
+  expect(table).toMatch(/\| both \| 1 \| 70\.0 % \| 90\.0 % \|/);
 });
 
 describe('the picture of trainings on the gym', () => {
