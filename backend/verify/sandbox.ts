@@ -14,7 +14,7 @@ import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './t
 import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
 import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
 import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
-import type { WalledLine } from './walls/walled-line.ts';
+import type { WalledLine, WallsAround } from './walls/walled-line.ts';
 import { Walls } from './walls/walls.ts';
 
 export { shellQuote };
@@ -168,7 +168,7 @@ export class Sandbox {
     const writable = [cwd, temporary, ...(command.writable ?? [])];
     const hidden = this.#hidden(command, toolchains);
     const readable = [...SYSTEM_FOLDERS, ...toolchains.allowed, ...(command.readable ?? [])];
-    const walled = sandboxed ? await this.#walls.around({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
+    const walled = sandboxed ? await this.#walledBy({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
     const group = this.#groups?.create(limits);
     try {
       const watched = { limits, writable, inMemory: sandboxed ? ['/dev', ...hidden] : [], group };
@@ -189,6 +189,16 @@ export class Sandbox {
     } finally {
       walled.release();
       await group?.remove();
+    }
+  }
+
+  /** @throws SandboxUnavailableError, the signal's reason */
+  async #walledBy(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
+    try {
+      return await this.#walls.around(walls, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new SandboxUnavailableError(`The sandbox could not be set up: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
   }
 

@@ -26,7 +26,7 @@ export async function linuxLine(
 ): Promise<WalledLine & { readonly isReusable: boolean }> {
   const filter = systemCallFilter(process.arch);
   if (!filter) throw new SandboxLineError(`There is no sandbox for processors of type ${process.arch} yet.`);
-  const line = await wrapCommandWithSandboxLinux({
+  const line = await patiently(() => wrapCommandWithSandboxLinux({
     command: RUN_SCRIPT,
     binShell: 'sh',
     needsNetworkRestriction: true,
@@ -36,7 +36,7 @@ export async function linuxLine(
     // What looks for the files: see above.
     ripgrepConfig: { command: 'true' },
     abortSignal: signal,
-  });
+  }));
   // A line with many folders names an open file of ours, which lives until it is released.
   const isReusable = !line.includes(`/proc/${process.pid}/fd/`);
   if (isReusable) cleanupBwrapMountPoints();
@@ -48,6 +48,20 @@ export async function linuxLine(
       if (!isReusable) cleanupBwrapMountPoints();
     },
   };
+}
+
+/** The library asks another program where the shell is and gives it a second, which is too little on a machine that is very busy. */
+const TRIES = 4;
+const FOUND_NO_SHELL = /^Shell '.*' not found/;
+
+async function patiently(wrap: () => Promise<string>): Promise<string> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await wrap();
+    } catch (error) {
+      if (tried === TRIES || !FOUND_NO_SHELL.test((error as Error).message)) throw error;
+    }
+  }
 }
 
 const SESSION = ' --new-session ';

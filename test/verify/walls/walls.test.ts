@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { shellQuote } from '../../../backend/verify/shell-quote.ts';
 import { systemCallFilter } from '../../../backend/verify/walls/system-call-filter.ts';
 import { Walls } from '../../../backend/verify/walls/walls.ts';
 import { makeScratch, trySandbox, type Scratch } from '../setup.ts';
@@ -40,6 +41,29 @@ describe.skipIf(!available)(`the line that puts walls around a command (${note})
     expect(await around(secret, [workspace])).not.toContain(temporary);
     await mkdir(secret);
     expect(await around(secret, [workspace, temporary])).toContain(`--tmpfs ${secret}`);
+  });
+
+  it('is written although the machine was too busy at first to say where the shell is', async () => {
+    await using scratch = await makeScratch();
+    const programs = await scratch.project({ 'README.md': '' });
+    const says = path.join(programs, 'asked');
+    const realPath = process.env['PATH'] ?? '';
+    // Answers from the given time on that it is asked for the shell.
+    const which = async (from: number): Promise<void> => writeFile(path.join(programs, 'which'), [
+      '#!/bin/sh', `[ "$1" = sh ] || PATH=${shellQuote(realPath)} exec which "$@"`,
+      `echo >> ${shellQuote(says)}`, `[ "$(/usr/bin/wc -l < ${shellQuote(says)})" -ge ${from} ] && echo /bin/sh`,
+    ].join('\n'), { mode: 0o755 });
+    process.env['PATH'] = `${programs}${path.delimiter}${realPath}`;
+    try {
+      const { workspace } = await runFolder(scratch);
+      const around = () => new Walls(scratch.folders.root).around({ hidden: [], readable: [], writable: [workspace] }, signal);
+      await which(3);
+      expect((await around()).line).toContain('/bin/sh');
+      await which(1_000);
+      await expect(around()).rejects.toThrow('not found');
+    } finally {
+      process.env['PATH'] = realPath;
+    }
   });
 
   it('runs also where there are more folders than fit into it', { timeout: 60_000 }, async () => {
