@@ -3,9 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { findNonFinite } from './checkpoint/finite.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
+import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
 import type { StoredType } from './checkpoint/stored-tensor.ts';
+import { trainedTokens } from './chunk-tokens.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
 import type { ComputeType } from './decoder/weights.ts';
 import { DeviceError } from './device/device-error.ts';
@@ -14,7 +16,7 @@ import type { ModelDescription, ModelSettings } from './language-model.ts';
 import { RuntimeMissingError } from './load-error.ts';
 import { memoryOf } from './model-memory.ts';
 import { DEFAULT_BLOCK_SIZE } from './quantize/block-quantize.ts';
-import type { MemoryPlan } from './quantize/memory-plan.ts';
+import { type MemoryPlan, projectedBytes } from './quantize/memory-plan.ts';
 import { openQuantized } from './quantize/quantized-store.ts';
 import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
 
@@ -39,6 +41,8 @@ export interface LoadOptions {
   readonly deviceReasons: readonly string[];
   /** Threads of one operation; onnxruntime's choice where absent. */
   readonly threads?: number | undefined;
+  /** Whether a training pass keeps what the projections gave instead of computing it again; where absent, by the machine's memory. */
+  readonly keepProjections?: boolean | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,7 +64,7 @@ const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
  * the signal's reason, and whatever onnxruntime says
  */
 export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
-  const { settings, device, deviceReasons, threads, onProgress, signal } = options;
+  const { settings, device, deviceReasons, threads, keepProjections, onProgress, signal } = options;
   await requireRuntime();
   onProgress?.({ phase: 'reading' });
   const checkpoint = await openCheckpoint(settings.folder);
@@ -86,6 +90,7 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     contextLength,
     threads,
     repackWeights: repack.yes,
+    keepProjections: keepProjections ?? hasRoomForProjections(device, checkpoint.config, plan),
   });
   if (settings.trainable === 'weights') session.useWeights(await readWeights(checkpoint));
   const description: ModelDescription = {
@@ -164,7 +169,7 @@ async function quantizedWeights(
 
 /** @throws DeviceError where the weights alone are more than the machine, or the container, has. */
 function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void {
-  const total = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const total = machineBytes();
   if (weightBytes <= total) return;
   const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
   throw new DeviceError(
@@ -176,15 +181,29 @@ function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void
 
 /**
  * On a CPU onnxruntime may copy weights into the layout its kernels like best. Quantised ones are all but unusable without
- * (docs/decisions/0006); others are twice as fast with it and take their memory once more.
+ * (docs/decisions/0006); others are up to twice as fast with it and take their memory once more. A model that trains writes many texts at
+ * a time, which gains a fifth of the time of writing, and needs the memory for the way back.
  */
 function repacking(
-  device: 'cpu' | 'cuda', { precision }: ModelSettings, { totalBytes, weightsBytes }: MemoryPlan,
+  device: 'cpu' | 'cuda', { precision, trainable }: ModelSettings, { totalBytes, weightsBytes }: MemoryPlan,
 ): { readonly yes: boolean; readonly reasons: readonly string[] } {
-  if (device === 'cuda') return { yes: false, reasons: [] };
+  if (device === 'cuda' || (precision === 'full' && trainable !== undefined)) return { yes: false, reasons: [] };
   if (precision !== 'full' || totalBytes + weightsBytes <= process.availableMemory()) return { yes: true, reasons: [] };
   const reason =
     'Little memory is free, so the weights were not repacked and the model writes at half its speed: ' +
     'close programs, or choose 4-bit weights.';
   return { yes: false, reasons: [reason] };
 }
+
+/**
+ * To keep what the projections gave takes memory, and computing it again takes time. The last bits depend on it, and a training that goes
+ * on another day should come to the same ones: so it depends on the machine, and not on what is free. Half of its memory is left for sequences
+ * longer than a batch, and for others. On a GPU batches are larger, and nobody asks how much memory it has.
+ */
+function hasRoomForProjections(device: 'cpu' | 'cuda', config: DecoderConfig, { totalBytes }: MemoryPlan): boolean {
+  const tokens = trainedTokens({ device, config }).most;
+  return device === 'cpu' && 2 * (totalBytes + projectedBytes(config, tokens)) <= machineBytes();
+}
+
+/** The memory of the machine, or of the container. */
+const machineBytes = (): number => Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -37,7 +37,10 @@ export interface DecoderOptions {
    */
   readonly trainable?: 'adapter' | readonly string[] | undefined;
   readonly threads?: number | undefined;
+  /** On a CPU: whether weights are kept in the layout for few rows too, see `ProductForm`. */
   readonly repackWeights?: boolean | undefined;
+  /** Whether training keeps what the projections gave for the way back: less work, more memory. */
+  readonly keepProjections?: boolean | undefined;
 }
 
 /**
@@ -166,11 +169,13 @@ function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLe
   );
   const names = [...Object.keys(made), 'scores'];
   const outputs = Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor]));
-  return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...trainingOutputs(graph, decoder, trained) } };
+  return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...trainingOutputs(graph, decoder, trained, options.keepProjections ?? false) } };
 }
 
 /** A branch beside the other, which scores nothing then: inside it, weights would be out of reach of onnxruntime's repacking. */
-function trainingOutputs(graph: Graph, decoder: Decoder, inputs: readonly TrainedInput[]): Readonly<Record<string, Tensor>> {
+function trainingOutputs(
+  graph: Graph, decoder: Decoder, inputs: readonly TrainedInput[], keepsProjections: boolean,
+): Readonly<Record<string, Tensor>> {
   const training = graph.input('training', 'bool', []);
   const toTrain = trainingInputs(graph);
   const { trained, wanted } = locateTrained(graph, inputs, decoder.config);
@@ -179,7 +184,7 @@ function trainingOutputs(graph: Graph, decoder: Decoder, inputs: readonly Traine
     graph,
     training,
     (b) => {
-      const { losses, logprobs, entropies, gradients } = trainTokens(b, decoder, toTrain, trained, wanted);
+      const { losses, logprobs, entropies, gradients } = trainTokens(b, decoder, toTrain, trained, wanted, keepsProjections);
       made = [losses, logprobs, entropies, ...gradients];
       return made;
     },

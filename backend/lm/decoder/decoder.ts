@@ -22,10 +22,14 @@ export interface Projected {
 /** How the tokens of a pass see each other and those before them: to [tokens, heads, headSize]. */
 export type Attend = (g: Graph, projected: Projected, layer: number) => Tensor;
 
+/** Notes a projection's result, or replaces it. */
+export type OnProjected = (result: Tensor, layer: number, projection: Projection) => Tensor;
+
 export interface Pass {
   readonly tokens: Dimension;
   readonly attend: Attend;
   readonly form: ProductForm;
+  readonly onProjected?: OnProjected | undefined;
 }
 
 export class Decoder {
@@ -59,11 +63,12 @@ export class Decoder {
     return add(g, residual, this.#mlp(g, this.#norm(g, residual, `${path}.post_attention_layernorm.weight`), layer, pass));
   }
 
-  #attention(g: Graph, x: Tensor, layer: number, { tokens, attend, form }: Pass): Tensor {
+  #attention(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
     const { attentionHeads, keyValueHeads, headSize } = this.config;
+    const { tokens } = pass;
     const heads = (projection: Projection, count: number): Tensor =>
-      reshape(g, this.weights.project(g, x, layer, projection, form), [tokens, count, headSize]);
-    const attended = attend(
+      reshape(g, this.#project(g, x, layer, projection, pass), [tokens, count, headSize]);
+    const attended = pass.attend(
       g,
       {
         query: this.#headNorm(g, heads('q_proj', attentionHeads), layer, 'q_norm'),
@@ -72,13 +77,18 @@ export class Decoder {
       },
       layer,
     );
-    return this.weights.project(g, reshape(g, attended, [tokens, attentionHeads * headSize]), layer, 'o_proj', form);
+    return this.#project(g, reshape(g, attended, [tokens, attentionHeads * headSize]), layer, 'o_proj', pass);
   }
 
-  #mlp(g: Graph, x: Tensor, layer: number, { form }: Pass): Tensor {
-    const gate = silu(g, this.weights.project(g, x, layer, 'gate_proj', form));
-    const up = this.weights.project(g, x, layer, 'up_proj', form);
-    return this.weights.project(g, multiply(g, gate, up), layer, 'down_proj', form);
+  #mlp(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
+    const gate = silu(g, this.#project(g, x, layer, 'gate_proj', pass));
+    const up = this.#project(g, x, layer, 'up_proj', pass);
+    return this.#project(g, multiply(g, gate, up), layer, 'down_proj', pass);
+  }
+
+  #project(g: Graph, x: Tensor, layer: number, projection: Projection, { form, onProjected }: Pass): Tensor {
+    const result = this.weights.project(g, x, layer, projection, form);
+    return onProjected ? onProjected(result, layer, projection) : result;
   }
 
   #norm(g: Graph, x: Tensor, weight: string): Tensor {

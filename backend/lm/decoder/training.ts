@@ -6,17 +6,19 @@ import { loop } from '../graph/ops/control.ts';
 import { detach } from '../graph/ops/detach.ts';
 import { gather, gatherElements } from '../graph/ops/indexing.ts';
 import { logSoftmax } from '../graph/ops/neural.ts';
+import { remembered } from '../graph/ops/remembered.ts';
 import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import { causalAttention, promptAttention } from './attention.ts';
 import { type ContinuedPrompts, continuedPrompts, passOver } from './continued-prompts.ts';
-import type { Decoder } from './decoder.ts';
+import type { Decoder, OnProjected } from './decoder.ts';
 import { type LossInputs, policyLoss } from './policy-loss.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 
 /*
  * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each
- * layer is kept; on the way back each layer is computed again, so that memory grows with one layer and not with all. The output layer goes
- * forward and back a few places at a time, so that no [tokens, vocabulary] ever exists.
+ * layer is kept; on the way back each layer is computed again, so that memory grows with one layer and not with all. Where memory allows, what
+ * its projections gave is kept as well: what is computed again is cheap then. The output layer goes forward and back a
+ * few places at a time, so that no [tokens, vocabulary] ever exists.
  */
 
 export interface TrainingInputs {
@@ -76,10 +78,13 @@ export interface Trained {
 }
 
 /** Losses, and the gradients of all that is trained in the order of `wanted`. */
-export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[]): TrainingOutputs {
+export function trainTokens(
+  g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[], keepsProjections: boolean,
+): TrainingOutputs {
   const { ids, pass } = passOver(g, decoder, inputs.continued);
   const embedded = decoder.weights.embed(g, ids);
-  const [forward, again] = [pass(promptAttention), pass(causalAttention)];
+  const notes = keepsProjections ? new ProjectionNotes(g) : undefined;
+  const forward = { ...pass(promptAttention), onProjected: notes?.note };
   // before[layer] goes into that layer.
   const before = [embedded];
   for (let layer = 0; layer < decoder.config.layers; layer += 1) before.push(decoder.layer(g, before[layer]!, layer, forward));
@@ -97,7 +102,9 @@ export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, 
   let upstream = head.ofHidden;
   let above: readonly Tensor[] = [];
   for (let layer = decoder.config.layers - 1; layer >= 0; layer -= 1) {
-    const x = barrier(g, before[layer]!, [upstream, ...above]);
+    const after = [upstream, ...above];
+    const x = barrier(g, before[layer]!, after);
+    const again = { ...pass(causalAttention), onProjected: notes?.recall(after) };
     const parameters = trained.layers[layer] ?? [];
     const [ofX, ...ofParameters] = gradients(g, decoder.layer(g, x, layer, again), [x, ...parameters], upstream);
     take(parameters, ofParameters);
@@ -107,6 +114,26 @@ export function trainTokens(g: Graph, decoder: Decoder, inputs: TrainingInputs, 
 
   const { losses, logprobs, entropies } = head;
   return { losses, logprobs, entropies, gradients: wanted.map((tensor) => sums.get(tensor)!) };
+}
+
+/** What projections gave on the way forward, for the way back. */
+class ProjectionNotes {
+  readonly #g: Graph;
+  readonly #noted = new Map<string, Tensor>();
+
+  constructor(g: Graph) {
+    this.#g = g;
+  }
+
+  readonly note: OnProjected = (result, layer, projection) => {
+    this.#noted.set(`${layer} ${projection}`, result);
+    return result;
+  };
+
+  /** Not before `after` is there: what is computed of it again would otherwise be computed, and kept, on the way forward. */
+  recall(after: readonly Tensor[]): OnProjected {
+    return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, after), again);
+  }
 }
 
 /** The last norm, the output layer and the loss, and back: a block of places at a time. */

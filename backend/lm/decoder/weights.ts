@@ -14,7 +14,8 @@ export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 /**
  * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). A row's result is the same to the last bit whatever
  * the other rows are, which reproducible sampling needs; in the `stored` form only where there are at least two.
- * `repacked`: onnxruntime may keep a copy of the weight in the layout of its kernels: twice as fast for few rows, twice the memory.
+ * `repacked`: onnxruntime keeps a copy of the weight in the layout of its kernels: twice as fast for few rows, twice the memory. Where it is
+ * not to (`repackWeights`), the stored form does for it.
  * `stored`: the weight is read as it lies in its file: as fast for hundreds of rows.
  */
 export type ProductForm = 'repacked' | 'stored';
@@ -25,6 +26,8 @@ export interface WeightOptions {
   /** Whether the seven projections add what an adapter, fed at each run, says. */
   readonly adapters: boolean;
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
+  /** Absent: no. */
+  readonly repackWeights?: boolean | undefined;
   /** Names of tensors that are fed as float32 at each run instead of being read from the checkpoint. */
   readonly trainable?: ReadonlySet<string> | undefined;
 }
@@ -73,7 +76,7 @@ export class DecoderWeights {
     const trained = this.#trained(name);
     const onCpu = this.#options.device === 'cpu';
     if (trained || (!quantized && !onCpu)) return linear(g, x, trained ?? this.tensor(name), bias);
-    if (!quantized && form === 'repacked') return linear(g, x, this.#loaded(around(g), name), bias);
+    if (!quantized && form === 'repacked' && this.#options.repackWeights) return linear(g, x, this.#loaded(around(g), name), bias);
     const product = quantized
       ? this.#quantizedProduct(g, x, name, quantized)
       : linearStored(g, x, this.#loaded(this.#root, name, [1]));

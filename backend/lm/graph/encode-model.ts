@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Body, FileRange, Graph, Operation, Tensor } from './graph.ts';
 import { bfloat16Bits, float16Bits } from './half-precision.ts';
 import type { OnnxAttribute, OnnxNode } from './onnx-node.ts';
-import { bodiesOf, onnxOf } from './onnx-of.ts';
+import { bodiesOf, onnxOf, readInputs } from './onnx-of.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
 
@@ -121,7 +121,7 @@ class Live {
       if (!operation.outputs.some((output) => this.#used.has(output))) continue;
       live.push(operation);
       bodiesOf(operation).forEach((body) => this.#visit(body));
-      operation.inputs.forEach((input) => input && this.#use(input));
+      readInputs(operation).forEach((input) => input && this.#use(input));
     }
     this.#operations.set(graph, live.reverse());
   }
@@ -170,7 +170,7 @@ class ModelWriter {
       message(writer, 5, (initializer) => writeTensor(initializer, name, operand, operand.values));
       return name;
     });
-    const inputs = operation.inputs.map((input) => (input ? this.#names.of(input) : ''));
+    const inputs = readInputs(operation).map((input) => (input ? this.#names.of(input) : ''));
     message(writer, 1, (node) => this.#node(node, onnx, [...inputs, ...operands], operation.outputs.map((output) => this.#names.of(output))));
   }
 

@@ -1,10 +1,13 @@
-import { type Body, NOTHING, type Operation } from './graph.ts';
+import { type Body, NOTHING, type Operation, type Tensor } from './graph.ts';
 import type { OnnxNode } from './onnx-node.ts';
 
 /** How an operation in a graph is written. */
 export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode<Body> {
   return op.onnx(attributes, inputs.map((input) => input ?? NOTHING), outputs);
 }
+
+/** The inputs that an operation computes with. */
+export const readInputs = ({ op, inputs }: Operation): readonly (Tensor | undefined)[] => inputs.slice(0, op.reads);
 
 /** The graphs inside an operation: of a loop or a branch. */
 export function bodiesOf(operation: Operation): Body[] {

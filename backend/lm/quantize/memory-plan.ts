@@ -158,6 +158,12 @@ function adapterOf(load: MemoryLoad): number {
   return adapterRank * perRank * (computeBytes(load) === 4 ? 4 : 4 + computeBytes(load));
 }
 
+/** On a CPU, what the seven projections of all layers give for so many tokens, but for the last one of each layer. */
+export function projectedBytes(config: DecoderConfig, tokens: number): number {
+  const rows = Object.entries(linearShapes(config)).map(([name, [rows]]) => (name === 'mlp.down_proj' ? 0 : rows));
+  return 4 * tokens * config.layers * rows.reduce((sum, count) => sum + count, 0);
+}
+
 /** Memory is sold in powers of two, and called MB and GB. */
 export function memorySize(bytes: number): string {
   return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`;

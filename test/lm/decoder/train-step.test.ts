@@ -50,6 +50,24 @@ describe('a training pass', () => {
     },
   );
 
+  it.each(['qwen2-tiny', 'qwen3-tiny'] as const)('%s: comes to the same whether it keeps what the projections gave or computes it again', async (model) => {
+    const checkpoint = await openCheckpoint(modelFolder(model));
+    const adapter = await goldenAdapter(model, `${model}-all`);
+    const request = { ...(await imitation(model)), adapter };
+    const [again, kept] = await Promise.all([false, true].map(async (keepProjections) => {
+      const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections });
+      const trained = [await session.train(request), await session.train(request)];
+      await session.close();
+      return trained;
+    }));
+    for (const [index, { loss, logprobs, gradients }] of again!.entries()) {
+      expect(kept![index]).toMatchObject({ loss, logprobs });
+      // Computed again, attention adds up in another order than on the way forward.
+      for (const [name, values] of gradients) expect(relativeDifference(kept![index]!.gradients.get(name)!, values), name).toBeLessThan(1e-5);
+    }
+    expect(kept![1]).toEqual(kept![0]);
+  });
+
   it('goes over a long prompt beside a long completion, which one behind the other would not fit the context', async () => {
     const checkpoint = await openCheckpoint(modelFolder('qwen2-tiny'));
     const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: true, trainable: 'adapter' });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodeModel } from '../../../backend/lm/graph/encode-model.ts';
 import { gradients } from '../../../backend/lm/graph/gradients.ts';
 import { Graph, type Op, single, type Tensor } from '../../../backend/lm/graph/graph.ts';
 import {
@@ -12,11 +13,13 @@ import { linear, matmul, swapLast } from '../../../backend/lm/graph/ops/linear.t
 import { logSoftmax, rmsNorm, softmax } from '../../../backend/lm/graph/ops/neural.ts';
 import { concat, slice, transpose } from '../../../backend/lm/graph/ops/pieces.ts';
 import { argmax } from '../../../backend/lm/graph/ops/reduction.ts';
+import { remembered } from '../../../backend/lm/graph/ops/remembered.ts';
 import { reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
 import { bools, float32s, type Values } from '../../../backend/lm/graph/session.ts';
 import { GraphError } from '../../../backend/lm/graph/tensor-type.ts';
 import { evaluate, numbersOf } from './evaluate.ts';
 import { Draft } from './gradient-check.ts';
+import { readModel } from './read-onnx.ts';
 
 const total = (g: Graph, x: Tensor): Tensor => sum(g, x, x.shape.map((_, axis) => axis));
 
@@ -104,6 +107,27 @@ describe('a detached tensor', () => {
     const loss = sum(g, multiply(g, x, detach(g, multiply(g, x, x))), [0]);
     const [ofX] = gradients(g, loss, [x]);
     expect(await numbersOf(g, ofX!, { x: float32s([3], [1, 2, 3]) })).toEqual([1, 4, 9]);
+  });
+});
+
+describe('a remembered tensor', () => {
+  it('has the numbers that were kept, and the gradient of what would have been computed again', async () => {
+    const g = new Graph();
+    const [x, kept] = [g.input('x', 'float32', [2]), g.input('kept', 'float32', [2])];
+    const y = remembered(g, kept, multiply(g, multiply(g, x, x), g.scalar('float32', 0.5)));
+    const [ofX, ofKept] = gradients(g, sum(g, multiply(g, y, y), [0]), [x, kept]);
+    const feeds = { x: float32s([2], [2, 3]), kept: float32s([2], [10, 20]) };
+    // 2 · kept · x
+    expect(await numbersOf(g, ofX!, feeds)).toEqual([40, 120]);
+    expect(await numbersOf(g, ofKept!, feeds)).toEqual([0, 0]);
+  });
+
+  it('is not computed again, and has one shape and type', () => {
+    const g = new Graph();
+    const [x, kept] = [g.input('x', 'float32', [2]), g.input('kept', 'float32', [2])];
+    const model = readModel(encodeModel(g, { y: remembered(g, kept, exponential(g, x)) }));
+    expect(model.nodes.map(({ type }) => type)).toEqual(['Identity']);
+    expect(() => remembered(g, kept, g.input('longer', 'float32', [3]))).toThrow('float32[2] was not kept from float32[3].');
   });
 });
 

@@ -11,6 +11,7 @@ import { gather, gatherElements } from '../../../backend/lm/graph/ops/indexing.t
 import { gemm, linear, linearQuantized, linearStored, matmul } from '../../../backend/lm/graph/ops/linear.ts';
 import { groupedQueryAttention, logSoftmax, rmsNorm, rotary, softmax } from '../../../backend/lm/graph/ops/neural.ts';
 import { concat, slice, transpose } from '../../../backend/lm/graph/ops/pieces.ts';
+import { remembered } from '../../../backend/lm/graph/ops/remembered.ts';
 import { argmax, cumulativeSum, largest, top } from '../../../backend/lm/graph/ops/reduction.ts';
 import { expand, reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
 import type { Dimension, Shape } from '../../../backend/lm/graph/tensor-type.ts';
@@ -307,6 +308,14 @@ const CHECKS: readonly Check[] = [
       const shape = draft.sizes(2);
       // Of what is detached a small step would say otherwise: gradients.test.ts.
       return [multiply(draft.g, draft.variable(shape), detach(draft.g, cast(draft.g, draft.indices(shape, 3), 'float64')))];
+    },
+  },
+  {
+    op: remembered.op,
+    build: (draft) => {
+      const x = draft.variable(draft.sizes(2));
+      const square = (): Tensor => multiply(draft.g, x, x);
+      return [multiply(draft.g, x, remembered(draft.g, square(), square()))];
     },
   },
 ];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecoderConfig, type DecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
 import { expectedTensors } from '../../../backend/lm/checkpoint/decoder-weights.ts';
-import { planMemory, type MemoryLoad, type Precision } from '../../../backend/lm/quantize/memory-plan.ts';
+import { planMemory, type MemoryLoad, type Precision, projectedBytes } from '../../../backend/lm/quantize/memory-plan.ts';
 import { TINY_QWEN2, TINY_QWEN3 } from '../../support/tiny-checkpoint.ts';
 
 /** The published geometry of Qwen2.5-7B, and of Qwen2.5-0.5B. */
@@ -53,6 +53,11 @@ describe('the memory plan', () => {
   it('says that a 7B fits a 24 GB card in bfloat16, an adapter with it, and not in float32', () => {
     expect(plan({ precision: 'bfloat16', adapterRank: 16 }).totalBytes).toBeLessThan(usable(24));
     expect(plan({ precision: 'float32' }).totalBytes).toBeGreaterThan(usable(24));
+  });
+
+  it('says what a training pass keeps of the projections: of a 0.5B 1.1 GB for a thousand tokens', () => {
+    // 896 queries, 128 keys, 128 values, 896 behind attention, and twice 4,864.
+    expect(projectedBytes(HALF_BILLION, 1000)).toBe(4 * 24 * 1000 * 11776);
   });
 
   it.each([['untied Qwen2', TINY_QWEN2], ['tied Qwen3', TINY_QWEN3]])('counts every weight of a model: %s', (_, json) => {
