@@ -143,7 +143,10 @@ function sides(job: string): Side[] {
   const ours: Base = precision === '4-bit' ? '4-bit' : device === 'cpu' ? 'float32' : 'bfloat16';
   const bases: Base[] = precision === '4-bit' ? ['4-bit'] : device === 'cpu' ? ['float32', 'bfloat16'] : ['bfloat16'];
   const all: Side[] = [
-    { name: 'ours', base: ours, command: process.execPath, args: [script('ours.ts'), '--job', job, '--precision', precision] },
+    ...['', '-checkpointing'].map((how): Side => ({
+      name: `ours${how}`, base: ours, command: process.execPath,
+      args: [script('ours.ts'), '--job', job, '--precision', precision, ...(how === '' ? [] : ['--checkpointing'])],
+    })),
     ...bases.flatMap((base) => ['', '-checkpointing'].map((how): Side => ({
       name: `${base}${how}`, base, command: values.python,
       args: [script('peft_peer.py'), '--job', job, '--base', base, ...(how === '' ? [] : ['--checkpointing'])],

@@ -12,13 +12,14 @@ import { type NodeRuns, takeProfile } from '../gpu/profile.ts';
 import type { Job, SideLine } from './job.ts';
 
 /*
- * Updates by our trainer:  ours.ts --job FILE --precision full|4-bit [--profile-in FOLDER]
- * Reads a job and says JSON lines, see job.ts. The model is in this process, as it is in the product's own for it. With --profile-in
- * onnxruntime notes every operation, which slows it, and where the time went is told on the standard error.
+ * Updates by our trainer:  ours.ts --job FILE --precision full|4-bit [--checkpointing] [--profile-in FOLDER]
+ * Reads a job and says JSON lines, see job.ts. The model is in this process, as it is in the product's own for it. With --checkpointing
+ * every layer is computed again as a whole, as it is where memory is short. With --profile-in onnxruntime notes every operation, which slows
+ * it, and where the time went is told on the standard error.
  */
 
 const { values } = parseArgs({
-  options: { 'job': { type: 'string' }, 'precision': { type: 'string', default: 'full' }, 'profile-in': { type: 'string' } },
+  options: { 'job': { type: 'string' }, 'precision': { type: 'string', default: 'full' }, checkpointing: { type: 'boolean', default: false }, 'profile-in': { type: 'string' } },
 });
 const job = JSON.parse(await readFile(values.job as string, 'utf8')) as Job;
 const profileFolder = values['profile-in'];
@@ -38,7 +39,7 @@ const model = await LocalModel.open({
     folder: job.model, device, precision: values.precision as Precision, contextLength: (sequences[0] as readonly number[]).length,
     adapters: false, trainable: 'adapter', storage,
   },
-  device, deviceReasons: [], threads,
+  device, deviceReasons: [], threads, ...(values.checkpointing && { keepProjections: false }),
 });
 await model.startTraining({ adapter: job.adapter, optimizer: ADAMW_DEFAULTS });
 const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };

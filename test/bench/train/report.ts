@@ -52,6 +52,7 @@ const told = ({ loss, gradientNorm }: Outcome): string => `loss ${loss.toFixed(6
 export interface Summary {
   readonly prompts: Measured['prompts'];
   readonly side: string;
+  readonly base: Base;
   readonly tokensPerSecond: number;
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -64,13 +65,13 @@ export interface Summary {
 }
 
 /** The best update that had the machine for itself, the first one of a process left out; the largest peaks; the first loss and norm. */
-export function summarise({ prompts, side, tokens, runs }: Measured): Summary {
+export function summarise({ prompts, side, base, tokens, runs }: Measured): Summary {
   const timed = runs.flatMap(({ updates }) => updates.slice(1));
   const undisturbed = timed.filter(({ othersCores }) => othersCores <= DISTURBANCE);
   const { seconds, cpuSeconds } = (undisturbed.length > 0 ? undisturbed : timed).reduce((a, b) => (b.seconds < a.seconds ? b : a));
   const [{ loss, gradientNorm }] = (runs[0] as SideRun).updates as [Update];
   return {
-    prompts, side, tokensPerSecond: tokens / seconds, seconds, cpuSeconds, disturbed: undisturbed.length === 0,
+    prompts, side, base, tokensPerSecond: tokens / seconds, seconds, cpuSeconds, disturbed: undisturbed.length === 0,
     loadingBytes: Math.max(...runs.map(({ loadingBytes }) => loadingBytes)),
     updatingBytes: Math.max(...runs.map(({ updatingBytes }) => updatingBytes)),
     loss, gradientNorm,
@@ -86,10 +87,10 @@ export function table(measured: readonly Measured[]): string {
     const { prompts, side, failure = '' } = one;
     const found = summaries.find((summary) => summary.prompts === prompts && summary.side === side);
     if (!found) return [prompts, side, failure];
-    const ours = summaries.find((other) => other.prompts === prompts && isOurs(other));
+    const ours = summaries.find((other) => other.prompts === prompts && other.side === 'ours');
     return [
       prompts, found.disturbed ? `${side} *` : side, found.tokensPerSecond.toFixed(1), found.seconds.toFixed(2), found.cpuSeconds.toFixed(1),
-      !ours || isOurs(found) ? '' : `${(ours.tokensPerSecond / found.tokensPerSecond).toFixed(2)} ×`,
+      !ours || found === ours ? '' : `${(ours.tokensPerSecond / found.tokensPerSecond).toFixed(2)} ×`,
       gibibytes(found.updatingBytes), gibibytes(found.loadingBytes), found.loss.toFixed(5), found.gradientNorm.toPrecision(5),
     ];
   });
@@ -103,24 +104,23 @@ export interface Aim {
   readonly bytes?: number | undefined;
 }
 
-/** One line for each setting of the prompts. */
+/** One line for each setting of the prompts, way of ours, and type in which others hold the weights. */
 export function verdicts(measured: readonly Measured[], aim: Aim): string[] {
   const summaries = measured.filter(({ runs }) => runs.length > 0).map(summarise);
-  return [...new Set(summaries.map(({ prompts }) => prompts))].flatMap((prompts) => {
-    const here = summaries.filter((summary) => summary.prompts === prompts);
-    const ours = here.find(isOurs);
-    const others = here.filter((summary) => !isOurs(summary));
-    if (!ours || others.length === 0) return [];
+  const peers = summaries.filter((summary) => !isOurs(summary));
+  return summaries.filter(isOurs).flatMap((ours) => [...new Set(peers.map(({ base }) => base))].flatMap((base) => {
+    const others = peers.filter((other) => other.prompts === ours.prompts && other.base === base);
+    if (others.length === 0) return [];
     const fastest = others.reduce((a, b) => (b.seconds < a.seconds ? b : a));
     const leanest = others.reduce((a, b) => (peak(b) < peak(a) ? b : a));
     const speed = fastest.seconds / ours.seconds;
     const allowed = aim.bytes ?? peak(leanest);
     return [
-      `${prompts} prompts: ${speed.toFixed(2)} × as fast as the fastest other, ${fastest.side} (aim ${aim.speed}: ${metOr(speed >= aim.speed)}); ` +
-        `${gibibytes(peak(ours))} where the leanest other, ${leanest.side}, takes ${gibibytes(peak(leanest))} ` +
-        `(aim ${gibibytes(allowed)}: ${metOr(peak(ours) <= allowed)})`,
+      `${ours.prompts} prompts, ${ours.side}: ${speed.toFixed(2)} × as fast as ${fastest.side}, the fastest in ${base} ` +
+        `(aim ${aim.speed}: ${metOr(speed >= aim.speed)}); ${gibibytes(peak(ours))} where the leanest, ${leanest.side}, takes ` +
+        `${gibibytes(peak(leanest))} (aim ${gibibytes(allowed)}: ${metOr(peak(ours) <= allowed)})`,
     ];
-  });
+  }));
 }
 
 const metOr = (met: boolean): string => (met ? 'met' : 'missed');
