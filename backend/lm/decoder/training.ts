@@ -1,7 +1,7 @@
 import { gradients } from '../graph/gradients.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, divide, exponential, less, multiply, negate, subtract } from '../graph/ops/arithmetic.ts';
-import { barrier } from '../graph/ops/barrier.ts';
+import { allOf, barrier } from '../graph/ops/barrier.ts';
 import { loop } from '../graph/ops/control.ts';
 import { detach } from '../graph/ops/detach.ts';
 import { gather, gatherElements } from '../graph/ops/indexing.ts';
@@ -17,8 +17,8 @@ import { PLACES_AT_ONCE } from './scoring.ts';
 /*
  * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each
  * layer is kept; on the way back each layer is computed again, so that memory grows with one layer and not with all. Where memory allows, what
- * its projections gave is kept as well: what is computed again is cheap then. The output layer goes forward and back a
- * few places at a time, so that no [tokens, vocabulary] ever exists.
+ * its projections gave is kept as well: what is computed again is cheap then. The output layer goes forward and back a few places at a time,
+ * so that no [tokens, vocabulary] ever exists.
  */
 
 export interface TrainingInputs {
@@ -102,8 +102,8 @@ export function trainTokens(
   let upstream = head.ofHidden;
   let above: readonly Tensor[] = [];
   for (let layer = decoder.config.layers - 1; layer >= 0; layer -= 1) {
-    const after = [upstream, ...above];
-    const x = barrier(g, before[layer]!, after);
+    const after = allOf(g, [upstream, ...above]);
+    const x = barrier(g, before[layer]!, [after]);
     const again = { ...pass(causalAttention), onProjected: notes?.recall(after) };
     const parameters = trained.layers[layer] ?? [];
     const [ofX, ...ofParameters] = gradients(g, decoder.layer(g, x, layer, again), [x, ...parameters], upstream);
@@ -131,8 +131,8 @@ class ProjectionNotes {
   };
 
   /** Not before `after` is there: what is computed of it again would otherwise be computed, and kept, on the way forward. */
-  recall(after: readonly Tensor[]): OnProjected {
-    return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, after), again);
+  recall(after: Tensor): OnProjected {
+    return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, [after]), again);
   }
 }
 

@@ -5,7 +5,7 @@ import { Graph, type Op, single, type Tensor } from '../../../backend/lm/graph/g
 import {
   add, cast, exponential, less, lessOrEqual, maximum, minimum, multiply, negate, silu, where,
 } from '../../../backend/lm/graph/ops/arithmetic.ts';
-import { barrier } from '../../../backend/lm/graph/ops/barrier.ts';
+import { allOf, barrier } from '../../../backend/lm/graph/ops/barrier.ts';
 import { branch, loop } from '../../../backend/lm/graph/ops/control.ts';
 import { detach } from '../../../backend/lm/graph/ops/detach.ts';
 import { gather, gatherElements, range } from '../../../backend/lm/graph/ops/indexing.ts';
@@ -107,6 +107,18 @@ describe('a detached tensor', () => {
     const loss = sum(g, multiply(g, x, detach(g, multiply(g, x, x))), [0]);
     const [ofX] = gradients(g, loss, [x]);
     expect(await numbersOf(g, ofX!, { x: float32s([3], [1, 2, 3]) })).toEqual([1, 4, 9]);
+  });
+});
+
+describe('a tensor that is there once all of some are', () => {
+  it('has no elements, of whatever shapes and types they are', async () => {
+    const g = new Graph();
+    const x = g.input('x', 'float32', [2, 3]);
+    const after = allOf(g, [x, sum(g, x, [0, 1]), cast(g, x, 'int64')]);
+    expect(after).toMatchObject({ element: 'float32', shape: [0] });
+    const feeds = { x: float32s([2, 3], [1, 2, 3, 4, 5, 6]) };
+    expect(await numbersOf(g, after, feeds)).toEqual([]);
+    expect(await numbersOf(g, barrier(g, x, [after]), feeds)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 });
 
