@@ -79,6 +79,7 @@ export class Graph {
   readonly inputs: Tensor[] = [];
   readonly operations: Operation[] = [];
   readonly #built = new Map<string, Tensor>();
+  #namedSizes = 0;
 
   constructor(parent?: Graph) {
     this.parent = parent;
@@ -124,6 +125,13 @@ export class Graph {
   /** Whether this is that graph, or a body in it. */
   isInside(graph: Graph): boolean {
     return this === graph || (this.parent !== undefined && this.parent.isInside(graph));
+  }
+
+  /** A name for a size that no other size of the model has. */
+  newSize(stem: string): string {
+    if (this.parent) return this.parent.newSize(stem);
+    this.#namedSizes += 1;
+    return `${stem} ${this.#namedSizes}`;
   }
 
   /** What a named size turned out to be, int64[1]: read from any tensor in reach that has it, once. */

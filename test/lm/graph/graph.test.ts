@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeModel } from '../../../backend/lm/graph/encode-model.ts';
+import { gradients } from '../../../backend/lm/graph/gradients.ts';
 import { Graph } from '../../../backend/lm/graph/graph.ts';
 import { add, exponential, multiply, negate } from '../../../backend/lm/graph/ops/arithmetic.ts';
 import { branch, loop } from '../../../backend/lm/graph/ops/control.ts';
@@ -200,6 +201,25 @@ describe('a branch', () => {
   });
 });
 
+describe('a new size', () => {
+  it('has a name that no other size of the model has, in bodies too', () => {
+    const g = new Graph();
+    const body = new Graph(g);
+    expect(new Set([g.newSize('n'), body.newSize('n'), new Graph(body).newSize('n'), g.newSize('m')]).size).toBe(4);
+  });
+
+  it('is what each gradient of a slice adds zeros of', async () => {
+    // Two sizes of one name would let onnxruntime put one in the place of the other.
+    const g = new Graph();
+    const x = g.input('x', 'float32', ['n', 2]);
+    const pieces = [1, 2, 3].map((from) => slice(g, x, 0, from, 4 - from));
+    const losses = pieces.map((piece) => sum(g, multiply(g, piece, piece), [0, 1]));
+    const [ofX] = gradients(g, losses.reduce((a, b) => add(g, a, b)), [x]);
+    const feeds = { x: float32s([5, 2], Array.from({ length: 10 }, (_, index) => index)) };
+    expect(await numbersOf(g, ofX!, feeds)).toEqual([0, 0, 4, 6, 16, 20, 36, 42, 0, 0]);
+  });
+});
+
 describe('an encoded model', () => {
   it('leaves out what no output needs, in bodies too, and keeps its inputs', () => {
     const g = new Graph();
@@ -215,6 +235,19 @@ describe('an encoded model', () => {
     expect(model.nodes[1]!.bodies.map(({ nodes }) => nodes.map(({ type }) => type))).toEqual([['Add', 'Identity']]);
     expect(model.inputs).toEqual(['x', 'unused']);
     expect(model.outputs).toEqual(['y']);
+  });
+
+  it('has the shapes of all that is computed on the way, in bodies too', () => {
+    const g = new Graph();
+    const x = g.input('x', 'float32', ['n']);
+    const { kept } = loop(g, { limit: g.scalar('int64', 2), state: [], steps: 'steps' }, (b) => (
+      { goOn: b.constant('bool', [], [1]), state: [], kept: [add(b, exponential(b, x), x)] }
+    ));
+    const model = readModel(encodeModel(g, { y: negate(g, kept[0]!) }));
+    const [looped] = model.nodes;
+    expect(model.between).toEqual(looped!.outputs);
+    // The sum leaves the body, so that its shape stands there.
+    for (const { nodes, between } of looped!.bodies) expect(between).toEqual(nodes.find(({ type }) => type === 'Exp')!.outputs);
   });
 
   it('names every tensor once, whatever the names of weights and inputs', () => {

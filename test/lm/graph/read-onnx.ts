@@ -14,6 +14,8 @@ export interface ReadGraph {
   readonly initializers: readonly string[];
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
+  /** What is computed on the way and has a shape. */
+  readonly between: readonly string[];
 }
 
 type Fields = Map<number, Uint8Array[]>;
@@ -45,6 +47,7 @@ function readGraph(bytes: Uint8Array): ReadGraph {
     initializers: names(fields, 5, 8),
     inputs: names(fields, 11, 1),
     outputs: names(fields, 12, 1),
+    between: names(fields, 13, 1),
   };
 }
 

@@ -81,8 +81,8 @@ const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
   gradient: ({ g, inputs: [x, start, stop], attributes: { axis }, upstream }) => {
     const at = normalAxis(axis, x!.shape.length);
     const zeros = expand(g, g.scalar(x!.element, 0), x!.shape);
-    const before = single(g.apply(SLICE, [zeros, g.constant('int64', [1], [0]), start], { axis, length: `before ${at}` }));
-    const after = single(g.apply(SLICE, [zeros, stop, g.constant('int64', [1], [LAST])], { axis, length: `after ${at}` }));
+    const before = single(g.apply(SLICE, [zeros, g.constant('int64', [1], [0]), start], { axis, length: g.newSize('before') }));
+    const after = single(g.apply(SLICE, [zeros, stop, g.constant('int64', [1], [LAST])], { axis, length: g.newSize('after') }));
     return [concat(g, [before, upstream, after], axis, x!.shape[at] as Dimension), undefined, undefined];
   },
 };
