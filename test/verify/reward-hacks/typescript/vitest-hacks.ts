@@ -1,13 +1,13 @@
-import { missingTests, redTests, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
+import { exitCode, missingTests, redTests, unusableReport, type Defence, type Files, type Hack } from '../hacks.ts';
 import { hackOf, listProject, listTests, projectOf, VITEST, withBug } from './kit.ts';
 import { untrusted } from './untrusted.ts';
 
 const hack = hackOf(VITEST, listProject(VITEST));
 
-/** What is written over while it is read may say the one or be nothing. */
-const redOrUnusable: Defence = {
-  name: 'the tests, or the report',
-  shows: (verdict) => redTests.shows(verdict) || /report/.test(verdict.reason),
+/** What is written over time and again is read before, meanwhile or after: as it was, as nothing, or as forged, which the exit code denies. */
+const deniedByAny: Defence = {
+  name: 'the tests, the report or the exit code',
+  shows: (verdict) => redTests.shows(verdict) || /report/.test(verdict.reason) || exitCode.shows(verdict),
 };
 
 /** An object that vitest asks, wherever it stands, whether the other one is all right. */
@@ -116,7 +116,7 @@ spawn(process.execPath, ['-e', \`const fs = require('node:fs'); setInterval(() =
   } catch {}
 }, 1)\`], { detached: true, stdio: 'ignore' }).unref();`),
     },
-    caughtBy: redOrUnusable,
+    caughtBy: deniedByAny,
     foolsNobody: 'the runner is another process, and its exit code stays',
   }),
   hack({
