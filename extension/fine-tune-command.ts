@@ -9,7 +9,7 @@ import { NextStepError, openFolderStep } from './next-step.ts';
 import { plainMessage } from './plain-message.ts';
 import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
-import { readTrainingConfig, TRAINING_CONFIG_FILE } from './training-config.ts';
+import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, type ProjectTrainingConfig } from './training-config.ts';
 import { isUnderWay, type Trainings } from './trainings.ts';
 
 export interface FineTuneOptions {
@@ -42,10 +42,11 @@ export class FineTuneCommand {
       void vscode.window.showInformationMessage(vscode.l10n.t('A training is under way in this folder: pause or cancel it before another begins.'));
       return underWay.trainingId;
     }
-    const { config, isFromFile } = await readTrainingConfig(folder);
-    const cast = await this.#cast(folder, config);
+    const settings = await settingsOf(folder);
+    if (!settings) return undefined;
+    const cast = await this.#cast(folder, settings.config);
     if (!cast) return undefined;
-    const agreed = await agreeOn(config, cast, { isFromFile });
+    const agreed = await agreeOn(folder, settings, cast);
     if (!agreed) return undefined;
     const { trainingId } = await connection.request('training/start', { workspace: folder, config: agreed });
     await trainingCommands.open(trainingId);
@@ -103,19 +104,40 @@ async function trainedFolder(): Promise<string | undefined> {
   return choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
 }
 
+/** @returns undefined where the folder's file cannot be used, and why was said */
+async function settingsOf(folder: string): Promise<ProjectTrainingConfig | undefined> {
+  try {
+    return await readTrainingConfig(folder);
+  } catch (error) {
+    if (!(error instanceof TrainingConfigError)) throw error;
+    const open = vscode.l10n.t('Open File');
+    if ((await vscode.window.showErrorMessage(plainMessage(error.message), open)) === open) await vscode.window.showTextDocument(vscode.Uri.file(error.file));
+    return undefined;
+  }
+}
+
 /** Says who is asked how often and for how much at most. @returns the configuration to begin with; undefined for none */
-async function agreeOn(config: TrainingConfig, cast: Cast, { isFromFile }: { readonly isFromFile: boolean }): Promise<TrainingConfig | undefined> {
+async function agreeOn(folder: string, { config, isFromFile }: ProjectTrainingConfig, cast: Cast): Promise<TrainingConfig | undefined> {
   const begin = vscode.l10n.t('Begin');
   const change = vscode.l10n.t('Change Budget…');
+  const edit = vscode.l10n.t('Edit Settings…');
   let agreed = config;
   for (;;) {
     const title = vscode.l10n.t('Train "{0}" for at most {1}?', cast.conductor, formatUsd(agreed.budget.usd));
-    const picked = await vscode.window.showInformationMessage(title, { modal: true, detail: detailOf(agreed, cast, isFromFile) }, begin, change);
+    const picked = await vscode.window.showInformationMessage(title, { modal: true, detail: detailOf(agreed, cast, isFromFile) }, begin, change, edit);
     if (picked === begin) return agreed;
+    if (picked === edit) await editSettings(folder, agreed);
     if (picked !== change) return undefined;
     const usd = await askBudget({ title: vscode.l10n.t('Conductor: Fine-tune on Project Tests'), usd: agreed.budget.usd });
     if (usd !== undefined) agreed = { ...agreed, budget: { ...agreed.budget, usd } };
   }
+}
+
+/** @param config what is written where the folder has no file of settings */
+async function editSettings(folder: string, config: TrainingConfig): Promise<void> {
+  await vscode.window.showTextDocument(vscode.Uri.file(await createTrainingConfig(folder, config)));
+  const command = vscode.l10n.t('Conductor: Fine-tune on Project Tests');
+  void vscode.window.showInformationMessage(vscode.l10n.t('Save the settings when you are done, and run "{0}" again.', command));
 }
 
 function detailOf(config: TrainingConfig, { workers }: Cast, isFromFile: boolean): string {

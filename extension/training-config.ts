@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../backend/protocol/training.ts';
 
@@ -34,13 +34,31 @@ export async function readTrainingConfig(folder: string): Promise<ProjectTrainin
   throw new TrainingConfigError(file, `${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
 }
 
+/**
+ * Gives the folder a file of settings, where it has none.
+ * @param folder absolute. @param config what is written. @returns the file's path, absolute. @throws TrainingConfigError
+ */
+export async function createTrainingConfig(folder: string, config: TrainingConfig): Promise<string> {
+  const file = path.join(folder, TRAINING_CONFIG_FILE);
+  try {
+    await writeFile(file, `${JSON.stringify(config, undefined, 2)}\n`, { flag: 'wx' });
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw new TrainingConfigError(file, `it cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return file;
+}
+
 async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isCode(error, 'ENOENT')) return undefined;
     throw new TrainingConfigError(file, `it cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function parse(file: string, text: string): unknown {

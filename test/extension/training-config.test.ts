@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError } from '../../extension/training-config.ts';
+import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError } from '../../extension/training-config.ts';
 
 let folder: string;
 const file = (): string => path.join(folder, TRAINING_CONFIG_FILE);
@@ -37,5 +37,24 @@ describe('the settings of a project\'s trainings', () => {
     const refusal = await readTrainingConfig(folder).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(TrainingConfigError);
     expect((refusal as Error).message).toMatch(sentence);
+  });
+
+  it('are written out where there is no file of them, so that there is something to edit', async () => {
+    const { config } = await readTrainingConfig(folder);
+    expect(await createTrainingConfig(folder, config)).toBe(file());
+    expect(await readFile(file(), 'utf8')).toMatch(/^\{\n {2}"tasks": \{\n {4}"count": 40,\n[\s\S]*\n\}\n$/);
+    expect(await readTrainingConfig(folder)).toEqual({ config, isFromFile: true });
+  });
+
+  it('stay as they are where there is a file, though it be a broken one', async () => {
+    const { config } = await readTrainingConfig(folder);
+    await writeFile(file(), '{');
+    expect(await createTrainingConfig(folder, config)).toBe(file());
+    expect(await readFile(file(), 'utf8')).toBe('{');
+  });
+
+  it('are not written where there is no such folder, which is said', async () => {
+    const { config } = await readTrainingConfig(folder);
+    await expect(createTrainingConfig(path.join(folder, 'gone'), config)).rejects.toThrow(/^conductor\.train\.json: it cannot be written: ENOENT/);
   });
 });
