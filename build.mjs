@@ -11,6 +11,7 @@ import * as esbuild from 'esbuild';
 import { LANGUAGES } from './backend/verify/syntax/language.ts';
 import { packageOf } from './packaging/package-of.ts';
 import { fetchPackage } from './packaging/fetch-package.ts';
+import { settingsSchemas } from './packaging/settings-schemas.ts';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(root, 'dist');
@@ -272,11 +273,19 @@ export async function buildBundles({ minify = false, out = dist } = {}) {
   };
 }
 
+/** Puts the schemas of settings files where package.json names them. */
+export async function writeSchemas(out = dist) {
+  for (const [name, schema] of Object.entries(await settingsSchemas())) {
+    await writeWhole(path.join(out, 'schemas', name), JSON.stringify(schema));
+  }
+}
+
 /** Builds everything once, for this machine. @returns the size in bytes of each bundle, by its path from the root. */
 async function buildAll({ minify }) {
   const startedAt = new Date();
   await rm(BUILD_STAMP, { force: true });
   const { sizes } = await buildBundles({ minify });
+  await writeSchemas();
   await copyFiles(thisPlatform);
   await writeWhole(BUILD_STAMP, '');
   // A source that changed while the build ran is newer than what was built.
@@ -286,6 +295,7 @@ async function buildAll({ minify }) {
 
 /** Builds, and builds again whatever changes, until the process is ended. */
 async function watch() {
+  await writeSchemas();
   await copyFiles(thisPlatform);
   for (const [name, options] of Object.entries(bundles({ minify: false, out: dist }))) {
     const report = {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildBundles, copyFiles } from './build.mjs';
+import { buildBundles, copyFiles, writeSchemas } from './build.mjs';
 import { refuseForeignBinaries } from './packaging/binaries.ts';
 import { noticesOf, writeNotices } from './packaging/notices.ts';
 import { readmeInside } from './packaging/readme.ts';
@@ -89,6 +89,7 @@ if (unknown) {
 const stage = await mkdtemp(path.join(tmpdir(), 'conductor-package-'));
 try {
   const { packages } = await buildBundles({ minify: true, out: path.join(stage, 'dist') });
+  await writeSchemas(path.join(stage, 'dist'));
   await stageSources(stage);
   const made = [];
   for (const platform of platforms) made.push(await packageFor(platform, stage, packages));
