@@ -87,6 +87,21 @@ export function whole(text: string, option: string, { from, to }: { readonly fro
   throw new UsageError(`${option} takes a whole number from ${from} to ${to}, not "${text}".`);
 }
 
+/**
+ * Options that change what is done may not be taken for something else where they do nothing. `meant` has, of each such option, the actions
+ * of the command that it means something to.
+ * @throws UsageError
+ */
+export function checkOptions(
+  command: string, action: string, values: Readonly<Record<string, unknown>>, meant: Readonly<Record<string, readonly string[]>>,
+): void {
+  for (const [option, actions] of Object.entries(meant)) {
+    if (values[option] === undefined || actions.includes(action)) continue;
+    const others = actions.map((other) => `"${command} ${other}"`).join(', ');
+    throw new UsageError(`"${command} ${action}" takes no --${option}; ${others} ${actions.length > 1 ? 'do' : 'does'}.`);
+  }
+}
+
 /** `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, from where the user stands to a path in the workspace. */
 function fileRange(text: string, workspace: string, currentFolder: string): FileRange {
   const [, name = text, start, end] = /^(.+?)(?::(\d+)(?:-(\d+))?)?$/s.exec(text) ?? [];

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { formatMoney, formatWhen } from '../protocol/figures.ts';
 import type { RunSummary } from '../protocol/methods.ts';
-import { positive, readArguments, whole } from './arguments.ts';
+import { checkOptions, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { Consent } from './consent.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -61,7 +61,7 @@ export const runsCommand: Command = async (args, context) => {
     ...(values['max-usd'] !== undefined && { runUsd: positive(values['max-usd'], '--max-usd') }),
     ...(values['max-tokens'] !== undefined && { runTokens: whole(values['max-tokens'], '--max-tokens', { from: 1, to: Number.MAX_SAFE_INTEGER }) }),
   };
-  checkOptions(name, values);
+  checkOptions('runs', name, values, MEANT);
   const consent = new Consent(context.terminal, values);
   // Only who follows a run can be asked about it.
   const connect = () => context.connect(FOLLOWING.has(name) ? { confirm: consent.confirm } : {});
@@ -172,18 +172,11 @@ const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, a
 /** Actions that follow a run to its end. */
 const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
 
-/** Options that change what is done, and may not be taken for something else where they do nothing. @throws UsageError */
-function checkOptions(name: string, values: Partial<Record<keyof typeof OPTIONS, unknown>>): void {
-  const meant: Partial<Record<keyof typeof OPTIONS, readonly string[]>> = {
-    'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry'], 'step': ['retry'],
-    'worker': ['again'], 'conductor': ['again'], 'format': ['export'], 'out': ['export'],
-  };
-  for (const [option, names] of Object.entries(meant)) {
-    if (values[option as keyof typeof OPTIONS] !== undefined && !names.includes(name)) {
-      throw new UsageError(`"runs ${name}" takes no --${option}; ${names.map((other) => `"runs ${other}"`).join(', ')} ${names.length > 1 ? 'do' : 'does'}.`);
-    }
-  }
-}
+/** Which actions an option means something to. */
+const MEANT = {
+  'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry'], 'step': ['retry'],
+  'worker': ['again'], 'conductor': ['again'], 'format': ['export'], 'out': ['export'],
+} as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;
 
 function listLine({ runId, question, state, outcome, acceptedAt, usd, unpricedTokens, simulated }: RunSummary, { resultStyle }: Terminal): string {
   const ending = outcome ?? state;
