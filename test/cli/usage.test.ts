@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { usageOf } from '../../backend/cli/usage.ts';
+
+const optionsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][a-z-]+/g))].sort();
+
+it('names the options that docs/command-line.md has, command by command', async () => {
+  const document = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
+  const tables = new Map([...document.matchAll(/^\| `conductor (\w+)\b.*\n\|---\|---\|\n(?:\|.*\n)+/gm)].map(([table, command = '']) => [command, table]));
+  expect([...tables.keys()]).toEqual(['solve', 'runs', 'train', 'worker', 'verify', 'model', 'generate', 'logprobs', 'grad']);
+  for (const [command, table] of tables) {
+    const whole = table.includes('as with `logprobs`') ? table + tables.get('logprobs') : table;
+    const [usage = ''] = usageOf(command).split('\n\n');
+    expect(optionsIn(usage), command).toEqual(optionsIn(whole));
+  }
+});
