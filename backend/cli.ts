@@ -81,11 +81,12 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<boo
 const SAME_CTRL_C_MS = 1_000;
 
 /**
- * The first Ctrl+C asks the run to end; a second one ends the program without waiting for that. A build server that gives up on its job
+ * The first Ctrl+C asks what is under way to end; a second one ends the program without waiting for that. A build server that gives up on its job
  * says SIGTERM and means the same. A terminal that is closed does not: a run goes on in the backend.
  */
-function interruption(): AbortSignal {
+function interruption(): Pick<CommandContext, 'interrupted' | 'interruptMeans'> {
   const controller = new AbortController();
+  let answer = 'Cancelling';
   let firstAtMs = 0;
   const interrupt = (): void => {
     const nowMs = performance.now();
@@ -94,12 +95,12 @@ function interruption(): AbortSignal {
       return;
     }
     firstAtMs = nowMs;
-    terminal.say('Cancelling; press Ctrl+C again to leave without waiting.');
+    terminal.say(`${answer}; press Ctrl+C again to leave without waiting.`);
     controller.abort();
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  return controller.signal;
+  return { interrupted: controller.signal, interruptMeans: (doing) => (answer = doing) };
 }
 
 /** Beside this file in the sources and among the bundles, with its ending. */
@@ -137,7 +138,7 @@ const context: CommandContext = {
   terminal,
   environment: process.env,
   currentFolder: process.cwd(),
-  interrupted: interruption(),
+  ...interruption(),
   standardInput: () => process.stdin,
   writeWhole: replaceFile,
   openVerification,

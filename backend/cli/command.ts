@@ -48,6 +48,8 @@ export interface CommandContext {
   readonly localSettings: () => Promise<LocalSettings>;
   /** Aborts at the first Ctrl+C; a command that it ends throws its reason. */
   readonly interrupted: AbortSignal;
+  /** Says what the first Ctrl+C does from now on, in the word that it is answered with; `Cancelling` until then. */
+  readonly interruptMeans: (doing: string) => void;
 }
 
 /** @returns the exit code. @throws UsageError, or any error with a sentence for people. */

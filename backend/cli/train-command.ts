@@ -61,6 +61,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
     throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');
   }
+  interrupted.throwIfAborted();
   const { trainingId } = await client.request('training/start', { workspace, config });
   return await followTraining(client, trainingId, values, context);
 };
@@ -126,6 +127,7 @@ async function showTasks(client: BackendClient, trainingId: string, { json }: Pi
 
 const resume: Action = async (client, trainingId, values, context) => {
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
+  // It is no longer paused when this is answered; should it be paused then, it is so anew.
   await client.request('training/resume', { trainingId, ...(maxUsd !== undefined && { maxUsd }) });
   return await followTraining(client, trainingId, values, context);
 };
@@ -153,7 +155,7 @@ const curves: Action = async (client, trainingId, _values, { terminal }) => {
 };
 
 /** Until nothing more happens by itself. The first Ctrl+C pauses the training. */
-const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted }) => {
+const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted, interruptMeans }) => {
   const printer = json ? undefined : new TrainingPrinter(terminal);
   const ended = Promise.withResolvers<Training>();
   let followed: Training | undefined;
@@ -168,11 +170,10 @@ const followTraining: Action = async (client, trainingId, { json }, { terminal, 
   });
   const pause = (): void => void client.request('training/pause', { trainingId }).catch(ended.reject);
   try {
-    const now = await client.request('training/subscribe', { trainingId });
-    // One that was paused a moment ago is on its way.
-    if (now.state === 'paused') followed = now;
-    else take(now);
+    take(await client.request('training/subscribe', { trainingId }));
+    interruptMeans('Pausing');
     interrupted.addEventListener('abort', pause, { once: true });
+    if (interrupted.aborted) pause();
     const gone = client.closed.then(() => {
       throw new Error(`The connection to the backend closed; the training goes on when it next starts: conductor train follow ${trainingId}`);
     });

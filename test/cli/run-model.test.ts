@@ -41,6 +41,7 @@ async function score(options: readonly string[], ask?: (question: string) => boo
     deviceProbe: withGpu,
     localSettings: async () => localSettingsSchema.parse(local),
     interrupted: new AbortController().signal,
+    interruptMeans: () => {},
   };
   const code = await logprobsCommand(['--model', modelFolder('qwen3-tiny'), '--input', '-', ...options], context);
   return { code, said, results };
