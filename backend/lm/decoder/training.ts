@@ -103,7 +103,7 @@ export function trainTokens(
   let above: readonly Tensor[] = [];
   for (let layer = decoder.config.layers - 1; layer >= 0; layer -= 1) {
     const after = allOf(g, [upstream, ...above]);
-    const x = barrier(g, before[layer]!, [after]);
+    const x = barrier(g, before[layer]!, after);
     const again = { ...pass(causalAttention), onProjected: notes?.recall(after) };
     const parameters = trained.layers[layer] ?? [];
     const [ofX, ...ofParameters] = gradients(g, decoder.layer(g, x, layer, again), [x, ...parameters], upstream);
@@ -132,7 +132,7 @@ class ProjectionNotes {
 
   /** Not before `after` is there: what is computed of it again would otherwise be computed, and kept, on the way forward. */
   recall(after: Tensor): OnProjected {
-    return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, [after]), again);
+    return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, after), again);
   }
 }
 

@@ -299,7 +299,7 @@ const CHECKS: readonly Check[] = [
     build: (draft) => {
       const [x, y] = [draft.variable(draft.sizes(2)), draft.variable(draft.sizes(3))];
       const square = multiply(draft.g, y, y);
-      return [barrier(draft.g, multiply(draft.g, x, x), [square, draft.indices([], 3)]), square];
+      return [barrier(draft.g, multiply(draft.g, x, x), square), square];
     },
   },
   {

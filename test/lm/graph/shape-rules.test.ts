@@ -80,7 +80,7 @@ describe('what does not fit is refused while the graph is built', () => {
     ['float32[3] is no weight for the last axis of float32[2, 4].', (g, of) => rmsNorm(g, of([2, 4]), of([3]), 1e-6)],
     ['rmsNorm needs the size of the last axis of float32[2, n].', (g, of) => rmsNorm(g, of([2, 'n']), of(['n']), 1e-6)],
     ['rotary needs [batch, heads, sequence, size], not float32[2, 4].', (g, of) => rotary(g, of([2, 4]), of([2, 1], 'int64'), of([3, 2]), of([3, 2]))],
-    ['barrier needs an axis; float32[] has none.', (g, of) => barrier(g, of([]), [of([2])])],
+    ['barrier needs an axis; float32[] has none.', (g, of) => barrier(g, of([]), of([2]))],
     ['float32[2, 32], uint8[4, 1, 16], float32[8] are not numbers, blocks and scales for a weight [4, 32] in 4 bits.', (g, of) =>
       linearQuantized(g, of([2, 32]), of([4, 1, 16], 'uint8'), of([8]), { rows: 4, columns: 32, bits: 4, blockSize: 32, accuracyLevel: 0 })],
   ])('%s', (sentence, how) => {

@@ -144,7 +144,7 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
   }),
   // The weight itself is frozen. The barrier has it unpacked when it is needed; else onnxruntime would do it while it loads, and keep it.
   gradient: ({ g, inputs: [, blocks, scales], attributes, upstream }) => [
-    gemm(g, upstream, unpack(g, barrier(g, blocks!, [upstream]), scales!, attributes)),
+    gemm(g, upstream, unpack(g, barrier(g, blocks!, upstream), scales!, attributes)),
     undefined,
     undefined,
   ],
