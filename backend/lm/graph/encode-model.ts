@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Body, FileRange, Graph, Operation, Tensor } from './graph.ts';
 import { bfloat16Bits, float16Bits } from './half-precision.ts';
 import type { OnnxAttribute, OnnxNode } from './onnx-node.ts';
-import { bodiesOf, onnxOf, readInputs } from './onnx-of.ts';
+import { bodiesOf, forwardInputs, onnxOf } from './onnx-of.ts';
 import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
 
@@ -121,7 +121,7 @@ class Live {
       if (!operation.outputs.some((output) => this.#used.has(output))) continue;
       live.push(operation);
       bodiesOf(operation).forEach((body) => this.#visit(body));
-      readInputs(operation).forEach((input) => input && this.#use(input));
+      forwardInputs(operation).forEach((input) => input && this.#use(input));
     }
     this.#operations.set(graph, live.reverse());
   }
@@ -182,7 +182,7 @@ class ModelWriter {
       message(writer, 5, (initializer) => writeTensor(initializer, name, operand, operand.values));
       return name;
     });
-    const inputs = readInputs(operation).map((input) => (input ? this.#names.of(input) : ''));
+    const inputs = forwardInputs(operation).map((input) => (input ? this.#names.of(input) : ''));
     message(writer, 1, (node) => this.#node(node, onnx, [...inputs, ...operands], operation.outputs.map((output) => this.#names.of(output))));
   }
 
@@ -238,7 +238,7 @@ function writeTensor(writer: BinaryWriter, name: string, type: TensorType, value
   writer.uint32(tag(9, WireType.LengthDelimited)).bytes(rawBytes(type.element, values));
 }
 
-/** onnxruntime reads the bytes itself, below the folder `/` (`OnnxSession` sets it): the path loses its leading slash. */
+/** onnxruntime reads the bytes itself, below the folder `/` (`Session` sets it): the path loses its leading slash. */
 function writeExternalTensor(writer: BinaryWriter, name: string, type: TensorType, { file, offset, byteLength }: FileRange): void {
   writeHead(writer, name, type);
   for (const [key, value] of [['location', file.replace(/^\//, '')], ['offset', `${offset}`], ['length', `${byteLength}`]] as const) {

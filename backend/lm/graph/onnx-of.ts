@@ -7,7 +7,7 @@ export function onnxOf({ op, inputs, outputs, attributes }: Operation): OnnxNode
 }
 
 /** The inputs that an operation computes with. */
-export const readInputs = ({ op, inputs }: Operation): readonly (Tensor | undefined)[] => inputs.slice(0, op.reads);
+export const forwardInputs = ({ op, inputs }: Operation): readonly (Tensor | undefined)[] => inputs.slice(0, op.forwardInputs);
 
 /** The graphs inside an operation: of a loop or a branch. */
 export function bodiesOf(operation: Operation): Body[] {

@@ -208,7 +208,7 @@ describe('a new size', () => {
     expect(new Set([g.newSize('n'), body.newSize('n'), new Graph(body).newSize('n'), g.newSize('m')]).size).toBe(4);
   });
 
-  it('is what each gradient of a slice adds zeros of', async () => {
+  it("gives each slice's gradient size names of its own", async () => {
     // Two sizes of one name would let onnxruntime put one in the place of the other.
     const g = new Graph();
     const x = g.input('x', 'float32', ['n', 2]);

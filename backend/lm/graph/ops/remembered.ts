@@ -10,7 +10,7 @@ const REMEMBERED: Op<void> = {
     return [kept!];
   },
   onnx: () => ({ type: 'Identity' }),
-  reads: 1,
+  forwardInputs: 1,
   gradient: ({ upstream }) => [undefined, upstream],
 };
 
