@@ -33,7 +33,7 @@ async function lossAndGradients(model: GoldenModel, wanted: readonly string[], {
   const { config } = checkpoint;
   const g = new Graph();
   const weights = new DecoderWeights(g, checkpoint, {
-    device: 'cpu', compute: 'float32', adapters: adapter !== undefined, trainable: new Set(trainable),
+    device: 'cpu', compute: 'float32', adapters: adapter !== undefined, trainable: new Set(trainable), repackWeights: form === 'repacked',
   });
   const decoder = new Decoder(config, weights, rotaryTables(g, config, CONTEXT, 'float32'));
   const ids = g.input('ids', 'int64', ['sequences', 'width']);
@@ -55,7 +55,7 @@ async function lossAndGradients(model: GoldenModel, wanted: readonly string[], {
     feeds[name] = float32s(stored.shape, await readTensor(stored));
   }
   const named = Object.fromEntries(wanted.map((name, index) => [`gradient of ${name}`, outputs[index] as Tensor]));
-  const session = await Session.open(g, { loss, ...named }, { device: 'cpu', threads: 1 });
+  const session = await Session.open(g, { loss, ...named }, { device: 'cpu', threads: 1, repackWeights: form === 'repacked' });
   try {
     const results = await session.run(feeds, ['loss', ...Object.keys(named)]);
     const numbers = (name: string): Float32Array => results[name]?.data as Float32Array;
