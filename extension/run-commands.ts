@@ -8,9 +8,10 @@ import type { BackendConnection } from './backend-connection.ts';
 import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from './code-blocks.ts';
 import type { LookedAt } from './looking-at.ts';
-import { manageTrustStep, NextStepError, solveStep } from './next-step.ts';
+import { NextStepError, solveStep } from './next-step.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainLabel } from './plain-message.ts';
+import { requireTrust } from './require-trust.ts';
 import { leaveRunFor } from './run-for-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
@@ -43,7 +44,7 @@ export class RunCommands {
     const { connection, runs } = this.#options;
     const goesOn = (run: RunSnapshot): boolean => run.state !== 'running';
     const run = runId === undefined ? this.#openRun(goesOn, vscode.l10n.t('No run is open that could go on.')) : await this.#snapshot(runId);
-    requireTrust(run);
+    requireTrust(run.request.workspace);
     const budget = run.state === 'stopped' ? await askRunBudget(run) : {};
     if (!budget) return;
     await connection.request('run/resume', { runId: run.runId, budget });
@@ -54,7 +55,7 @@ export class RunCommands {
   async retryStep(place?: RetriedStep): Promise<void> {
     const over = (run: RunSnapshot): boolean => isOver(run.state);
     const run = place ? await this.#snapshot(place.runId) : this.#openRun(over, vscode.l10n.t('No run is open that is over.'));
-    requireTrust(run);
+    requireTrust(run.request.workspace);
     const picked = place ?? (await pickStep(run));
     if (!picked) return;
     const { round, step } = picked;
@@ -177,12 +178,6 @@ export interface RetriedStep {
   readonly runId: string;
   readonly round: number;
   readonly step: number;
-}
-
-/** Nothing of a project is read or run in VS Code's Restricted Mode, whoever asked before. */
-function requireTrust({ request }: RunSnapshot): void {
-  if (request.workspace === undefined || vscode.workspace.isTrusted) return;
-  throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'), manageTrustStep());
 }
 
 async function isRemovalMeant(question: string): Promise<boolean> {

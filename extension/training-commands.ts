@@ -4,7 +4,8 @@ import type { TrainingSummary } from '../backend/protocol/training.ts';
 import type { BackendConnection } from './backend-connection.ts';
 import type { PanelStateSource } from './panel-state.ts';
 import { plainMessage } from './plain-message.ts';
-import { askBudget } from './training-budget.ts';
+import { requireTrust } from './require-trust.ts';
+import { askTrainingLimits } from './training-budget.ts';
 import type { Trainings } from './trainings.ts';
 
 export interface TrainingCommandOptions {
@@ -33,8 +34,7 @@ export class TrainingCommands {
         await connection.request('training/pause', { trainingId });
         return;
       case 'resume':
-        await connection.request('training/resume', { trainingId });
-        return;
+        return this.#resume(trainingId);
       case 'raiseBudget':
         return this.#raiseBudget(trainingId);
       case 'cancel':
@@ -52,14 +52,27 @@ export class TrainingCommands {
     }
   }
 
+  /** Where a limit stopped it, with a higher one: it would stop at the same call again. */
+  async #resume(trainingId: string): Promise<void> {
+    const training = this.#known(trainingId);
+    if (training?.stopped) return this.#raiseBudget(trainingId);
+    requireTrust(training?.workspace);
+    await this.#options.connection.request('training/resume', { trainingId });
+  }
+
   /** Goes on with what the training may cost from now on. */
   async #raiseBudget(trainingId: string): Promise<void> {
-    const { connection, trainings } = this.#options;
-    const training = trainings.list.find((one) => one.trainingId === trainingId);
+    const training = this.#known(trainingId);
     if (!training) return;
-    const { maxUsd, spentUsd } = training;
-    const usd = await askBudget({ title: vscode.l10n.t('Conductor: Raise the Budget of a Training'), usd: 2 * maxUsd, spent: spentUsd });
-    if (usd !== undefined) await connection.request('training/resume', { trainingId, maxUsd: usd });
+    requireTrust(training.workspace);
+    const budget = await askTrainingLimits(training);
+    if (budget) await this.#options.connection.request('training/resume', { trainingId, budget });
+  }
+
+  #known(trainingId: string): Pick<TrainingSummary, 'workspace' | 'stopped' | 'maxUsd'> | undefined {
+    const { list, open } = this.#options.trainings;
+    if (open?.trainingId === trainingId) return { ...open, maxUsd: open.config.budget.usd };
+    return list.find((one) => one.trainingId === trainingId);
   }
 
   /** Says that a training is over or paused, where nobody sees it in the panel. */

@@ -3,7 +3,7 @@ import { answerOf, type RoundView, type RunSnapshot, type StepView } from '../ba
 import { passCount } from '../backend/protocol/test-changes.ts';
 import type { Verdict } from '../backend/protocol/verdict.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
-import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
+import type { StopLimit } from '../backend/protocol/worker-config.ts';
 import type { IconName, Tone } from './controls.tsx';
 import { list } from './language.ts';
 
@@ -36,12 +36,14 @@ export function stageOf(run: RunSnapshot): Stage {
   }
 }
 
-function stoppedWords(limit: BudgetLimit | undefined): string {
+function stoppedWords(limit: StopLimit | undefined): string {
   switch (limit) {
     case 'runTokens': return l10n.t('Stopped by its token limit');
     case 'dayTokens': return l10n.t('Stopped by the day’s token limit');
     case 'dayUsd': return l10n.t('Stopped by the day’s budget');
     case 'runUsd':
+    case 'usd':
+    case 'tokens':
     case undefined: return l10n.t('Stopped by the budget');
   }
 }

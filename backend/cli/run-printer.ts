@@ -214,6 +214,8 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
 function goesOnWith({ runId, stoppedBy }: Pick<RunSnapshot, 'runId' | 'stoppedBy'>): string {
   switch (stoppedBy) {
     case undefined: return '';
+    case 'usd':
+    case 'tokens': return ' It goes on with its training.';
     case 'runUsd': return ` It goes on with: conductor runs resume ${runId} --max-usd N`;
     case 'runTokens': return ` It goes on with: conductor runs resume ${runId} --max-tokens N`;
     case 'dayUsd':

@@ -1,3 +1,4 @@
+import { raisedLimit } from '../protocol/budget-limits.ts';
 import { formatElapsed, formatMoney, formatUsd, plural } from '../protocol/figures.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
@@ -57,10 +58,10 @@ export class TrainingPrinter {
 
   /** How it ended, and what to do now. */
   end(training: Training): void {
-    const { trainingId, state, message, making, spentUsd, unpricedTokens, comparison } = training;
+    const { trainingId, state, message, stopped, making, spentUsd, unpricedTokens, comparison } = training;
     for (const line of comparisonLines(training)) this.#terminal.say(line);
     this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
-    if (state === 'paused' || state === 'failed') this.#terminal.say(`It goes on with: conductor train resume ${trainingId}`);
+    if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));
     if (state === 'completed' && comparison) this.#terminal.say(`To plan with what was trained: conductor train adopt ${trainingId}`);
   }
 
@@ -70,6 +71,16 @@ export class TrainingPrinter {
     this.#terminal.say(`${taskCounts(notes)} Which, and why: conductor train show ${trainingId} --tasks`);
     for (let index = 0; index < training.metrics.length; index += 1) this.#terminal.say(stepLine(training, index));
     this.end(training);
+  }
+}
+
+function goesOnWith({ trainingId, stopped }: Pick<Training, 'trainingId' | 'stopped'>): string {
+  const resume = `conductor train resume ${trainingId}`;
+  if (!stopped) return `It goes on with: ${resume}`;
+  switch (stopped.by) {
+    case 'usd': return `It goes on with: ${resume} --max-usd ${raisedLimit(stopped)}`;
+    case 'tokens': return `It goes on with: ${resume} --max-tokens ${raisedLimit(stopped)}`;
+    default: return `Raise "${stopped.by}" in workers.json; then it goes on with: ${resume}`;
   }
 }
 

@@ -9,6 +9,9 @@ const UNPRICED_TOKENS_PER_USD = 400_000;
 /** The most tokens that workers without a known price may use where so many dollars may be spent. */
 export const unpricedTokensFor = (usd: number): number => Math.floor(usd * UNPRICED_TOKENS_PER_USD);
 
+/** The fewest dollars that stand for so many tokens of workers without a known price. */
+export const usdForUnpriced = (tokens: number): number => tokens / UNPRICED_TOKENS_PER_USD;
+
 /**
  * A limit that is worth going on with, in dollars or in whole tokens: twice the one that stopped a run, and where its next call `needed` more
  * than that, half as much again as that call, so that it is not the last one. In two figures, rounded up.

@@ -9,7 +9,8 @@ import type { RunSnapshot } from './run-snapshot.ts';
 import { suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
 import {
-  taskNotesSchema, trainingCheckSchema, trainingConfigSchema, trainingEventSchema, trainingSchema, trainingSummarySchema, wholeRolloutSchema,
+  taskNotesSchema, trainingCheckSchema, trainingConfigSchema, trainingEventSchema, trainingLimitsSchema, trainingSchema, trainingSummarySchema,
+  wholeRolloutSchema,
 } from './training.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, budgetSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
@@ -306,8 +307,8 @@ export const clientRequests = {
   'training/rollout': { params: trainingRef.extend({ runId }), result: wholeRolloutSchema },
   /** Stops at once, and frees the model; nothing that was paid for is lost. */
   'training/pause': { params: trainingRef, result: nothing },
-  /** `maxUsd`: what all of it may cost from now on, what is spent included. */
-  'training/resume': { params: trainingRef.extend({ maxUsd: z.number().positive().optional() }), result: nothing },
+  /** `budget`: limits that it is held by from now on, what is spent included; one that is under way goes on with them. */
+  'training/resume': { params: trainingRef.extend({ budget: trainingLimitsSchema.optional() }), result: nothing },
   'training/cancel': { params: trainingRef, result: nothing },
   /** Has the Conductor plan with what was trained. */
   'training/adopt': { params: trainingRef, result: trainingSchema },

@@ -3,7 +3,7 @@ import { planSchema } from './plan.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
-import { budgetLimitSchema, budgetSchema, workerConfigSchema } from './worker-config.ts';
+import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
  * Everything that can happen to a run, in the past tense. The journal stores these events, the backend sends them to its clients, and
@@ -193,8 +193,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('run.stopped'),
     reason: z.enum(['budget']),
-    /** Which limit does not hold the next call; absent for a training's. */
-    limit: budgetLimitSchema.optional(),
+    /** Which limit does not hold the next call; absent in runs of an earlier version. */
+    limit: stopLimitSchema.optional(),
     /** The lowest limit that would hold that call, in its unit. */
     needed: z.number().nonnegative().optional(),
     message: z.string(),

@@ -7,7 +7,7 @@ import { NO_USAGE, addUsage, totalTokens } from './token-counts.ts';
 import type { Cost, Usage } from './usage.ts';
 import { isVerified } from './verdict-facts.ts';
 import type { Verdict } from './verdict.ts';
-import type { Budget, BudgetLimit, WorkerConfig } from './worker-config.ts';
+import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 
 /*
  * A run as a person sees it: the fold of its events. The panel, the command line, resuming and the history all read this one form.
@@ -130,7 +130,7 @@ export interface RunSnapshot {
   /** The last word on the run: why it waits, stopped, failed, or how it ended. */
   readonly message?: string;
   /** The limit that the run stopped at. */
-  readonly stoppedBy?: BudgetLimit;
+  readonly stoppedBy?: StopLimit;
   /** The lowest limit that it could go on with. */
   readonly needed?: number;
   /** Limits that were nearly spent, since the run began or somebody last resumed it. */

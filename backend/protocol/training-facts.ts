@@ -20,11 +20,12 @@ export const isTrainingOver = (state: string): boolean => state === 'completed' 
 /** The training after one more change. One that is in it already changes nothing, so replays are harmless. */
 export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
   if (seq <= training.seq) return training;
-  const { metrics, progress, making, rollouts, ...replaced } = change;
+  const { metrics, progress, making, stopped, rollouts, ...replaced } = change;
   return {
     ...training, ...replaced, seq, updatedAt: at,
     ...(progress !== undefined && { progress: progress ?? undefined }),
     ...(making !== undefined && { making: making ?? undefined }),
+    ...(stopped !== undefined && { stopped: stopped ?? undefined }),
     ...(metrics && { metrics: [...training.metrics.slice(0, metrics.after), ...metrics.told] }),
     ...(rollouts && { rollouts: withRollouts(training.rollouts, rollouts) }),
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { testImageName } from './test-command.ts';
+import { budgetOverrideSchema, stopLimitSchema } from './worker-config.ts';
 
 /*
  * A training of the Conductor on this machine: what it is made with, and how it stands. The defaults of the algorithm are those of the
@@ -9,6 +10,16 @@ import { testImageName } from './test-command.ts';
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
 const count = z.number().int().min(1);
+
+/**
+ * What a training is held by, instead of the day's limits: `usd` and `tokens` are the most that all rollouts together may cost, in whatever
+ * processes; the others hold a single rollout, and take the place of those in workers.json.
+ */
+const limits = { usd: positive, tokens: count, ...budgetOverrideSchema.pick({ runUsd: true, runTokens: true }).shape };
+
+/** Limits that a training goes on with instead of those that it had. */
+export const trainingLimitsSchema = z.strictObject(limits).partial();
+export type TrainingLimits = z.infer<typeof trainingLimitsSchema>;
 
 /**
  * What is made of a project: a function that was emptied is written again, a bug of one word or sign is repaired, the change of a commit
@@ -87,8 +98,8 @@ export const trainingConfigSchema = z.strictObject({
     /** Plans for each held-out task, of each of the two that are compared. */
     samples: count.max(64).default(4),
   }).prefault({}),
-  /** Of all rollouts together. Nothing is begun that could go beyond. Of workers without a known price the dollars hold the tokens: `unpricedTokensFor`. */
-  budget: z.strictObject({ usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),
+  /** Nothing is begun that could go beyond. Of workers without a known price the dollars hold the tokens: `unpricedTokensFor`. */
+  budget: z.strictObject({ ...limits, usd: positive.default(10), tokens: count.default(20_000_000) }).prefault({}),
   /** Rollouts under way at once. */
   parallel: count.max(64).default(8),
 });
@@ -132,6 +143,10 @@ const makingSchema = z.object({
 
 const progressSchema = z.object({ done: z.number().int(), of: z.number().int() });
 
+/** The limit that a training stopped at, in dollars or tokens, and the lowest that its next call could be made with. */
+const stoppedSchema = z.object({ by: stopLimitSchema, limit: z.number(), needed: z.number() });
+export type StoppedTraining = z.infer<typeof stoppedSchema>;
+
 /** A sampled plan of a step, short enough for a list; `training/rollout` has the whole of it. */
 export const rolloutSchema = z.object({
   /** The run that it is. */
@@ -162,10 +177,14 @@ export const trainingSchema = z.object({
   model: z.string(),
   /** SHA-256 of the model's weights, where they change with versions of Conductor. */
   base: z.string().optional(),
+  /** Who does what is planned, from the beginning to the end; absent in trainings of an earlier version. */
+  pool: z.array(z.object({ id: z.string(), model: z.string() })).optional(),
   config: trainingConfigSchema,
   state: trainingStateSchema,
   /** One sentence: what is under way, why it waits, or how it ended. */
   message: z.string(),
+  /** Where it is paused because of a limit. */
+  stopped: stoppedSchema.optional(),
   startedAt: z.number(),
   updatedAt: z.number(),
   tasks: z.object({ train: z.number().int(), heldOut: z.number().int() }),
@@ -215,6 +234,8 @@ export const trainingChangeSchema = z.object({
   progress: progressSchema.nullable().optional(),
   /** Null once they are made. */
   making: makingSchema.nullable().optional(),
+  /** Null once it goes on. */
+  stopped: stoppedSchema.nullable().optional(),
   /** Of the steps behind the first `after`; what was known of later ones is replaced. */
   metrics: z.object({ after: z.number().int(), told: z.array(stepMetricsSchema) }).optional(),
   /** New, or news of ones that are known; those of another step replace them all. */
@@ -230,7 +251,7 @@ export type TrainingEvent = z.infer<typeof trainingEventSchema>;
 export const trainingSummarySchema = z.object({
   ...trainingSchema.pick({
     trainingId: true, workspace: true, conductor: true, model: true, state: true, message: true, startedAt: true, updatedAt: true, step: true,
-    spentUsd: true, unpricedTokens: true, adopted: true, simulated: true,
+    spentUsd: true, unpricedTokens: true, stopped: true, adopted: true, simulated: true,
   }).shape,
   steps: z.number().int(),
   maxUsd: z.number(),
@@ -239,10 +260,12 @@ export type TrainingSummary = z.infer<typeof trainingSummarySchema>;
 
 export function trainingSummaryOf(training: Training): TrainingSummary {
   const {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, adopted, simulated, config: { steps, budget },
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, stopped, adopted, simulated,
+    config: { steps, budget },
   } = training;
   return {
-    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, adopted, simulated, steps, maxUsd: budget.usd,
+    trainingId, workspace, conductor, model, state, message, startedAt, updatedAt, step, spentUsd, unpricedTokens, ...(stopped && { stopped }), adopted, simulated, steps,
+    maxUsd: budget.usd,
   };
 }
 

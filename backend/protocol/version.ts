@@ -2,7 +2,7 @@
  * The contract's version. MAJOR changes when an older peer would misread a message; MINOR when something was added that an older
  * peer may ignore.
  */
-export const PROTOCOL_VERSION = { major: 2, minor: 4 } as const;
+export const PROTOCOL_VERSION = { major: 3, minor: 0 } as const;
 
 export interface ProtocolVersion {
   readonly major: number;

@@ -97,6 +97,10 @@ export type Budget = z.infer<typeof budgetSchema>;
 export const budgetLimitSchema = z.enum(['runUsd', 'runTokens', 'dayUsd', 'dayTokens']);
 export type BudgetLimit = z.infer<typeof budgetLimitSchema>;
 
+/** Names of the limits that a run can stop at: `usd` and `tokens` are those of the training whose rollout it is, of all of them together. */
+export const stopLimitSchema = z.enum(['usd', 'tokens', ...budgetLimitSchema.options]);
+export type StopLimit = z.infer<typeof stopLimitSchema>;
+
 /** Limits of one run instead of the file's. Not `budgetSchema.partial()`: that would fill in the defaults. */
 export const budgetOverrideSchema = z.strictObject({ runUsd: usd, runTokens: tokens, dayUsd: usd, dayTokens: tokens }).partial();
 

@@ -1,4 +1,4 @@
-import type { BudgetLimit } from '../protocol/worker-config.ts';
+import type { StopLimit } from '../protocol/worker-config.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 
 /** No run has this id. */
@@ -12,13 +12,13 @@ export class RunNotFoundError extends Error {
   }
 }
 
-/** A limit of the run, or of the day, does not hold the next call. Nothing was sent. */
+/** A limit of the run, of the day or of the training does not hold the next call. Nothing was sent. */
 export class LimitReachedError extends BudgetSpentError {
-  readonly limit: BudgetLimit;
+  readonly limit: StopLimit;
   /** The lowest limit that would hold the call: dollars or tokens. */
   readonly needed: number;
 
-  constructor({ limit, needed, scope, message }: { limit: BudgetLimit; needed: number; scope: string; message: string }) {
+  constructor({ limit, needed, scope, message }: { limit: StopLimit; needed: number; scope: string; message: string }) {
     super(scope, message);
     this.limit = limit;
     this.needed = needed;

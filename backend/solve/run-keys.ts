@@ -10,9 +10,13 @@ export interface RunKeysOptions {
   readonly signal: AbortSignal;
   /** A run that goes on after a restart waits for a client with the key; one that a person just started fails and says so. */
   readonly patient: boolean;
-  /** Tells that a key is waited for; resolves when that has to be told again. */
-  readonly onWaiting: (message: string) => Promise<void>;
+  /** Tells which key is waited for; resolves when that has to be told again. */
+  readonly onWaiting: (name: string) => Promise<void>;
 }
+
+/** @param command what a client on a command line runs to go on */
+export const waitingForKey = (name: string, command: string): string =>
+  `Waiting for the key ${name}: open VS Code, or run "${command}" with ${name} in the environment.`;
 
 /**
  * The keys of a run's calls. They come from the clients and stay in memory for as long as the run lasts, so that a window may be closed
@@ -51,8 +55,7 @@ export class RunKeys {
         }
         return value || undefined;
       },
-      onNobody: () =>
-        onWaiting(`Waiting for the key ${name}: open VS Code, or run "conductor runs resume" with ${name} in the environment.`),
+      onNobody: () => onWaiting(name),
     });
   }
 }

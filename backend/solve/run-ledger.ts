@@ -1,9 +1,8 @@
 import type { Budget as JournalBudget, BudgetScope, ReservationAnswer } from '../journal/budget.ts';
-import { unpricedTokensFor } from '../protocol/budget-limits.ts';
+import { unpricedTokensFor, usdForUnpriced } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Budget, BudgetLimit } from '../protocol/worker-config.ts';
-import { BudgetSpentError } from '../workers/errors.ts';
+import type { Budget, BudgetLimit, StopLimit } from '../protocol/worker-config.ts';
 import type { Asked, Ledger, Reservation } from '../workers/ledger.ts';
 import { LimitReachedError } from './errors.ts';
 
@@ -12,7 +11,7 @@ export interface RunLedgerOptions {
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Of the training that the run is a rollout of. */
+  /** Of the training that the run is a rollout of. Its limits are read for each call: they may be raised meanwhile. */
   readonly training?: BudgetScope | undefined;
 }
 
@@ -22,8 +21,9 @@ export function unpricedScope({ name, limitUsd }: BudgetScope): BudgetScope {
 }
 
 /**
- * Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. One that nobody sends a
- * bill for is held by nothing: a model of this machine goes on when the money is spent, and takes nothing of it.
+ * Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. A rollout's is held by its
+ * training's instead of the day's: what that may cost was agreed to by itself. One that nobody sends a bill for is held by nothing: a model of
+ * this machine goes on when the money is spent, and takes nothing of it.
  */
 export class RunLedger implements Ledger {
   readonly #options: RunLedgerOptions;
@@ -41,12 +41,9 @@ export class RunLedger implements Ledger {
 
   #scopes({ usd }: Asked): BudgetScope[] {
     const { run: { runId, budget: limits }, now, training } = this.#options;
-    return [
-      runScope(runId, limits),
-      dayScope(limits, now()),
-      ...(training ? [training] : []),
-      ...(training && usd === undefined ? [unpricedScope(training)] : []),
-    ];
+    const run = runScope(runId, limits);
+    if (!training) return [run, dayScope(limits, now())];
+    return [run, training, ...(usd === undefined ? [unpricedScope(training)] : [])];
   }
 }
 
@@ -68,24 +65,20 @@ export function localDay(at: number): string {
 
 function refusal(
   { scope, unit, limit, spent, reserved, asked }: Extract<ReservationAnswer, { granted: false }>, { training }: RunLedgerOptions,
-): BudgetSpentError {
+): LimitReachedError {
   const amount = (value: number): string => (unit === 'usd' ? formatUsd(value) : `${formatTokens(value)} tokens`);
   const aside = reserved > 0 ? ` and ${amount(reserved)} set aside for calls under way` : '';
   const over = `does not hold the next call, which may take ${amount(asked)}: ${amount(spent)} are spent${aside}.`;
-  if (training && scope === training.name) {
-    return new BudgetSpentError(scope, `The budget of this training (${amount(limit)}) ${over} Go on with a larger one.`);
-  }
+  const needed = spent + reserved + asked;
+  const refused = (stopLimit: StopLimit, whose: string, atLeast = needed): LimitReachedError =>
+    new LimitReachedError({
+      limit: stopLimit, needed: atLeast, scope, message: `The budget of ${whose} ${over} Resume the ${training ? 'training' : 'run'} with a higher limit.`,
+    });
+  if (training && scope === training.name) return refused(unit, `this training (${amount(limit)})`);
   if (training && scope === unpricedScope(training).name) {
-    const dollars = formatUsd(training.limitUsd ?? 0);
-    return new BudgetSpentError(
-      scope, `The budget of this training (${dollars}, which is ${amount(limit)} where no price is known) ${over} Go on with a larger one.`,
-    );
+    return refused('usd', `this training (${formatUsd(training.limitUsd ?? 0)}, which is ${amount(limit)} where no price is known)`, usdForUnpriced(needed));
   }
   const isDay = scope.startsWith('day:');
   const setting: BudgetLimit = `${isDay ? 'day' : 'run'}${unit === 'usd' ? 'Usd' : 'Tokens'}`;
-  const needed = spent + reserved + asked;
-  // Of a rollout nobody is asked for a limit.
-  const remedy = training ? `Raise "${setting}" in workers.json and resume the training.` : 'Resume the run with a higher limit.';
-  const message = `The budget of ${isDay ? 'the day' : 'this run'} (${amount(limit)}) ${over} ${remedy}`;
-  return new LimitReachedError({ limit: setting, needed, scope, message });
+  return refused(setting, `${isDay ? 'the day' : training ? 'a rollout' : 'this run'} (${amount(limit)})`);
 }

@@ -26,7 +26,7 @@ import { lostAttempts } from './lost-attempts.ts';
 import { MeteredPolicy } from './metered-policy.ts';
 import { contextRequestOf, RunDriver, shownFiles, type PlanningCall, type RunCall } from './run-driver.ts';
 import { planPromptOf } from './plan-prompt.ts';
-import { RunKeys, type RunKeysOptions } from './run-keys.ts';
+import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
@@ -408,7 +408,7 @@ export class RunManager implements RunService {
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: Pick<RunKeysOptions, 'patient' | 'known'>): RunDriver {
     const { journal, clients, caller, checker, gatherContext, awakenSimulated } = this.#options;
     const { runId } = recorder.snapshot;
-    const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (message) => recorder.waiting('secret', message) });
+    const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal, adapter }) => {
       if (worker.simulated) await awakenSimulated?.(worker);
       const { reply } = await caller.call(worker, request, {

@@ -4,7 +4,7 @@ import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
+import type { Budget, StopLimit, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
@@ -38,8 +38,8 @@ export interface RolloutsOptions {
   /** Of answers, which are shared within it, and of the budget. */
   readonly scope: string;
   readonly kind: Exclude<RunKind, 'solve'>;
-  /** `usd` and `tokens`: the most that all rollouts together may cost. */
-  readonly budget: Budget & { readonly usd?: number | undefined; readonly tokens?: number | undefined };
+  /** Read for each call, so that it can be raised meanwhile. */
+  readonly budget: () => RolloutBudget;
   readonly planner: WorkerConfig;
   /** Rollouts under way at once. */
   readonly parallel: number;
@@ -51,6 +51,9 @@ export interface RolloutsOptions {
   readonly now: () => number;
 }
 
+/** `usd` and `tokens`: the most that all rollouts together may cost. */
+export type RolloutBudget = Budget & { readonly usd?: number | undefined; readonly tokens?: number | undefined };
+
 export interface ToldRollout {
   readonly at: GroupPlace;
   readonly plan: SampledPlan;
@@ -59,9 +62,21 @@ export interface ToldRollout {
   readonly outcome?: RolloutOutcome;
 }
 
-/** The budget of the training is spent, or the day's. What was begun can go on with a larger one. */
+/** A limit of the training, or of one rollout, does not hold the next call. What was begun can go on with a higher one. */
 export class TrainingBudgetError extends Error {
   override readonly name = 'TrainingBudgetError';
+  readonly by: StopLimit;
+  /** Dollars or tokens. */
+  readonly limit: number;
+  /** The lowest limit that would hold that call. */
+  readonly needed: number;
+
+  constructor({ by, limit, needed, message }: Pick<TrainingBudgetError, 'by' | 'limit' | 'needed' | 'message'>) {
+    super(message);
+    this.by = by;
+    this.limit = limit;
+    this.needed = needed;
+  }
 }
 
 /** How long a training waits before it asks a worker again that could not answer, the last as often as it takes. */
@@ -82,7 +97,15 @@ export class Rollouts {
   constructor(options: RolloutsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.parallel);
-    this.#scope = { name: options.scope, limitUsd: options.budget.usd, limitTokens: options.budget.tokens };
+    this.#scope = {
+      name: options.scope,
+      get limitUsd() {
+        return options.budget().usd;
+      },
+      get limitTokens() {
+        return options.budget().tokens;
+      },
+    };
   }
 
   /** Of this training, in all its processes: dollars, tokens, and those of workers without a known price. */
@@ -131,9 +154,9 @@ export class Rollouts {
     let recorder = this.#begin(runId, rollout);
     for (let waits = 0; ; waits += 1) {
       if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout).drive();
-      const { state, failure, message = '' } = recorder.snapshot;
+      const { state, failure, message = '', stoppedBy: by = 'usd', needed = 0 } = recorder.snapshot;
       if (failure?.kind === 'internal') throw new Error(message);
-      if (state === 'stopped') throw new TrainingBudgetError(message);
+      if (state === 'stopped') throw new TrainingBudgetError({ by, limit: this.#options.budget()[by] ?? 0, needed, message });
       if (state === 'completed' || failure === undefined || !isOutage(recorder.snapshot, failure)) break;
       const { onWaiting, delay } = this.#options;
       onWaiting(message);
@@ -152,7 +175,7 @@ export class Rollouts {
 
   #begin(runId: string, rollout: OneRollout): RunRecorder {
     const { task, pool, plan: { sample, completion, revises } } = rollout;
-    const { journal, kind, planner, budget: { runUsd, runTokens, dayUsd, dayTokens } } = this.#options;
+    const { journal, kind, planner } = this.#options;
     const events = journal.read(runId);
     const told = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
     if (told && 'text' in told && told.text !== (revises ?? completion).text) {
@@ -176,7 +199,7 @@ export class Rollouts {
       }),
       pool: [...pool],
       policy,
-      budget: { runUsd, runTokens, dayUsd, dayTokens },
+      budget: this.#limitsOfRun(),
     });
     return this.#recorder(snapshotOf([accepted]), rollout);
   }
@@ -184,8 +207,14 @@ export class Rollouts {
   /** Goes on with a run that was left, or that failed for what may be over by now. */
   #goOn(events: readonly StoredEvent[], rollout: OneRollout): RunRecorder {
     const recorder = this.#recorder(snapshotOf(events), rollout);
-    recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart' }], { closeAbandoned: true });
+    // By now the training may be held by other limits than when the run began.
+    recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart', budget: this.#limitsOfRun() }], { closeAbandoned: true });
     return recorder;
+  }
+
+  #limitsOfRun(): Budget {
+    const { runUsd, runTokens, dayUsd, dayTokens } = this.#options.budget();
+    return { runUsd, runTokens, dayUsd, dayTokens };
   }
 
   #recorder(run: RunSnapshot, rollout: OneRollout): RunRecorder {

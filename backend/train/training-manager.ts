@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { applyTrainingEvent, isTrainingOver } from '../protocol/training-facts.ts';
-import type { TaskNotes, Training, TrainingChange, TrainingCheck, TrainingConfig, TrainingEvent, WholeRollout } from '../protocol/training.ts';
+import type { TaskNotes, Training, TrainingChange, TrainingCheck, TrainingConfig, TrainingEvent, TrainingLimits, WholeRollout } from '../protocol/training.ts';
 import { bundledPlanner, isBundled } from '../protocol/bundled-conductor.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
-import { RunKeys } from '../solve/run-keys.ts';
+import { RunKeys, waitingForKey } from '../solve/run-keys.ts';
+import type { KeySource } from '../workers/key-source.ts';
 import { writeAdapterBase } from './adapter-base.ts';
 import { TrainingBudgetError } from './rollouts.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { wholeRollout } from './training-rollouts.ts';
 import { EVALUATION, requireJudge, runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
+import { castToGoOn } from './training-cast.ts';
 import { taskNotesOf } from './training-tasks.ts';
 
 export interface TrainingManagerOptions {
@@ -115,6 +117,8 @@ export class TrainingManager {
       conductor: conductor.id,
       model: conductor.model,
       ...(base !== undefined && { base }),
+      ...(conductor.adapter !== undefined && { adapterBefore: conductor.adapter }),
+      pool: pool.map(({ id, model }) => ({ id, model })),
       state: 'preparing',
       message: 'Getting ready.',
       startedAt: now,
@@ -173,19 +177,14 @@ export class TrainingManager {
     else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: null });
   }
 
-  /** `maxUsd`: what all of it may cost from now on. @throws TrainingRefusedError */
-  async resume(trainingId: string, maxUsd?: number): Promise<void> {
-    let training = this.get(trainingId);
-    if (this.#active.has(trainingId)) return;
-    if (training.state === 'completed' || training.state === 'cancelled') {
-      throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
-    }
-    this.#refuseSecond();
-    if (maxUsd !== undefined) {
-      const { config } = training;
-      training = await this.#change(trainingId, { config: { ...config, budget: { ...config.budget, usd: maxUsd } } });
-    }
-    this.#drive(training, { patient: false });
+  /** `budget`: what it is held by from now on; one that is under way goes on with it. @throws TrainingRefusedError */
+  async resume(trainingId: string, budget: TrainingLimits = {}): Promise<void> {
+    const { state, config } = this.get(trainingId);
+    if (state === 'completed' || state === 'cancelled') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
+    const isActive = this.#active.has(trainingId);
+    if (!isActive) this.#refuseSecond();
+    const training = await this.#change(trainingId, { config: { ...config, budget: { ...config.budget, ...budget } } });
+    if (!isActive) this.#drive(training, { patient: false });
   }
 
   /**
@@ -306,19 +305,32 @@ export class TrainingManager {
       // What is told after the end, by what was under way, is late.
       if (!signal.aborted) await this.#change(trainingId, made);
     };
-    const keys = new RunKeys({
+    let working: Pick<Training, 'state' | 'message'> | undefined;
+    const known = new RunKeys({
       clients, signal, patient,
-      onWaiting: async (message) => {
-        await change({ state: 'waiting', message });
+      onWaiting: async (name) => {
+        const { state, message } = this.get(trainingId);
+        working ??= { state, message };
+        await change({ state: 'waiting', message: waitingForKey(name, `conductor train follow ${trainingId}`) });
         await new Promise<void>(() => {});
       },
     });
+    const keys: KeySource = {
+      get: async (name) => {
+        const value = await known.get(name);
+        if (working) await change(working);
+        working = undefined;
+        return value;
+      },
+      forget: (name) => known.forget(name),
+    };
     const work = async (): Promise<void> => {
-      await change({ state: 'preparing', message: 'Getting ready.', progress: null });
-      const cast = await this.#cast();
+      await change({ state: 'preparing', message: 'Getting ready.', progress: null, stopped: null });
+      const { loadWorkers, priced, bundledConductor } = this.#options;
+      const cast = training.pool ? castToGoOn(training, { file: await loadWorkers(), priced, bundledConductor }) : await this.#cast();
       if (await isOutdated(training, parts)) throw new TrainingError(`This training cannot go on: ${OUTDATED}`);
-      if (training.adapterBefore === undefined && cast.conductor.adapter !== undefined) await change({ adapterBefore: cast.conductor.adapter });
-      await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, signal, change });
+      const limits = (): TrainingLimits => this.get(trainingId).config.budget;
+      await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, limits, signal, change });
     };
     const done = work()
       .catch(async (error: unknown) => {
@@ -363,12 +375,15 @@ async function isOutdated({ base, model }: Training, { baseOf }: TrainingRunPart
 }
 
 /** How a training stands that ended with this; undefined where it only lets go. */
-function endingOf(error: unknown): Pick<Training, 'state' | 'message'> | undefined {
+function endingOf(error: unknown): Pick<Training, 'state' | 'message' | 'stopped'> | undefined {
   if (error instanceof Stopping) return undefined;
   if (error instanceof Paused) return { state: 'paused', message: 'Paused.' };
   if (error instanceof Cancelled) return { state: 'cancelled', message: 'Cancelled.' };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TrainingBudgetError) return { state: 'paused', message };
+  if (error instanceof TrainingBudgetError) {
+    const { by, limit, needed } = error;
+    return { state: 'paused', message, stopped: { by, limit, needed } };
+  }
   return { state: 'failed', message };
 }
 

@@ -6,7 +6,7 @@ import { PROJECTIONS } from '../lm/adapter/projections.ts';
 import type { TrainableModel } from '../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../lm/trainer/adamw.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
-import type { Training, TrainingChange, TrainingConfig, TrainingRequirement } from '../protocol/training.ts';
+import type { Training, TrainingChange, TrainingConfig, TrainingLimits, TrainingRequirement } from '../protocol/training.ts';
 import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { profileOf } from '../solve/run-pool.ts';
@@ -78,6 +78,8 @@ export interface TrainingRunOptions {
   readonly folder: TrainingFolder;
   readonly cast: TrainingCast;
   readonly keys: KeySource;
+  /** What the training may cost by now. */
+  readonly limits: () => TrainingLimits;
   readonly signal: AbortSignal;
   /** Durable when it returns, where `state`, `step` or `comparison` changed. */
   readonly change: (change: TrainingChange) => Promise<void>;
@@ -95,7 +97,7 @@ const TASKS_FILE = 'conductor.tasks.jsonl';
  * @throws TrainingError and what its parts throw; the signal's reason
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
-  const { training: { config, workspace, trainingId }, folder, cast, keys, signal, change } = options;
+  const { training: { config, workspace, trainingId }, folder, cast, keys, limits, signal, change } = options;
   await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   await checkUnchanged(workspace, frozen.project);
@@ -112,7 +114,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       name: kind === 'rollout' ? trainingId : `${trainingId}${EVALUATION}`,
       scope: `training:${trainingId}`,
       answers: new AnswerCache(answers),
-      budget: { ...cast.budget, ...config.budget },
+      budget: () => ({ ...cast.budget, ...limits() }),
       planner: cast.conductor,
       parallel: config.parallel,
       onWaiting: (message) => void change(message === undefined ? WORKING[kind] : { state: 'waiting', message }),
@@ -146,6 +148,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     if (train.length === 0) {
       throw new TrainingError('Every task is too long for the Conductor to read with room for a plan: choose a model that reads more, or smaller files.');
     }
+    if (heldOut.length === 0 && config.tasks.heldOut > 0) throw nothingHeldOut();
     await change({ tasks: { train: train.length, heldOut: heldOut.length }, making: null });
     const { step: done = 0, metrics = [] } = from ?? {};
     const tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
@@ -204,6 +207,11 @@ async function requireSandbox({ sandboxAvailability }: Pick<Judges, 'sandboxAvai
   const { available, reason = 'none can be had here.' } = await sandboxAvailability(image);
   if (!available) throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${reason}`, 'sandbox');
 }
+
+/** Said before a worker is paid: what is learned would be compared with nothing, and never be adopted. */
+const nothingHeldOut = (): TrainingError => new TrainingError(
+  'No task is held out, so what is learned could not be compared, nor adopted: add tasks to conductor.tasks.jsonl, or tests for more of the project\'s files.',
+);
 
 const noJudge = (): TrainingError =>
   new TrainingError('No tests were found in the project, and no tasks beside it: without a judge there is nothing to learn from.', 'tests');

@@ -49,18 +49,18 @@ it('in a training workers without a known price have the tokens that its dollars
   expect(unpricedTokensFor(1)).toBe(400_000);
   ledger.reserve({ tokens: 390_000, isFree: false });
   expect(refusalOf(() => ledger.reserve({ tokens: 20_000, isFree: false }))).toMatchObject({
-    scope: 'training:t.unpriced', message: expect.stringMatching(/^The budget of this training \(\$1\.00, which is 400k tokens where no price is known\)/),
+    scope: 'training:t.unpriced', limit: 'usd', needed: 1.025, message: expect.stringMatching(/^The budget of this training \(\$1\.00, which is 400k tokens where no price is known\)/),
   });
   ledger.reserve({ usd: 0.5, tokens: 500_000, isFree: false });
   expect(refusalOf(() => ledger.reserve({ usd: 0.6, tokens: 10, isFree: false }))).toBeInstanceOf(BudgetSpentError);
   expect(journal.budget.reserved('training:t.unpriced')).toEqual({ usd: 0, tokens: 390_000 });
 });
 
-it('a training that the day holds up says where that limit is raised', () => {
-  const ledger = ledgerOf({ name: 'training:t', limitUsd: 1, limitTokens: 20_000_000 }, { runId: 'r1', budget: budgetSchema.parse({ dayTokens: 1_000 }) });
-  expect(refusalOf(() => ledger.reserve({ tokens: 1_500, isFree: false }))).toMatchObject({
-    limit: 'dayTokens', message: expect.stringMatching(/Raise "dayTokens" in workers\.json and resume the training\.$/),
-  });
+it('a training has a budget of its own beside that of the day', () => {
+  const run = { runId: 'r1', budget: budgetSchema.parse({ dayTokens: 1_000 }) };
+  ledgerOf({ name: 'training:t', limitUsd: 1, limitTokens: 20_000 }, run).reserve({ usd: 0.1, tokens: 1_500, isFree: false });
+  expect(journal.budget.reserved('training:t').tokens).toBe(1_500);
+  ledgerOf(undefined, run).reserve({ usd: 0.1, tokens: 900, isFree: false });
 });
 
 it.each([

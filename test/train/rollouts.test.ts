@@ -82,7 +82,7 @@ async function rollouts(options: Partial<RolloutsOptions> = {}): Promise<Rollout
     name: 'training',
     scope: 'training:training',
     kind: 'rollout',
-    budget: budgetSchema.parse({}),
+    budget: () => budgetSchema.parse({}),
     planner: workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' }),
     parallel: 4,
     onWaiting: (message) => waits.push(message),
@@ -173,18 +173,34 @@ describe('a rollout', () => {
     expect(waits).toEqual([]);
   });
 
-  it('beyond the budget of its training is not begun, and goes on with a larger one', async () => {
+  it.each([
+    ['the budget of its training', { usd: 0.104 }, { by: 'usd', limit: 0.104 }, /^The budget of this training \(\$0\.104\).*Resume the training with a higher limit\.$/],
+    ['the tokens of its training', { tokens: 1_300 }, { by: 'tokens', limit: 1_300 }, /^The budget of this training \(1\.3k tokens\)/],
+    ['what one rollout may cost', { runUsd: 0.104 }, { by: 'runUsd', limit: 0.104 }, /^The budget of a rollout \(\$0\.104\).*Resume the training with a higher limit\.$/],
+  ])('beyond %s is not begun, and goes on with more', async (_what, low, stopped, message) => {
     const plans = [plan([0, 'Answer.'], [1, 'Answer.'])];
     const budget = budgetSchema.parse({});
-    const poor = await rollouts({ budget: { ...budget, usd: 0.104 } });
-    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(TrainingBudgetError);
-    await expect(poor.run(task, workers(), group(plans), AT, NEVER)).rejects.toThrow(/The budget of this training \(\$0\.104\).*Go on with a larger one/);
+    const poor = await rollouts({ budget: () => ({ ...budget, ...low }) });
+    const refusal: unknown = await poor.run(task, workers(), group(plans), AT, NEVER).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(TrainingBudgetError);
+    expect(refusal).toMatchObject({ ...stopped, message: expect.stringMatching(message) });
+    const { limit, needed } = refusal as TrainingBudgetError;
+    expect(needed).toBeGreaterThan(limit);
     expect(poor.spent.usd).toBeLessThan(0.104);
-    const asked = server.requests.length;
-    const rich = await rollouts({ budget: { ...budget, usd: 5 } });
-    expect(await rich.run(task, workers(), group(plans), AT, NEVER)).toMatchObject([{ verified: true }]);
+    expect(server.requests).toHaveLength(1);
+    const enough = await rollouts({ budget: () => ({ ...budget, [stopped.by]: needed }) });
+    expect(await enough.run(task, workers(), group(plans), AT, NEVER)).toMatchObject([{ verified: true }]);
     expect(server.requests).toHaveLength(2);
-    expect(asked).toBe(1);
+  });
+
+  it('under way goes on with a budget that is raised meanwhile', async () => {
+    let usd = 0.104;
+    script = () => {
+      usd = 5;
+      return 'right';
+    };
+    const made = await rollouts({ budget: () => ({ ...budgetSchema.parse({}), usd }) });
+    expect(await made.run(task, workers(), group([plan([0, 'Answer.'], [1, 'Answer.'])]), AT, NEVER)).toMatchObject([{ verified: true }]);
   });
 
   it('that revises a plan runs both of them, without paying for the first again, and is judged by the second', async () => {

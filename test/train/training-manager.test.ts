@@ -32,6 +32,8 @@ let server: ScriptedServer;
 let script: (request: ScriptedRequest) => ScriptedAnswer;
 let workers: WorkersFile;
 let sandboxed: boolean;
+/** What the clients have, by name; undefined where there is no client. */
+let keys: Readonly<Record<string, string>> | undefined;
 /** Of the weights of the model that is part of Conductor. */
 let base: string;
 const BUNDLED = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini', enabled: false });
@@ -46,6 +48,7 @@ beforeEach(async () => {
   script = () => 'The answer is 3.';
   server = await ScriptedServer.start((request) => script(request));
   sandboxed = true;
+  keys = {};
   base = 'first';
   workers = workersFileSchema.parse({
     version: 1,
@@ -91,7 +94,7 @@ async function begin(): Promise<TrainingManager> {
     },
     bundledConductor: BUNDLED,
     clients: {
-      secret: async () => null, confirm: async () => undefined, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}),
+      secret: async (name) => keys && (keys[name] ?? null), confirm: async () => undefined, model: () => Promise.reject(new Error('no client')), changed: () => new Promise(() => {}),
     },
     loadWorkers: async () => workers,
     changeWorkers: async (change) => {
@@ -281,6 +284,62 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await over(third, trainingId)).toMatchObject({ state: 'completed', step: 3 });
     expect(third.get(trainingId).metrics).toEqual(third.get(whole.trainingId).metrics);
     expect(await weights(trainingId)).toEqual(await weights(whole.trainingId));
+  });
+
+  it('goes on with those who began it: not with a worker that is added, and without a client that has their keys', async () => {
+    keys = { ONE_KEY: 'secret' };
+    workers = { ...workers, workers: workers.workers.map((worker) => (worker.id === 'one' ? { ...worker, key: 'ONE_KEY' } : worker)) };
+    const left = await begin();
+    const { trainingId } = await left.start({ workspace, config: CONFIG });
+    await until(left, trainingId, ({ step }) => step >= 1);
+    await end();
+    keys = undefined;
+    workers = { ...workers, workers: [...workers.workers, { ...workers.workers[1]!, id: 'another', model: 'another' }] };
+    const again = await begin();
+    expect(await over(again, trainingId)).toMatchObject({ state: 'completed', step: 3, pool: [{ id: 'one', model: 'one' }] });
+  });
+
+  it('does not go on without a worker that began it, says which, and goes on once that is back', async () => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await until(manager, trainingId, ({ step }) => step >= 1);
+    await manager.pause(trainingId);
+    const before = workers;
+    for (const [changed, why] of [
+      [{ enabled: false }, 'the worker "one", which is switched off'],
+      [{ model: 'two' }, 'the worker "one" (one), which has another model by now'],
+      [{ id: 'other' }, 'the worker "one", which is not in workers.json any more'],
+    ] as const) {
+      workers = { ...before, workers: before.workers.map((worker) => (worker.id === 'one' ? { ...worker, ...changed } : worker)) };
+      await manager.resume(trainingId);
+      expect(await over(manager, trainingId)).toMatchObject({
+        state: 'failed', message: `This training was begun with ${why}. Set that right and resume it, or begin another one.`,
+      });
+    }
+    workers = { ...before, workers: before.workers.filter(({ id }) => id !== 'tiny'), conductor: undefined };
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('"tiny" as the Conductor, which is not in workers.json any more') });
+    workers = before;
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 3 });
+  });
+
+  it('under way is held by a budget that it is given meanwhile', async () => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await until(manager, trainingId, ({ state }) => state === 'training');
+    await manager.resume(trainingId, { usd: 50 });
+    expect(manager.get(trainingId)).toMatchObject({ state: 'training', config: { budget: { usd: 50, tokens: 20_000_000 } } });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', config: { budget: { usd: 50 } } });
+  });
+
+  it('without a held-out task is not begun, unless none is wanted', async () => {
+    await writeFile(path.join(workspace, 'conductor.tasks.jsonl'), JSON.stringify({ id: 't1', question: 'What is 1?', grader: { kind: 'exact', answer: '1' } }));
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, tasks: { ...CONFIG.tasks, heldOut: 0.01 } } });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', step: 0, message: expect.stringMatching(/^No task is held out/) });
+    const wanted = await manager.start({ workspace, config: { ...CONFIG, tasks: { ...CONFIG.tasks, heldOut: 0 } } });
+    expect(await over(manager, wanted.trainingId)).toMatchObject({ state: 'completed', step: 3 });
   });
 
   it('that is cancelled stays so, and cannot be adopted', async () => {

@@ -126,9 +126,12 @@ export const waitingTraining = (): Training => training({
 });
 
 export const overBudgetTraining = (): Training => training({
-  step: 31, state: 'paused', message: 'The next rollout could cost more than is left of $1.00.',
+  step: 31, state: 'paused', stopped: { by: 'usd', limit: 1, needed: 1.0123 },
+  message: 'The budget of this training ($1.00) does not hold the next call, which may take $0.0252: $0.9871 are spent. Resume the training with a higher limit.',
   config: trainingConfigSchema.parse({ budget: { usd: 1 } }), spentUsd: 0.9871,
 });
+
+export const pausedTraining = (): Training => training({ step: 31, state: 'paused', message: 'Paused.' });
 
 export const failedTraining = (): Training => training({
   step: 1, state: 'failed', message: '/home/ada/intervals/conductor.tasks.jsonl has changed since this training began: begin another training, or restore the file.',

@@ -6,7 +6,7 @@ import { bandOf, curvesOf, describe as describeCurve, extentOf, pathOf } from '.
 import { stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 import {
-  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, preparingTraining, ROLLOUTS, runningTraining,
+  adoptedTraining, BEGIN, COMPARISON, completedTraining, failedTraining, overBudgetTraining, pausedTraining, preparingTraining, ROLLOUTS, runningTraining,
   TASK_NOTES, training, TRAININGS, waitingTraining, WHOLE_ROLLOUT,
 } from './training-fixtures.ts';
 
@@ -54,7 +54,8 @@ describe('a training', () => {
     ['under way', runningTraining(), ['Pause', 'Cancel']],
     ['waiting', waitingTraining(), ['Pause', 'Cancel']],
     ['comparing', training({ state: 'evaluating', step: 50 }), ['Pause', 'Cancel']],
-    ['paused', overBudgetTraining(), ['Resume', 'Raise budget…', 'Cancel']],
+    ['paused', pausedTraining(), ['Resume', 'Raise budget…', 'Cancel']],
+    ['stopped by its budget', overBudgetTraining(), ['Resume…', 'Cancel']],
     ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Train again', 'Remove…']],
     ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again', 'Remove…']],
     ['compared', completedTraining(), ['Adopt', 'Train again', 'Remove…']],
@@ -67,8 +68,9 @@ describe('a training', () => {
   it.each<[string, Training, string]>([
     ['Pause this training', runningTraining(), 'pause'],
     ['Cancel this training', runningTraining(), 'cancel'],
-    ['Resume this training', overBudgetTraining(), 'resume'],
-    ['Raise budget…', overBudgetTraining(), 'raiseBudget'],
+    ['Resume this training', pausedTraining(), 'resume'],
+    ['Raise budget…', pausedTraining(), 'raiseBudget'],
+    ['Resume…', overBudgetTraining(), 'resume'],
     ['Adopt what was trained', completedTraining(), 'adopt'],
     ['Go back to the Conductor before', adoptedTraining(), 'goBack'],
   ])('"%s" is asked of the extension', (button, shown, action) => {
@@ -78,7 +80,7 @@ describe('a training', () => {
   });
 
   it('says why it paused by itself, and why it failed', () => {
-    expect(show(overBudgetTraining()).text()).toContain('could cost more than is left of $1.00');
+    expect(show(overBudgetTraining()).text()).toContain('The budget of this training ($1.00) does not hold the next call');
     expect(show(failedTraining()).text()).toContain('has changed since this training began');
   });
 

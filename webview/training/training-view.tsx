@@ -133,14 +133,15 @@ const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && s
 
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
-  const { trainingId, state, comparison, adopted } = training;
+  const { trainingId, state, stopped, comparison, adopted } = training;
   const post = (action: TrainingAction) => (): void => host.post({ type: 'training', action, trainingId });
   const goesOn = state === 'paused' || state === 'failed';
   return (
     <div class="actions training-actions">
       {isUnderWay(training) && <Button onClick={post('pause')} label={l10n.t('Pause this training')}>{l10n.t('Pause')}</Button>}
-      {goesOn && <Button appearance="primary" onClick={post('resume')} label={l10n.t('Resume this training')}>{l10n.t('Resume')}</Button>}
-      {goesOn && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
+      {goesOn && stopped && <Button appearance="primary" onClick={post('resume')}>{l10n.t('Resume…')}</Button>}
+      {goesOn && !stopped && <Button appearance="primary" onClick={post('resume')} label={l10n.t('Resume this training')}>{l10n.t('Resume')}</Button>}
+      {goesOn && !stopped && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
       {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
       {state === 'completed' && comparison && !adopted && (
         <Button appearance="primary" onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>

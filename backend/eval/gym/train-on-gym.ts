@@ -89,7 +89,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     keys: { get: (name) => Promise.reject(new Error(`Simulated workers have no key, and ${name} is asked for.`)), forget: () => {} },
     answers: new AnswerCache(answers),
     name: 'gym', scope: 'training:gym', kind: 'rollout',
-    budget: SIMULATED_BUDGET,
+    budget: () => SIMULATED_BUDGET,
     planner: workerConfigSchema.parse({ id: 'conductor', provider: 'local', model: 'conductor-mini', concurrency: 64 }),
     parallel: 16,
     onWaiting: () => {},

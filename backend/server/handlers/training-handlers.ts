@@ -36,8 +36,8 @@ export function trainingHandlers(
       await trainings.pause(trainingId);
       return {};
     }),
-    'training/resume': once(async ({ trainingId, maxUsd }) => {
-      await trainings.resume(trainingId, maxUsd);
+    'training/resume': once(async ({ trainingId, budget }) => {
+      await trainings.resume(trainingId, budget);
       return {};
     }),
     'training/cancel': once(async ({ trainingId }) => {
