@@ -167,9 +167,22 @@ describe('a branch', () => {
     const g = new Graph();
     const [x, condition] = [g.input('x', 'float32', [2]), g.input('c', 'bool', [])];
     expect(() => branch(g, condition, () => [x, x], () => [x]))
-      .toThrow('Both sides of a branch must give the same types, not [float32, float32] and [float32].');
+      .toThrow('Both sides of a branch must give the same, not [float32 of rank 1, float32 of rank 1] and [float32 of rank 1].');
     expect(() => branch(g, condition, () => [], () => [x])).toThrow(GraphError);
+    expect(() => branch(g, condition, (b) => [b.scalar('float32', 0)], () => [x])).toThrow(GraphError);
     expect(() => branch(g, x, () => [x], () => [x])).toThrow('The condition of a branch is bool[], not float32[2].');
+  });
+
+  it('has the sizes that its sides have in common, and a new name for each other', async () => {
+    const g = new Graph();
+    const [x, y] = [g.input('x', 'float32', ['n', 2, 'm']), g.input('y', 'float32', ['n', 3, 'k'])];
+    const [either, again] = branch(g, g.input('c', 'bool', []), () => [x, x], () => [y, x]);
+    const [n, second, third] = either!.shape;
+    expect(n).toBe('n');
+    expect(new Set([second, third, 2, 3, 'm', 'k']).size).toBe(6);
+    expect(again!.shape).toEqual(x.shape);
+    const feeds = { x: float32s([1, 2, 1], [1, 2]), y: float32s([1, 3, 2], [1, 2, 3, 4, 5, 6]), c: bools([], [0]) };
+    expect(await numbersOf(g, g.size(third as string), feeds)).toEqual([2]);
   });
 
   it('stretches to a size that is only known inside it', async () => {

@@ -70,22 +70,24 @@ export function loop(
 interface Branch {
   readonly then: Body;
   readonly otherwise: Body;
+  /** Of the outputs, whichever side gives them. */
+  readonly shapes: readonly Shape[];
 }
 
 const BRANCH: Op<Branch> = {
   name: 'branch',
-  types: ([condition], { then, otherwise }) => {
+  types: ([condition], { then, otherwise, shapes }) => {
     requireScalar('The condition of a branch', 'bool', condition!);
-    const elements = ({ outputs }: Body): string => outputs.map(({ element }) => element).join(', ');
-    if (elements(then) !== elements(otherwise)) {
-      throw new GraphError(`Both sides of a branch must give the same types, not [${elements(then)}] and [${elements(otherwise)}].`);
+    const given = ({ outputs }: Body): string => outputs.map(({ element, shape }) => `${element} of rank ${shape.length}`).join(', ');
+    if (given(then) !== given(otherwise)) {
+      throw new GraphError(`Both sides of a branch must give the same, not [${given(then)}] and [${given(otherwise)}].`);
     }
-    return then.outputs;
+    return then.outputs.map(({ element }, index) => ({ element, shape: shapes[index]! }));
   },
   onnx: ({ then, otherwise }) => ({ type: 'If', attributes: { then_branch: { body: then }, else_branch: { body: otherwise } } }),
 };
 
-/** Only the side that is chosen is computed. Shapes are those of `then`; where the other side differs, do not rely on them. */
+/** Only the side that is chosen is computed. A size in which the sides differ has a new name: onnxruntime trusts in what it is told. */
 export function branch(
   g: Graph,
   condition: Tensor,
@@ -96,7 +98,12 @@ export function branch(
     const graph = new Graph(g);
     return bodyOf(graph, build(graph));
   };
-  return g.apply(BRANCH, [condition], { then: side(then), otherwise: side(otherwise) });
+  const sides = { then: side(then), otherwise: side(otherwise) };
+  const shapes = sides.then.outputs.map(({ shape }, index) => {
+    const other = sides.otherwise.outputs[index]?.shape;
+    return shape.map((size, axis) => (size === other?.[axis] ? size : g.newSize('either')));
+  });
+  return g.apply(BRANCH, [condition], { ...sides, shapes });
 }
 
 function bodyOf(graph: Graph, outputs: readonly Tensor[]): Body {
