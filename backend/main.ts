@@ -18,6 +18,7 @@ import { PoolEditor } from './server/handlers/workers-handlers.ts';
 import { BackendHealth, nodeProblem, onnxruntimeProblem } from './server/health.ts';
 import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { lookAround } from './server/look-around.ts';
+import type { Checker } from './solve/checker.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { CONTEXT_TOKENS } from './solve/run-driver.ts';
@@ -96,6 +97,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
   const context = new ContextGatherer({ ripgrepPath: rgPath });
 
+  const runnerOf: Checker['runnerOf'] = async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name;
+
   const journal = Journal.open(path.join(home, 'journal.sqlite'));
   const runs = new RunManager({
     journal,
@@ -103,7 +106,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     caller,
     checker: {
       findTestCommands,
-      runnerOf: async (test, workspace) => (await chooseRunner(test, workspace))?.runner.name,
+      runnerOf,
       sandboxAvailability: (image) => sandbox.availability(image),
       parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
       verify: (request) => verifier.verify(request),
@@ -159,7 +162,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       journal, caller, prices, verifier, delay,
       clientModel: (call) => clients.model(call),
       sandboxAvailability: (image) => sandbox.availability(image),
-      findTests: findTestCommands,
+      findTestCommands,
+      runnerOf,
       gatherContext: async (workspace, { question, paths }, signal) => {
         const files = paths.map((file) => ({ path: file }));
         const { text, pieces } = await context.gather({ question, workspace, files, diagnostics: [], tokenBudget: CONTEXT_TOKENS, signal });

@@ -7,9 +7,10 @@ import type { BackendConnection } from './backend-connection.ts';
 import { chooseFolder } from './looking-at.ts';
 import { NextStepError, openFolderStep } from './next-step.ts';
 import { plainMessage } from './plain-message.ts';
+import { readTestSettings } from './test-settings.ts';
 import { askBudget } from './training-budget.ts';
 import type { TrainingCommands } from './training-commands.ts';
-import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, type ProjectTrainingConfig } from './training-config.ts';
+import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, withTests, type ProjectTrainingConfig } from './training-config.ts';
 import { isUnderWay, type Trainings } from './trainings.ts';
 
 export interface FineTuneOptions {
@@ -75,6 +76,11 @@ export class FineTuneCommand {
       if ((await vscode.window.showErrorMessage(sentence, add)) === add) await vscode.commands.executeCommand('conductor.addWorker');
       return undefined;
     }
+    if (missing?.what === 'tests') {
+      const choose = vscode.l10n.t('Choose Test Command');
+      if ((await vscode.window.showErrorMessage(plainMessage(missing.message), choose)) === choose) await vscode.commands.executeCommand('conductor.chooseTestCommand');
+      return undefined;
+    }
     if (missing) {
       const health = vscode.l10n.t('Show Health');
       if ((await vscode.window.showErrorMessage(plainMessage(missing.message), health)) === health) await vscode.commands.executeCommand('conductor.showHealth');
@@ -107,7 +113,8 @@ async function trainedFolder(): Promise<string | undefined> {
 /** @returns undefined where the folder's file cannot be used, and why was said */
 async function settingsOf(folder: string): Promise<ProjectTrainingConfig | undefined> {
   try {
-    return await readTrainingConfig(folder);
+    const { config, isFromFile } = await readTrainingConfig(folder);
+    return { config: withTests(config, readTestSettings(vscode.Uri.file(folder))), isFromFile };
   } catch (error) {
     if (!(error instanceof TrainingConfigError)) throw error;
     const open = vscode.l10n.t('Open File');

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrainingConfig } from '../backend/protocol/training.ts';
+import type { TestSettings } from './test-settings.ts';
 
 /** Where a project keeps settings of its trainings: what `conductor train --config` reads. */
 export const TRAINING_CONFIG_FILE = 'conductor.train.json';
@@ -32,6 +33,16 @@ export async function readTrainingConfig(folder: string): Promise<ProjectTrainin
   if (parsed.success) return { config: parsed.data, isFromFile: text !== undefined };
   const [issue] = parsed.error.issues;
   throw new TrainingConfigError(file, `${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
+}
+
+/** The settings with what was chosen in VS Code for the folder's tests, where they name nothing else. */
+export function withTests(config: TrainingConfig, { testCommand, testRunner, testReports, testImage }: TestSettings): TrainingConfig {
+  const { test, image, ...tasks } = config.tasks;
+  const chosen = {
+    ...(testCommand && { command: testCommand }), ...(testRunner !== undefined && { runner: testRunner }), ...(testReports !== undefined && { reports: testReports }),
+  };
+  const [judgedBy, within] = [test ?? (Object.keys(chosen).length > 0 ? chosen : undefined), image ?? testImage];
+  return { ...config, tasks: { ...tasks, ...(judgedBy && { test: judgedBy }), ...(within !== undefined && { image: within }) } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { testImageName } from './test-command.ts';
+import { testCommandText, testImageName, testReportsGlob, testRunnerName } from './test-command.ts';
 import { budgetOverrideSchema, stopLimitSchema } from './worker-config.ts';
 
 /*
@@ -38,6 +38,8 @@ export const trainingConfigSchema = z.strictObject({
     file: z.string().min(1).max(4_096).optional(),
     /** Whether tasks are made of the project's own functions, tests and history. */
     project: z.boolean().default(true),
+    /** How the project's tests are run; what is not said here, its files show. */
+    test: z.strictObject({ command: testCommandText, runner: testRunnerName, reports: testReportsGlob }).partial().optional(),
     /** The container image in which the project's tests run, instead of in the sandbox on this machine. */
     image: testImageName.optional(),
     /** Which; all, since each asks for something else. */

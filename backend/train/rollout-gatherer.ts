@@ -15,6 +15,8 @@ export interface RolloutGathererOptions {
   /** So many workers are on offer for a group, one of these numbers, drawn anew for each (the paper's §3.2); absent: all, in their order. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly seed: number;
+  /** Throws where the tasks are not what they were, before a worker is paid for a group of one. */
+  readonly checkTasks?: (() => Promise<void>) | undefined;
 }
 
 /** Plans for tasks with a pool of workers, run by rollouts. */
@@ -34,8 +36,16 @@ export class RolloutGatherer implements Gatherer<Task> {
     return past && this.#prompt(task, at, [past]);
   }
 
-  outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]> {
-    return this.#options.rollouts.run(task, this.poolOf(at), plans, at, signal);
+  async outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]> {
+    const { rollouts, checkTasks } = this.#options;
+    await checkTasks?.();
+    try {
+      return await rollouts.run(task, this.poolOf(at), plans, at, signal);
+    } catch (error) {
+      // It may have failed because a task was changed meanwhile, which says more.
+      if (!signal.aborted) await checkTasks?.();
+      throw error;
+    }
   }
 
   /** The workers on offer for a group, in the order of their ordinals. */

@@ -5,11 +5,12 @@ import type { Journal } from '../journal/journal.ts';
 import { PROJECTIONS } from '../lm/adapter/projections.ts';
 import type { TrainableModel } from '../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../lm/trainer/adamw.ts';
-import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import type { Training, TrainingChange, TrainingConfig, TrainingLimits, TrainingRequirement } from '../protocol/training.ts';
 import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
+import { RunError } from '../solve/failure.ts';
 import { profileOf } from '../solve/run-pool.ts';
+import { judgingCommand, type JudgingCommand } from '../solve/test-command.ts';
 import type { Grader } from '../verify/graders/grader.ts';
 import { createGrader, type GraderTools } from '../verify/graders/tasks/create-grader.ts';
 import { readTasks } from '../verify/graders/tasks/task-file.ts';
@@ -62,7 +63,8 @@ export interface TrainingRunParts {
   readonly clientModel?: ClientModel | undefined;
   readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
   readonly sandboxAvailability: Checker['sandboxAvailability'];
-  readonly findTests: (workspace: string) => Promise<readonly FoundTests[]>;
+  readonly findTestCommands: Checker['findTestCommands'];
+  readonly runnerOf: Checker['runnerOf'];
   readonly gatherContext: TaskMakerParts['gatherContext'];
   readonly graderTools: GraderTools;
   /** The model, with room to train an adapter of it; `close` frees it. */
@@ -140,9 +142,10 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       ...(from && { resume: from.engineState }),
     });
     const engine = new LocalEngine(model, { versions: store.versions, sampler: from ? store.versionName(from.step) : adapter });
-    const gatherer = new RolloutGatherer({ rollouts, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
+    const checkTasks = (): Promise<void> => checkUnchanged(workspace, frozen.project);
+    const gatherer = new RolloutGatherer({ rollouts, checkTasks, pool: cast.pool, profile, poolSizes: config.poolSizes, seed: config.seed });
     // Everybody is on offer, which no prompt of the training is longer than.
-    const wholePool = new RolloutGatherer({ rollouts: rolloutsFor('evaluation'), pool: cast.pool, profile, seed: config.seed });
+    const wholePool = new RolloutGatherer({ rollouts: rolloutsFor('evaluation'), checkTasks, pool: cast.pool, profile, seed: config.seed });
     const fits = await readable(model, (task) => wholePool.prompt(task, { step: 0, place: 0 }), config.maxTokens);
     const [train, heldOut] = [await fits(found.train), await fits(found.heldOut)];
     if (train.length === 0) {
@@ -192,15 +195,25 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   }
 }
 
-type Judges = Pick<TrainingRunParts, 'sandboxAvailability' | 'findTests'>;
+type Judges = Pick<TrainingRunParts, 'sandboxAvailability' | 'findTestCommands' | 'runnerOf'>;
 
 /** @throws TrainingError where nothing can judge what comes of the plans: without a sandbox, or without tests and tasks. */
 export async function requireJudge(parts: Judges, { workspace, config }: Pick<Training, 'workspace' | 'config'>): Promise<void> {
   await requireSandbox(parts, config);
-  const { tasks: { file, project } } = config;
+  const { tasks: { file } } = config;
   const hasFile = await access(path.resolve(workspace, file ?? TASKS_FILE)).then(() => true, () => false);
   if (!hasFile && file !== undefined) throw new TrainingError(`The file of tasks ${file} is not in ${workspace}: name another, or none.`, 'tests');
-  if (!hasFile && !(project && (await parts.findTests(workspace)).length > 0)) throw noJudge();
+  if (!(await projectTests(parts, { workspace, config })) && !hasFile) throw noJudge();
+}
+
+/** What judges tasks of the project; undefined where none are wanted, or it has no tests. @throws TrainingError where their results cannot be read */
+async function projectTests(judges: Judges, { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace' | 'config'>): Promise<JudgingCommand | undefined> {
+  if (!project) return undefined;
+  try {
+    return await judgingCommand({ workspace, testCommand: test?.command, testRunner: test?.runner, testReports: test?.reports, testImage: image }, judges);
+  } catch (error) {
+    throw error instanceof RunError ? new TrainingError(error.message, 'tests') : error;
+  }
 }
 
 async function requireSandbox({ sandboxAvailability }: Pick<Judges, 'sandboxAvailability'>, { tasks: { image } }: TrainingConfig): Promise<void> {
@@ -250,17 +263,16 @@ function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
 }
 
 async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change }: TrainingRunOptions): Promise<FrozenTasks> {
-  const { count, heldOut, project, kinds, image } = config.tasks;
+  const { count, heldOut, kinds } = config.tasks;
   const file = await freezeFile(workspace, config);
   const frozen: FrozenTasks = { project: [], ...(file && { file }) };
-  const test = project ? (await parts.findTests(workspace))[0] : undefined;
+  const test = await projectTests(parts, { workspace, config });
   if (test) {
-    const command: TestCommand & { runner: string } = { command: test.command, runner: test.runner, ...(image !== undefined && { image }) };
     await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
     const decisions = new DecisionKeeper(folder);
     const durations: number[] = [];
     const made = await makeProjectTasks({
-      ...parts, workspace, test: command, signal,
+      ...parts, workspace, test, signal,
       onHistory: (message) => void change({ message }),
       onDecided: (decision) => decisions.decided(decision),
       known: await folder.tried(),
@@ -276,7 +288,7 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
         void decisions.kept().then(tell, tell);
       },
     }, { seed: config.seed, count, heldOut, kinds }).finally(() => decisions.kept());
-    frozen.test = command;
+    frozen.test = test;
     frozen.project.push(...made);
   } else if (!file) {
     throw noJudge();

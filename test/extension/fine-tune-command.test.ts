@@ -22,7 +22,7 @@ vi.mock('vscode', () => {
       showInputBox: () => Promise.resolve('2.5'),
       showTextDocument: ({ fsPath }: { fsPath: string }) => Promise.resolve(shown.opened.push(fsPath)),
     },
-    workspace: { isTrusted: true, get workspaceFolders() { return [{ uri: { scheme: 'file', fsPath: shown.folder } }]; } },
+    workspace: { isTrusted: true, getConfiguration: () => ({ get: () => undefined }), get workspaceFolders() { return [{ uri: { scheme: 'file', fsPath: shown.folder } }]; } },
   };
 });
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError } from '../../extension/training-config.ts';
+import { createTrainingConfig, readTrainingConfig, TRAINING_CONFIG_FILE, TrainingConfigError, withTests } from '../../extension/training-config.ts';
 
 let folder: string;
 const file = (): string => path.join(folder, TRAINING_CONFIG_FILE);
@@ -37,6 +37,15 @@ describe('the settings of a project\'s trainings', () => {
     const refusal = await readTrainingConfig(folder).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(TrainingConfigError);
     expect((refusal as Error).message).toMatch(sentence);
+  });
+
+  it('have the tests that were chosen for the folder, where they name none', async () => {
+    const { config } = await readTrainingConfig(folder);
+    expect(withTests(config, {})).toEqual(config);
+    expect(withTests(config, { testCommand: null })).toEqual(config);
+    const chosen = withTests(config, { testCommand: './check', testReports: 'reports/*.xml', testImage: 'node:24' });
+    expect(chosen).toEqual({ ...config, tasks: { ...config.tasks, test: { command: './check', reports: 'reports/*.xml' }, image: 'node:24' } });
+    expect(withTests(chosen, { testCommand: 'npm test', testImage: 'node:22' })).toEqual(chosen);
   });
 
   it('are written out where there is no file of them, so that there is something to edit', async () => {

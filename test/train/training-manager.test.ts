@@ -5,6 +5,7 @@ import { Journal } from '../../backend/journal/journal.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/training-facts.ts';
 import { trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
+import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { checkAdapterBase } from '../../backend/train/adapter-base.ts';
 import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
@@ -32,6 +33,7 @@ let server: ScriptedServer;
 let script: (request: ScriptedRequest) => ScriptedAnswer;
 let workers: WorkersFile;
 let sandboxed: boolean;
+let found: readonly FoundTests[];
 /** What the clients have, by name; undefined where there is no client. */
 let keys: Readonly<Record<string, string>> | undefined;
 /** Of the weights of the model that is part of Conductor. */
@@ -48,6 +50,7 @@ beforeEach(async () => {
   script = () => 'The answer is 3.';
   server = await ScriptedServer.start((request) => script(request));
   sandboxed = true;
+  found = [];
   keys = {};
   base = 'first';
   workers = workersFileSchema.parse({
@@ -79,7 +82,8 @@ async function begin(): Promise<TrainingManager> {
       caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
       verifier: { verify: () => Promise.reject(new Error('no project')), onBase: () => Promise.reject(new Error('no project')) },
       sandboxAvailability: async () => ({ available: sandboxed, reason: 'bubblewrap is missing.' }),
-      findTests: async () => [],
+      findTestCommands: async () => found,
+      runnerOf: async ({ runner, command }) => runner ?? (command.includes('vitest') ? 'vitest' : undefined),
       gatherContext: () => Promise.reject(new Error('no project')),
       graderTools: { programs: { run: () => Promise.reject(new Error('no program')) }, comparer: { same: () => Promise.reject(new Error('no mathematics')) } },
       openModel: async () => {
@@ -195,6 +199,15 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await manager.check({ workspace, config: CONFIG })).toEqual({ conductor: 'tiny', workers: [{ id: 'one', priced: true, simulated: true }] });
     await rm(path.join(workspace, 'conductor.tasks.jsonl'));
     expect(await lacks()).toBe('tests');
+    const tests = { ...CONFIG.tasks, project: true };
+    const judgedBy = async (test?: { command?: string; runner?: string }): Promise<unknown> => (await manager.check({ workspace, config: { ...CONFIG, tasks: { ...tests, ...(test && { test }) } } })).missing;
+    expect(await judgedBy()).toMatchObject({ what: 'tests', message: expect.stringMatching(/^No tests were found/) });
+    expect(await judgedBy({ command: 'npx vitest run' })).toBeUndefined();
+    expect(await judgedBy({ command: './check' })).toMatchObject({ what: 'tests', message: expect.stringMatching(/^The results of "\.\/check" cannot be read/) });
+    found = [{ command: 'npm test', runner: 'mocha', folder: '' }];
+    expect(await judgedBy()).toBeUndefined();
+    expect(await judgedBy({ runner: 'jest' })).toMatchObject({ what: 'tests', message: expect.stringMatching(/^No tests that jest runs/) });
+    found = [];
     sandboxed = false;
     expect(await lacks()).toBe('sandbox');
     workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, enabled: false })) };
