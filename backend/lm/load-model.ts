@@ -1,24 +1,22 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { findNonFinite } from './checkpoint/finite.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
-import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
 import type { StoredType } from './checkpoint/stored-tensor.ts';
-import { trainedTokens } from './chunk-tokens.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
 import type { ComputeType } from './decoder/weights.ts';
 import { DeviceError } from './device/device-error.ts';
 import { readPulledModel } from './hub/pulled-models.ts';
 import type { ModelDescription, ModelSettings } from './language-model.ts';
 import { RuntimeMissingError } from './load-error.ts';
+import { machineBytes } from './machine-memory.ts';
 import { memoryOf } from './model-memory.ts';
 import { DEFAULT_BLOCK_SIZE } from './quantize/block-quantize.ts';
-import { type MemoryPlan, projectedBytes } from './quantize/memory-plan.ts';
 import { openQuantized } from './quantize/quantized-store.ts';
 import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
+import { spendMemory } from './spare-memory.ts';
 
 export type LoadPhase =
   /** Every weight is looked at, once in the life of its file. */
@@ -41,7 +39,8 @@ export interface LoadOptions {
   readonly deviceReasons: readonly string[];
   /** Threads of one operation; onnxruntime's choice where absent. */
   readonly threads?: number | undefined;
-  /** Whether a training pass keeps what the projections gave instead of computing it again; where absent, by the machine's memory. */
+  /** Whether weights are repacked, and whether a training pass keeps what the projections gave: where absent, by the machine's memory. */
+  readonly repackWeights?: boolean | undefined;
   readonly keepProjections?: boolean | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -64,7 +63,7 @@ const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
  * the signal's reason, and whatever onnxruntime says
  */
 export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
-  const { settings, device, deviceReasons, threads, keepProjections, onProgress, signal } = options;
+  const { settings, device, deviceReasons, threads, onProgress, signal } = options;
   await requireRuntime();
   onProgress?.({ phase: 'reading' });
   const checkpoint = await openCheckpoint(settings.folder);
@@ -79,7 +78,8 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const quantized = await quantizedWeights(checkpoint, settings, onQuantized, signal);
 
   onProgress?.({ phase: 'loading' });
-  const repack = repacking(device, settings, plan);
+  const memory = { bytes: machineBytes(), freeBytes: process.availableMemory() };
+  const spare = spendMemory({ device, config: checkpoint.config, storedType, settings, plan }, memory);
   const takesAdapters = settings.adapters || settings.trainable === 'adapter';
   const session = await DecoderSession.open(checkpoint, {
     device,
@@ -89,14 +89,14 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
     trainable: settings.trainable === 'weights' ? [...checkpoint.tensors.keys()] : settings.trainable,
     contextLength,
     threads,
-    repackWeights: repack.yes,
-    keepProjections: keepProjections ?? hasRoomForProjections(device, checkpoint.config, plan),
+    repackWeights: options.repackWeights ?? spare.repackWeights,
+    keepProjections: options.keepProjections ?? spare.keepProjections,
   });
   if (settings.trainable === 'weights') session.useWeights(await readWeights(checkpoint));
   const description: ModelDescription = {
     name: (await readPulledModel(settings.folder))?.repo ?? path.basename(checkpoint.folder),
     device,
-    deviceReasons: [...deviceReasons, ...repack.reasons],
+    deviceReasons: [...deviceReasons, ...spare.reasons],
     precision: settings.precision,
     weightBytes: plan.weightsBytes,
     contextLength: session.contextLength,
@@ -178,32 +178,3 @@ function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void
       `choose a smaller model${precision === '4-bit' ? '' : ' or 4-bit weights'}.`,
   );
 }
-
-/**
- * On a CPU onnxruntime may copy weights into the layout its kernels like best. Quantised ones are all but unusable without
- * (docs/decisions/0006); others are up to twice as fast with it and take their memory once more. A model that trains writes many texts at
- * a time, which gains a fifth of the time of writing, and needs the memory for the way back.
- */
-function repacking(
-  device: 'cpu' | 'cuda', { precision, trainable }: ModelSettings, { totalBytes, weightsBytes }: MemoryPlan,
-): { readonly yes: boolean; readonly reasons: readonly string[] } {
-  if (device === 'cuda' || (precision === 'full' && trainable !== undefined)) return { yes: false, reasons: [] };
-  if (precision !== 'full' || totalBytes + weightsBytes <= process.availableMemory()) return { yes: true, reasons: [] };
-  const reason =
-    'Little memory is free, so the weights were not repacked and the model writes at half its speed: ' +
-    'close programs, or choose 4-bit weights.';
-  return { yes: false, reasons: [reason] };
-}
-
-/**
- * To keep what the projections gave takes memory, and computing it again takes time. The last bits depend on it, and a training that goes
- * on another day should come to the same ones: so it depends on the machine, and not on what is free. Half of its memory is left for sequences
- * longer than a batch, and for others. On a GPU batches are larger, and nobody asks how much memory it has.
- */
-function hasRoomForProjections(device: 'cpu' | 'cuda', config: DecoderConfig, { totalBytes }: MemoryPlan): boolean {
-  const tokens = trainedTokens({ device, config }).most;
-  return device === 'cpu' && 2 * (totalBytes + projectedBytes(config, tokens)) <= machineBytes();
-}
-
-/** The memory of the machine, or of the container. */
-const machineBytes = (): number => Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

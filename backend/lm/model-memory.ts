@@ -1,3 +1,4 @@
+import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import type { Checkpoint } from './checkpoint/open-checkpoint.ts';
 import type { ModelSettings } from './language-model.ts';
@@ -9,20 +10,24 @@ const NEW_TOKENS = 1_024;
 /** The rank that our own adapters have. */
 const ADAPTER_RANK = 16;
 
+/** A prompt and its answer in ordinary use, in tokens. */
+export const longestText = ({ maximumPositions }: DecoderConfig, contextLength = Number.POSITIVE_INFINITY): number =>
+  Math.min(contextLength, maximumPositions, PROMPT_TOKENS + NEW_TOKENS);
+
 /** What a model takes on a device in ordinary use, worked out before anything is loaded. */
 export function memoryOf(
   checkpoint: Checkpoint, settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: 'cpu' | 'cuda',
 ): MemoryPlan {
-  const { precision, contextLength = Number.POSITIVE_INFINITY, adapters } = settings;
+  const { precision, contextLength, adapters } = settings;
   const [storedType = 'float32'] = inspectCheckpoint(checkpoint).types;
-  const places = Math.min(contextLength, checkpoint.config.maximumPositions, PROMPT_TOKENS + NEW_TOKENS);
-  const newTokens = Math.min(NEW_TOKENS, Math.floor(places / 2));
+  const tokens = longestText(checkpoint.config, contextLength);
+  const newTokens = Math.min(NEW_TOKENS, Math.floor(tokens / 2));
   return planMemory({
     config: checkpoint.config,
     precision: precision === 'full' ? storedType : precision,
     device,
     rows: 1,
-    promptTokens: places - newTokens,
+    promptTokens: tokens - newTokens,
     newTokens,
     adapterRank: adapters ? ADAPTER_RANK : undefined,
   });

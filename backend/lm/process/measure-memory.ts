@@ -1,8 +1,8 @@
-import os from 'node:os';
 import { chooseDevice, type DeviceProbe, type WantedDevice } from '../device/choose-device.ts';
 import { findCudaLibraries } from '../device/cuda-libraries.ts';
 import { DeviceError } from '../device/device-error.ts';
 import type { MeasuredMemory } from '../hub/recommend-model.ts';
+import { machineBytes } from '../machine-memory.ts';
 
 export interface Machine {
   /** Where the CUDA libraries lie, if they are here. */
@@ -30,6 +30,5 @@ export async function measureMemory({ storage, probe }: Machine, { device, packa
       return found ?? '';
     },
   });
-  const memoryBytes = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  return { memoryBytes, ...(choice.device === 'cuda' && { gpuMemoryBytes: choice.gpu.memoryBytes }) };
+  return { memoryBytes: machineBytes(), ...(choice.device === 'cuda' && { gpuMemoryBytes: choice.gpu.memoryBytes }) };
 }

@@ -1,5 +1,6 @@
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { expectedTensors, linearShapes } from '../checkpoint/decoder-weights.ts';
+import type { StoredType } from '../checkpoint/stored-tensor.ts';
 import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
 
 /*
@@ -163,6 +164,15 @@ export function projectedBytes(config: DecoderConfig, tokens: number): number {
   const rows = Object.entries(linearShapes(config)).map(([name, [rows]]) => (name === 'mlp.down_proj' ? 0 : rows));
   return 4 * tokens * config.layers * rows.reduce((sum, count) => sum + count, 0);
 }
+
+/** On a CPU, beside all weights where they are trained: of each its two moments, its gradient and the sum of its gradients. */
+export const trainedBytes = (config: DecoderConfig): number => 4 * 4 * allWeights(config);
+
+/**
+ * On a CPU, beside unquantised weights where they are repacked. Of 16-bit ones onnxruntime keeps what it widened and what it repacked of that (measured: 1.8
+ * times the float32 weights of a 0.5B), while those that are float32 in their file stay there (measured: once).
+ */
+export const repackedBytes = (weightsBytes: number, storedType: StoredType): number => (storedType === 'float32' ? 1 : 2) * weightsBytes;
 
 /** Memory is sold in powers of two, and called MB and GB. */
 export function memorySize(bytes: number): string {

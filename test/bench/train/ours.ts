@@ -40,6 +40,8 @@ const model = await LocalModel.open({
     adapters: false, trainable: 'adapter', storage,
   },
   device, deviceReasons: [], threads, ...(values.checkpointing && { keepProjections: false }),
+  // Nothing is written here, which is all that a second copy of the weights would be for.
+  ...(values.precision === 'full' && { repackWeights: false }),
 });
 await model.startTraining({ adapter: job.adapter, optimizer: ADAMW_DEFAULTS });
 const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };

@@ -1,39 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDecoderConfig, type DecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
+import { parseDecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
 import { expectedTensors } from '../../../backend/lm/checkpoint/decoder-weights.ts';
 import { planMemory, type MemoryLoad, type Precision, projectedBytes } from '../../../backend/lm/quantize/memory-plan.ts';
 import { TINY_QWEN2, TINY_QWEN3 } from '../../support/tiny-checkpoint.ts';
-
-/** The published geometry of Qwen2.5-7B, and of Qwen2.5-0.5B. */
-const SEVEN_BILLION: DecoderConfig = {
-  architecture: 'qwen2',
-  vocabularySize: 152064,
-  hiddenSize: 3584,
-  intermediateSize: 18944,
-  layers: 28,
-  attentionHeads: 28,
-  keyValueHeads: 4,
-  headSize: 128,
-  rmsNormEpsilon: 1e-6,
-  ropeTheta: 1e6,
-  maximumPositions: 32768,
-  tiedEmbeddings: false,
-  attentionBias: true,
-  queryKeyNorm: false,
-  stopTokenIds: [151645],
-};
-const HALF_BILLION: DecoderConfig = {
-  ...SEVEN_BILLION,
-  vocabularySize: 151936,
-  hiddenSize: 896,
-  intermediateSize: 4864,
-  layers: 24,
-  attentionHeads: 14,
-  keyValueHeads: 2,
-  headSize: 64,
-  tiedEmbeddings: true,
-};
+import { HALF_BILLION, SEVEN_BILLION } from '../geometries.ts';
 
 /** What the Conductor asks of its model: one text, a long prompt, a plan. */
 const USUAL = { rows: 1, promptTokens: 4096, newTokens: 1024 };
