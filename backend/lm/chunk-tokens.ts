@@ -64,8 +64,8 @@ export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'con
 }
 
 /**
- * How many tokens go forward and back in one run; a single sequence may have more. That is some four times the work of scoring them, and
- * the memory of what a layer's attention looks at grows with it.
+ * How many tokens go forward and back in one run; a single sequence may have more. That is three or four times the work of scoring them, as
+ * memory allows, and the memory of what a layer's attention looks at grows with it.
  */
 export function trainedTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): MicroBatchSizes {
   const scored = scoredTokens({ device, config });
