@@ -58,6 +58,26 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await window.answerModal('Train "conductor-mini"', 'Cancel');
   });
 
+  it('opens its settings from its dialog', async () => {
+    const { window } = workbench;
+    await window.runCommand(FINE_TUNE);
+    await window.answerModal('Train "conductor-mini"', 'Edit Settings…');
+    await window.notification('Save the settings when you are done').waitFor();
+    await window.editorTab('conductor.train.json').waitFor();
+    expect(await window.page.locator('.squiggly-warning').count()).toBe(0);
+  });
+
+  it('opens settings that it cannot use, where VS Code marks what is wrong', async () => {
+    const { window, project } = workbench;
+    await writeFile(path.join(project, 'conductor.train.json'), '{"step": 5}');
+    await window.runCommand(FINE_TUNE);
+    await window.notification('conductor.train.json: ').getByRole('button', { name: 'Open File' }).click();
+    await window.page.locator('.squiggly-warning').first().waitFor();
+    await window.screenshot(path.join(SCREENS, 'fine-tune-settings-dark.png'));
+    await configure({ project: false });
+    await window.page.locator('.squiggly-warning').waitFor({ state: 'detached' });
+  });
+
   it('says what it may spend and with whom, and changes the budget before it begins', async () => {
     const { window, simulator, home } = workbench;
     await writeFile(path.join(home, 'workers.json'), JSON.stringify({
