@@ -9,7 +9,7 @@ export const EXIT = {
   /** The run ended without an answer, or the tests did not accept its answer. */
   failed: 1,
   usage: 2,
-  /** The run stopped at its budget and can be resumed. */
+  /** The run stopped at its budget, or the training is paused; both can be resumed. */
   stopped: 3,
   /** Nothing was learned of the change to verify: no sandbox, no report, or the tests of HEAD cannot be run. */
   infrastructure: 4,

@@ -162,8 +162,8 @@ ${MODEL_OPTIONS}`,
 } as const;
 
 const EVERYWHERE = `Keys are read from the environment, under the names that the workers give them; they are never stored.
-Exit codes: 0 answered (verified, or nothing to check), 1 failed or red, 2 wrong usage, 3 stopped at the budget,
-4 nothing could be learned of a change to verify, 130 cancelled.`;
+Exit codes: 0 answered (verified, or nothing to check) or trained, 1 failed or red, 2 wrong usage, 3 stopped at the budget,
+or a training that is paused, 4 nothing could be learned of a change to verify, 130 cancelled.`;
 
 /** The usage of one command, or of all where none is named. */
 export function usageOf(command?: string): string {
