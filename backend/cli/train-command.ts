@@ -4,8 +4,8 @@ import type { BackendClient } from '../protocol/client/backend-client.ts';
 import { unpricedTokensFor } from '../protocol/budget-limits.ts';
 import { formatTokens, formatUsd, formatWhen } from '../protocol/figures.ts';
 import { applyTrainingEvent, isTrainingOver, rolloutsOf } from '../protocol/training-facts.ts';
-import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent } from '../protocol/training.ts';
-import { positive, readArguments } from './arguments.ts';
+import { trainingConfigSchema, type Training, type TrainingConfig, type TrainingEvent, type TrainingLimits } from '../protocol/training.ts';
+import { checkOptions, positive, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { jsonText, oneLine, printable, type Terminal } from './terminal.ts';
@@ -16,12 +16,16 @@ const OPTIONS = {
   workspace: { type: 'string', short: 'w' },
   config: { type: 'string', short: 'c' },
   'max-usd': { type: 'string' },
+  'max-tokens': { type: 'string' },
   json: { type: 'boolean' },
   tasks: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'] & {
+  /** Limits of all rollouts together. */
+  readonly budget: Pick<TrainingLimits, 'usd' | 'tokens'>;
+};
 type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
 
 /** `conductor train [start|list|show|follow|pause|resume|cancel|remove|adopt|back|curves]`: the Conductor learns from the project's tests. */
@@ -34,9 +38,14 @@ export const trainCommand: Command = async (args, context) => {
   if (rest.length > 0 || isGeneral !== (trainingId === undefined)) {
     throw new UsageError(isGeneral ? `"train ${name}" takes no training.` : `Name one training: conductor train ${name} TRAINING`);
   }
+  checkOptions('train', name, values, MEANT);
+  const budget = {
+    ...(values['max-usd'] !== undefined && { usd: positive(values['max-usd'], '--max-usd') }),
+    ...(values['max-tokens'] !== undefined && { tokens: whole(values['max-tokens'], '--max-tokens', { from: 1, to: Number.MAX_SAFE_INTEGER }) }),
+  };
   const client = await context.connect();
   try {
-    return await action(client, trainingId ?? '', values, context);
+    return await action(client, trainingId ?? '', { ...values, budget }, context);
   } finally {
     client.close();
   }
@@ -52,11 +61,12 @@ const start: Action = async (client, _trainingId, values, context) => {
     terminal.say(printable(missing.message));
     return EXIT.failed;
   }
+  const { usd, tokens } = config.budget;
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const told =
     `Training of "${conductor}" asks your workers (${workers.map(({ id }) => id).join(', ')}) up to ${rolloutsOf(config)} times to carry out a plan, and ` +
-    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(config.budget.usd)}.` +
-    (unpriced.length === 0 ? '' : ` No price is known of ${unpriced.join(', ')}: there it ends at ${formatTokens(unpricedTokensFor(config.budget.usd))} tokens.`);
+    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
+    (unpriced.length === 0 ? '' : ` No price is known of ${unpriced.join(', ')}: there it ends at ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(told));
   if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
     throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');
@@ -66,15 +76,14 @@ const start: Action = async (client, _trainingId, values, context) => {
   return await followTraining(client, trainingId, values, context);
 };
 
-async function readConfig({ config: file, 'max-usd': maxUsd }: Values, currentFolder: string): Promise<TrainingConfig> {
+async function readConfig({ config: file, budget }: Values, currentFolder: string): Promise<TrainingConfig> {
   const given: unknown = file === undefined ? {} : await readJson(path.resolve(currentFolder, file));
   const parsed = trainingConfigSchema.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new UsageError(`${file}: ${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
   }
-  const { budget } = parsed.data;
-  return { ...parsed.data, budget: { ...budget, ...(maxUsd !== undefined && { usd: positive(maxUsd, '--max-usd') }) } };
+  return { ...parsed.data, budget: { ...parsed.data.budget, ...budget } };
 }
 
 async function readJson(file: string): Promise<unknown> {
@@ -126,9 +135,8 @@ async function showTasks(client: BackendClient, trainingId: string, { json }: Pi
 }
 
 const resume: Action = async (client, trainingId, values, context) => {
-  const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
   // It is no longer paused when this is answered; should it be paused then, it is so anew.
-  await client.request('training/resume', { trainingId, ...(maxUsd !== undefined && { maxUsd }) });
+  await client.request('training/resume', { trainingId, budget: values.budget });
   return await followTraining(client, trainingId, values, context);
 };
 
@@ -195,3 +203,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   adopt: change('training/adopt', 'plans with what was trained from now on.'),
   back: change('training/goBack', 'plans with what it planned with before.'),
 };
+
+/** Which actions an option means something to. */
+const MEANT = {
+  'workspace': ['start', 'list'], 'config': ['start'], 'max-usd': ['start', 'resume'], 'max-tokens': ['start', 'resume'], 'tasks': ['show'],
+} as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;

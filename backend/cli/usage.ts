@@ -131,18 +131,24 @@ ${MODEL_OPTIONS}`,
                          fine-tune the Conductor of this machine on a project's own tests; Ctrl+C pauses
   -w, --workspace DIR    the project; without it, the folder you stand in
   -c, --config FILE.json how to train: see docs/training.md; every setting has a default
-      --max-usd N        dollars that all of it may cost; 10 without it
+      --max-usd N        dollars that all rollouts together may cost; 10 without it
+      --max-tokens N     tokens that all rollouts together may use; 20,000,000 without it
   -y, --yes              begin without being asked whether to spend that
       --json             print one JSON object at the end; needs --yes
-conductor train list [-w DIR]
-conductor train show TRAINING [--tasks]
+conductor train list [-w DIR] [--json]
+conductor train show TRAINING [--tasks] [--json]
                          how one went; its tasks, with why each was admitted or left out
-conductor train follow|pause|cancel TRAINING
-conductor train resume TRAINING [--max-usd N]
-                         go on where it stood; N dollars are then for all of it
-conductor train adopt TRAINING
+conductor train follow TRAINING [--json]
+                         tell one that is under way as it goes; of any other, how it stands
+conductor train pause TRAINING
+                         stop one at once; nothing that was paid for is lost
+conductor train resume TRAINING [--max-usd N] [--max-tokens N] [--json]
+                         go on where it stood; N is for all rollouts together, with what is spent
+conductor train cancel TRAINING
+                         end one for good; pause one that is to go on later
+conductor train adopt TRAINING [--json]
                          have the Conductor plan with what was trained, once it was compared on held-out tasks
-conductor train back TRAINING
+conductor train back TRAINING [--json]
                          have it plan with what it planned with before
 conductor train remove TRAINING
                          delete one that is over, with its checkpoints and the texts of its runs

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { trainingSchema } from '../../backend/protocol/training.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { modelFolder } from '../golden/golden.ts';
@@ -27,8 +28,9 @@ interface Result {
 }
 
 const conductor = (...args: string[]): Promise<Result> => conductorAt(home, ...args);
+const conductorAt = (home: string, ...args: string[]): Promise<Result> => start(home, ...args).result;
 
-async function conductorAt(home: string, ...args: string[]): Promise<Result> {
+function start(home: string, ...args: string[]) {
   const child = spawn(process.execPath, [runCli, ...args], {
     cwd: workspace,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home },
@@ -37,8 +39,8 @@ async function conductorAt(home: string, ...args: string[]): Promise<Result> {
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...output };
+  const result = once(child, 'close').then(([code]): Result => ({ code: code as number | null, ...output }));
+  return { child, output, result };
 }
 
 beforeAll(async () => {
@@ -66,9 +68,9 @@ afterAll(async () => {
 
 describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, () => {
   it('says what it may spend, and begins nothing without a yes', async () => {
-    const { code, stderr } = await conductor('train', '--config', 'train.json', '--max-usd', '2');
+    const { code, stderr } = await conductor('train', '--config', 'train.json', '--max-usd', '2', '--max-tokens', '30000');
     expect(code).toBe(2);
-    expect(stderr).toContain('spends at most $2.00');
+    expect(stderr).toContain('spends at most $2.00 and 30k tokens.');
     expect(stderr).toContain('say --yes');
     expect((await conductor('train', 'list')).stderr).toContain('No training yet');
   });
@@ -107,6 +109,35 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(await adapter()).toBeUndefined();
   });
 
+  it('is paused by Ctrl+C, stays so while it is only looked at, and goes on with the limits that it is given', async () => {
+    await writeFile(path.join(workspace, 'long.json'), JSON.stringify({
+      tasks: { project: false, heldOut: 0 }, steps: 400, tasksPerStep: 1, groupSize: 2, maxTokens: 4, adapter: { rank: 2 },
+    }));
+    const { child, output, result } = start(home, 'train', '--config', 'long.json', '--yes');
+    await vi.waitFor(() => expect(output.stderr).toContain('step 1/400'), { timeout: 60_000 });
+    child.kill('SIGINT');
+    const paused = await result;
+    expect([paused.code, paused.stderr]).toEqual([3, expect.stringContaining('Pausing; press Ctrl+C again to leave without waiting.')]);
+    expect(paused.stderr).not.toContain('Cancelling');
+    const [, trainingId = ''] = /conductor train resume (\S+)/.exec(paused.stderr) ?? [];
+
+    const followed = await conductor('train', 'follow', trainingId);
+    expect([followed.code, followed.stderr]).toEqual([3, expect.stringContaining('Paused. ')]);
+    expect(followed.stderr).toContain(`conductor train resume ${trainingId}`);
+
+    const resumed = start(home, 'train', 'resume', trainingId, '--max-usd', '20', '--max-tokens', '30000000', '--json');
+    const state = async (): Promise<string> => (await conductor('train', 'list')).stdout;
+    await vi.waitFor(async () => expect(await state()).toContain(`${trainingId}  training`), { timeout: 60_000 });
+    expect(await conductor('train', 'pause', trainingId, '--json')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const { code, stdout } = await resumed.result;
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ trainingId, state: 'paused', config: { budget: { usd: 20, tokens: 30_000_000 } } });
+
+    expect(await conductor('train', 'cancel', trainingId)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await conductor('train', 'follow', trainingId)).toMatchObject({ code: 130, stderr: expect.stringContaining('Cancelled.') });
+    expect(await conductor('train', 'remove', trainingId)).toMatchObject({ code: 0 });
+  });
+
   it('trains the model that is part of Conductor where nobody else plans, and plans with what it learned in this version alone', async () => {
     const bundled = path.join(folder, 'bundled');
     await mkdir(bundled, { mode: 0o700 });
@@ -143,4 +174,15 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('bad.json: steps:')]);
     expect((await conductor('train', 'show', 'nobody')).stderr).toContain('There is no training "nobody"');
   });
+});
+
+it.each<[string, string[], string]>([
+  ['an option of another action', ['follow', 'x', '--max-usd', '20'], '"train follow" takes no --max-usd; "train start", "train resume" do.'],
+  ['a project that it does not look at', ['resume', 'x', '-w', 'elsewhere'], '"train resume" takes no --workspace; "train start", "train list" do.'],
+  ['a share of a token', ['resume', 'x', '--max-tokens', '1.5'], '--max-tokens takes a whole number from 1'],
+  ['no tokens at all', ['--max-tokens', '0'], '--max-tokens takes a whole number from 1'],
+])('refuses %s before it asks the backend', async (_what, args, sentence) => {
+  const nowhere = path.join(folder, 'nowhere');
+  expect(await conductorAt(nowhere, 'train', ...args)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
+  expect(existsSync(nowhere)).toBe(false);
 });
