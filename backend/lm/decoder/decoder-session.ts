@@ -7,7 +7,7 @@ import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
 import { AdapterFeeds } from './adapter-feeds.ts';
 import { Decoder, rotaryTables } from './decoder.ts';
 import { idleGeneration, paddedLength } from './generation-feeds.ts';
-import type { GeneratedRow, GenerationRequest } from './generation-request.ts';
+import { type GeneratedRow, type GenerationRequest, isForOneRow, withTwin } from './generation-request.ts';
 import { generateRows } from './generation-run.ts';
 import { generateChunk, type GenerationOutputs, generationInputs } from './generation.ts';
 import { PLACES_AT_ONCE, scoreTokens, scoringInputs } from './scoring.ts';
@@ -53,14 +53,20 @@ export class DecoderSession {
   readonly #session: Session;
   readonly #adapters: AdapterFeeds | undefined;
   readonly #trained: readonly TrainedInput[];
+  /**
+   * Whether a row that is alone gets a twin. Where weights are not repacked, a single row is multiplied by other kernels than rows of a batch, and
+   * rounds otherwise: of a model that trains, a seed is to give the same text in any batch. Of others it need not, and one row is faster than two.
+   */
+  readonly #pairsRows: boolean;
   #weights: Feeds = {};
 
-  private constructor({ checkpoint, contextLength, session, adapters, trained }: Opened) {
+  private constructor({ checkpoint, contextLength, session, adapters, trained, pairsRows }: Opened) {
     this.#checkpoint = checkpoint;
     this.contextLength = contextLength;
     this.#session = session;
     this.#adapters = adapters;
     this.#trained = trained;
+    this.#pairsRows = pairsRows;
   }
 
   static async open(checkpoint: Checkpoint, options: DecoderOptions): Promise<DecoderSession> {
@@ -71,13 +77,16 @@ export class DecoderSession {
     const { graph, outputs } = decoderGraph(checkpoint, options, contextLength, trained);
     const session = await Session.open(graph, outputs, options);
     const adapters = options.adapters ? new AdapterFeeds(config) : undefined;
-    return new DecoderSession({ checkpoint, contextLength, session, adapters, trained });
+    const isRepacked = options.repackWeights === true && trainable === 'adapter';
+    const pairsRows = options.device === 'cpu' && trained.length > 0 && !isRepacked;
+    return new DecoderSession({ checkpoint, contextLength, session, adapters, trained, pairsRows });
   }
 
   /** Continues every prompt `samples` times; row `prompt · samples + sample` of the result. */
   async generate(request: GenerationRequest): Promise<GeneratedRow[]> {
     const shared: Feeds = { ...idleScoring(), ...this.#standing('generating', request.adapter) };
-    return generateRows(this.#session, this.#checkpoint.config, this.contextLength, request, shared);
+    const generate = (asked: GenerationRequest) => generateRows(this.#session, this.#checkpoint.config, this.contextLength, asked, shared);
+    return this.#pairsRows && isForOneRow(request) ? (await generate(withTwin(request))).slice(0, 1) : generate(request);
   }
 
   /** The log-probabilities of each sequence's tokens from its prompt's length on. */
@@ -142,6 +151,7 @@ interface Opened {
   readonly session: Session;
   readonly adapters: AdapterFeeds | undefined;
   readonly trained: readonly TrainedInput[];
+  readonly pairsRows: boolean;
 }
 
 /** The whole graph: which of its programs runs is an input. The others' outputs are then empty. */

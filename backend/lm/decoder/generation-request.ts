@@ -34,6 +34,13 @@ export interface GeneratedRow {
   readonly finishReason: 'stop' | 'length';
 }
 
+export const isForOneRow = ({ prompts, samples, seeds }: GenerationRequest): boolean => prompts.length === 1 && samples === 1 && seeds.length === 1;
+
+/** A request for one row, and for the same once more, of which nobody is told. */
+export const withTwin = ({ seeds, onTokens, ...request }: GenerationRequest): GenerationRequest => ({
+  ...request, samples: 2, seeds: [...seeds, ...seeds], onTokens: onTokens && ((row, tokens) => { if (row === 0) onTokens(row, tokens); }),
+});
+
 /** @throws ModelRequestError */
 export function checkGenerationRequest(request: GenerationRequest, config: DecoderConfig, contextLength: number): void {
   const { prompts, samples, maxTokens, temperature, topP, topK, seeds, stopTokenIds, automaton, chunkTokens } = request;

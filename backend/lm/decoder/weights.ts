@@ -13,8 +13,8 @@ export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 
 /**
  * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). A row's result is the same to the last bit whatever
- * the other rows are, which reproducible sampling needs; in the `stored` form only where there are at least two.
- * `repacked`: onnxruntime keeps a copy of the weight in the layout of its kernels: twice as fast for few rows, twice the memory. Where it is
+ * the other rows are, which reproducible sampling needs; in the `stored` form, and of fed weights, only where there are at least two.
+ * `repacked`: onnxruntime keeps a copy of the weight in the layout of its kernels: twice as fast for few rows, and more memory. Where it is
  * not to (`repackWeights`), the stored form does for it.
  * `stored`: the weight is read as it lies in its file: as fast for hundreds of rows.
  */

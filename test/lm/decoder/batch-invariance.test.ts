@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
+import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import type { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
 import type { GeneratedRow } from '../../../backend/lm/decoder/generation-request.ts';
-import { GOLDEN_MODELS } from '../../golden/golden.ts';
+import { GOLDEN_MODELS, modelFolder } from '../../golden/golden.ts';
 import { goldenAdapter, openModel, request } from './tiny-model.ts';
 
 /*
  * A seed gives the same tokens and the same log-probabilities, to the last bit, whatever else is asked for at the same time. That is what
- * lets a rollout be repeated. It holds where onnxruntime repacks the weights, which is how the product opens a model on a CPU.
+ * lets a rollout be repeated. It holds where onnxruntime repacks the weights, which is how the product opens a model on a CPU that has the memory,
+ * and of every model that trains.
  */
 
 const VOCABULARY = 512;
@@ -154,6 +157,22 @@ describe('rows of a model whose weights are not repacked', () => {
       const together = await session.generate(request({ prompts: batch, ...settings }));
       expect(await session.generate(request({ prompts: batch.slice(0, 2), ...settings }))).toEqual(together.slice(0, 2));
     }), { seed: 6, numRuns: 10 });
+    await session.close();
+  });
+
+  const trained = GOLDEN_MODELS.flatMap((model) => (['adapter', 'weights'] as const).map((trainable) => ({ model, trainable })));
+  it.each(trained)('$model are the same alone too where its $trainable can be trained', async ({ model, trainable }) => {
+    const { tensors } = await openCheckpoint(modelFolder(model));
+    const session = await openModel(model, { repackWeights: false, adapters: true, trainable: trainable === 'adapter' ? trainable : [...tensors.keys()] });
+    if (trainable === 'weights') session.useWeights(new Map(await Promise.all([...tensors].map(async ([name, tensor]) => [name, await readTensor(tensor)] as const))));
+    await fc.assert(fc.asyncProperty(prompts, sampling, async (batch, settings) => {
+      const together = await session.generate(request({ prompts: batch, ...settings }));
+      const told: number[][] = [];
+      const onTokens = (row: number, tokens: readonly number[]): void => void (told[row] ??= []).push(...tokens);
+      const alone = await session.generate({ ...request({ prompts: batch.slice(0, 1), ...settings }), onTokens });
+      expect(alone).toEqual(together.slice(0, 1));
+      expect(told).toEqual([alone[0]!.tokens]);
+    }), { seed: 7, numRuns: 10 });
     await session.close();
   });
 });
