@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Checkpoint, openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor } from '../../../backend/lm/checkpoint/safetensors-file.ts';
 import { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
+import { DEFAULT_BLOCK_SIZE } from '../../../backend/lm/quantize/block-quantize.ts';
+import { openQuantized, type QuantizedWeights } from '../../../backend/lm/quantize/quantized-store.ts';
 import { GOLDEN_MODELS, type GoldenModel, gradientsFile, modelFolder, readFigures } from '../../golden/golden.ts';
 import { goldenAdapter } from './tiny-model.ts';
 
@@ -29,13 +34,22 @@ function relativeDifference(values: ArrayLike<number>, expected: Float32Array): 
   return worst / expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
+let storage: string;
+beforeAll(async () => { storage = await mkdtemp(path.join(tmpdir(), 'train-step-')); });
+afterAll(() => rm(storage, { recursive: true, force: true }));
+
+async function quantizedWeights(checkpoint: Checkpoint): Promise<QuantizedWeights['tensors']> {
+  return (await openQuantized(checkpoint, { bits: 4, blockSize: DEFAULT_BLOCK_SIZE, storage, signal: new AbortController().signal })).tensors;
+}
+
 const TOLERANCE = 5e-5;
 
 describe('a training pass', () => {
-  it.each([['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all']] as const)(
-    '%s: gives the gradients of the adapter %s that PyTorch gives, and the log-probabilities of scoring',
-    async (model, name) => {
-      const session = await DecoderSession.open(await openCheckpoint(modelFolder(model)), { ...SETTINGS, adapters: true, trainable: 'adapter' });
+  const adapters = [['qwen2-tiny', 'qwen2-tiny-all'], ['qwen2-tiny', 'qwen2-tiny-attention'], ['qwen3-tiny', 'qwen3-tiny-all']] as const;
+  it.each(adapters.flatMap(([model, name]) => [false, true].map((keepProjections) => ({ model, name, keepProjections }))))(
+    '$model: gives the gradients of the adapter $name that PyTorch gives, and the log-probabilities of scoring, projections kept: $keepProjections',
+    async ({ model, name, keepProjections }) => {
+      const session = await DecoderSession.open(await openCheckpoint(modelFolder(model)), { ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections });
       const adapter = await goldenAdapter(model, name);
       const expected = await goldenGradients(name);
       const request = { ...(await imitation(model)), adapter };
@@ -50,12 +64,16 @@ describe('a training pass', () => {
     },
   );
 
-  it.each(['qwen2-tiny', 'qwen3-tiny'] as const)('%s: comes to the same whether it keeps what the projections gave or computes it again', async (model) => {
+  const precisions = [['qwen2-tiny', 'full'], ['qwen3-tiny', 'full'], ['qwen2-tiny', '4-bit']] as const;
+  it.each(precisions)('%s, %s: comes to the same whether it keeps what the projections gave or computes it again', async (model, precision) => {
     const checkpoint = await openCheckpoint(modelFolder(model));
+    const quantized = precision === '4-bit' ? await quantizedWeights(checkpoint) : undefined;
     const adapter = await goldenAdapter(model, `${model}-all`);
     const request = { ...(await imitation(model)), adapter };
     const [again, kept] = await Promise.all([false, true].map(async (keepProjections) => {
-      const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections });
+      const session = await DecoderSession.open(checkpoint, {
+        ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections, quantized, repackWeights: quantized !== undefined,
+      });
       const trained = [await session.train(request), await session.train(request)];
       await session.close();
       return trained;
@@ -64,6 +82,7 @@ describe('a training pass', () => {
       expect(kept![index]).toMatchObject({ loss, logprobs });
       // Computed again, attention adds up in another order than on the way forward.
       for (const [name, values] of gradients) expect(relativeDifference(kept![index]!.gradients.get(name)!, values), name).toBeLessThan(1e-5);
+      expect(kept![index]!.gradients).not.toEqual(gradients);
     }
     expect(kept![1]).toEqual(kept![0]);
   });
@@ -108,11 +127,12 @@ describe('a training pass', () => {
     }
   });
 
-  it.each(GOLDEN_MODELS)('%s: gives the gradients of its own weights that PyTorch gives', async (model) => {
+  const weights = GOLDEN_MODELS.flatMap((model) => [false, true].map((keepProjections) => ({ model, keepProjections })));
+  it.each(weights)('$model: gives the gradients of its own weights that PyTorch gives, projections kept: $keepProjections', async ({ model, keepProjections }) => {
     const checkpoint = await openCheckpoint(modelFolder(model));
     const expected = await goldenGradients(model);
     const trainable = [...expected.keys()];
-    const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: false, trainable });
+    const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: false, trainable, keepProjections });
     session.useWeights(new Map(await Promise.all(trainable.map(async (name) => [name, await readTensor(checkpoint.tensors.get(name)!)] as const))));
     const { loss, gradients } = await session.train(await imitation(model));
     await session.close();
