@@ -37,6 +37,8 @@ export class TrainingCommands {
         return this.#resume(trainingId);
       case 'raiseBudget':
         return this.#raiseBudget(trainingId);
+      case 'finish':
+        return this.#finish(trainingId);
       case 'cancel':
         if (await isCancelMeant()) await connection.request('training/cancel', { trainingId });
         return;
@@ -58,6 +60,12 @@ export class TrainingCommands {
     if (training?.stopped) return this.#raiseBudget(trainingId);
     requireTrust(training?.workspace);
     await this.#options.connection.request('training/resume', { trainingId });
+  }
+
+  /** Ends it after the steps that are done, with their comparison. */
+  async #finish(trainingId: string): Promise<void> {
+    requireTrust(this.#known(trainingId)?.workspace);
+    if (await isEndMeant()) await this.#options.connection.request('training/finish', { trainingId });
   }
 
   /** Goes on with what the training may cost from now on. */
@@ -89,6 +97,13 @@ export class TrainingCommands {
     await Promise.all([trainings.show(trainingId), showPanel()]);
     panel.showTraining();
   }
+}
+
+/** No further step is done afterwards. */
+async function isEndMeant(): Promise<boolean> {
+  const compare = vscode.l10n.t('Compare Now');
+  const detail = vscode.l10n.t('It ends with the steps that are done. What they taught is compared on the held-out tasks, and offered.');
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('End this training early?'), { modal: true, detail }, compare)) === compare;
 }
 
 /** Unlike a pause it is for good. */

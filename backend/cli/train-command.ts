@@ -28,7 +28,7 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'] & {
 };
 type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
 
-/** `conductor train [start|list|show|follow|pause|resume|cancel|remove|adopt|back|curves]`: the Conductor learns from the project's tests. */
+/** `conductor train [start|list|show|follow|pause|resume|finish|cancel|remove|adopt|back|curves]`: the Conductor learns from the project's tests. */
 export const trainCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'start', trainingId, ...rest] = positionals;
@@ -140,6 +140,11 @@ const resume: Action = async (client, trainingId, values, context) => {
   return await followTraining(client, trainingId, values, context);
 };
 
+const finish: Action = async (client, trainingId, values, context) => {
+  await client.request('training/finish', { trainingId });
+  return await followTraining(client, trainingId, values, context);
+};
+
 const simple = (method: 'training/pause' | 'training/cancel' | 'training/remove'): Action => async (client, trainingId) => {
   await client.request(method, { trainingId });
   return EXIT.ok;
@@ -196,7 +201,7 @@ const followTraining: Action = async (client, trainingId, { json }, { terminal, 
 };
 
 const ACTIONS: Readonly<Record<string, Action>> = {
-  start, list, show, follow: followTraining, resume, curves,
+  start, list, show, follow: followTraining, resume, finish, curves,
   pause: simple('training/pause'),
   cancel: simple('training/cancel'),
   remove: simple('training/remove'),

@@ -144,6 +144,8 @@ conductor train pause TRAINING
                          stop one at once; nothing that was paid for is lost
 conductor train resume TRAINING [--max-usd N] [--max-tokens N] [--json]
                          go on where it stood; N is for all rollouts together, with what is spent
+conductor train finish TRAINING [--json]
+                         end one with the steps that are done, and compare what they taught on held-out tasks
 conductor train cancel TRAINING
                          end one for good; pause one that is to go on later
 conductor train adopt TRAINING [--json]

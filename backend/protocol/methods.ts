@@ -309,6 +309,8 @@ export const clientRequests = {
   'training/pause': { params: trainingRef, result: nothing },
   /** `budget`: limits that it is held by from now on, what is spent included; one that is under way goes on with them. */
   'training/resume': { params: trainingRef.extend({ budget: trainingLimitsSchema.optional() }), result: nothing },
+  /** Ends it after the steps that are done: what it has learned by then is compared and offered. */
+  'training/finish': { params: trainingRef, result: nothing },
   'training/cancel': { params: trainingRef, result: nothing },
   /** Has the Conductor plan with what was trained. */
   'training/adopt': { params: trainingRef, result: trainingSchema },

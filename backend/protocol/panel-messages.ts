@@ -129,7 +129,7 @@ const question = z.string().max(32_000);
 const place = z.number().int().min(0).max(100);
 
 /** What a person can do about a training. */
-export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'raiseBudget', 'cancel', 'adopt', 'goBack', 'remove']);
+export const trainingActionSchema = z.enum(['open', 'pause', 'resume', 'raiseBudget', 'finish', 'cancel', 'adopt', 'goBack', 'remove']);
 export type TrainingAction = z.infer<typeof trainingActionSchema>;
 
 const text = z.string().max(4_000_000);

@@ -192,6 +192,8 @@ export const trainingSchema = z.object({
   tasks: z.object({ train: z.number().int(), heldOut: z.number().int() }),
   /** Steps done. */
   step: z.number().int(),
+  /** No further step is done: what was learned by now is compared. */
+  finishing: z.boolean().optional(),
   /** Of what is under way (tasks tried, groups of the step, evaluated tasks). */
   progress: progressSchema.optional(),
   /** Until the tasks are made. */
@@ -229,7 +231,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 /** What has changed, and nothing else. */
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
-    config: true, state: true, message: true, tasks: true, step: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true,
+    config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true,
     adapterBefore: true, adopted: true,
   }).partial().shape,
   /** Null where nothing is counted any more. */

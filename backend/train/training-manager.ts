@@ -187,6 +187,20 @@ export class TrainingManager {
     if (!isActive) this.#drive(training, { patient: false });
   }
 
+  /** Ends it after the steps that are done: what it has learned by then is compared, and offered. @throws TrainingRefusedError */
+  async finish(trainingId: string): Promise<void> {
+    const { state, step, tasks, comparison } = this.get(trainingId);
+    if (isTrainingOver(state) && state !== 'failed') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
+    if (step === 0) throw new TrainingRefusedError('No step is done yet, so there is nothing to compare.');
+    if (tasks.heldOut === 0) throw new TrainingRefusedError('No task is held out that could be compared on.');
+    if (state === 'evaluating' || comparison) return;
+    // Not paused in between: who follows it goes on doing so.
+    if (this.#active.has(trainingId)) await this.#stop(trainingId, new Stopping());
+    else this.#refuseSecond();
+    if (this.get(trainingId).state === 'completed') return;
+    this.#drive(await this.#change(trainingId, { finishing: true }), { patient: false });
+  }
+
   /**
    * Has the Conductor plan with what was trained; what it planned with before is kept. Offered with a comparison only.
    * @throws TrainingRefusedError
@@ -353,7 +367,7 @@ export class TrainingManager {
     const event: TrainingEvent = { trainingId, seq: before.seq + 1, at: this.#options.parts.now(), change };
     const training = applyTrainingEvent(before, event);
     this.#tell(training, event);
-    const isLasting = ['state', 'step', 'comparison', 'adopted', 'adapterBefore', 'config'].some((key) => key in change);
+    const isLasting = ['state', 'step', 'finishing', 'comparison', 'adopted', 'adapterBefore', 'config'].some((key) => key in change);
     if (isLasting) {
       this.#writing = this.#writing.then(() => this.#folder(trainingId).saveTraining(training));
       await this.#writing;

@@ -99,7 +99,7 @@ const TASKS_FILE = 'conductor.tasks.jsonl';
  * @throws TrainingError and what its parts throw; the signal's reason
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
-  const { training: { config, workspace, trainingId }, folder, cast, keys, limits, signal, change } = options;
+  const { training: { config, workspace, trainingId, finishing = false }, folder, cast, keys, limits, signal, change } = options;
   await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   await checkUnchanged(workspace, frozen.project);
@@ -157,18 +157,20 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
     const tooLong = found.train.length + found.heldOut.length - train.length - heldOut.length;
     const message = tooLong === 0 ? {} : { message: `${WORKING.rollout.message} ${counted(tooLong, 'task')} too long for the Conductor to read: left out.` };
     await change({ ...WORKING.rollout, ...message, step: done, progress: null, metrics: { after: 0, told: [...metrics] }, ...spent() });
-    let began = parts.now();
-    const durations: number[] = [];
-    await trainWithGrpo({
-      engine, store, tasks: train, gatherer,
-      onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
-      onStep: (step, measured) => {
-        durations.push((parts.now() - began) / 1_000);
-        began = parts.now();
-        const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
-        void change({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
-      },
-    }, trainerOptions(config), { from, signal });
+    if (!finishing) {
+      let began = parts.now();
+      const durations: number[] = [];
+      await trainWithGrpo({
+        engine, store, tasks: train, gatherer,
+        onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
+        onStep: (step, measured) => {
+          durations.push((parts.now() - began) / 1_000);
+          began = parts.now();
+          const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
+          void change({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
+        },
+      }, trainerOptions(config), { from, signal });
+    }
 
     if (heldOut.length > 0) {
       await change({ ...WORKING.evaluation, progress: { done: 0, of: heldOut.length } });

@@ -138,6 +138,21 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     expect(await conductor('train', 'remove', trainingId)).toMatchObject({ code: 0 });
   });
 
+  it('is ended early with what it has learned by then', async () => {
+    await writeFile(path.join(workspace, 'early.json'), JSON.stringify({
+      tasks: { project: false, heldOut: 0.5 }, steps: 400, tasksPerStep: 1, groupSize: 2, maxTokens: 4, adapter: { rank: 2 }, evaluation: { samples: 1 },
+    }));
+    const { output, result } = start(home, 'train', '--config', 'early.json', '--yes');
+    await vi.waitFor(() => expect(output.stderr).toContain('step 1/400'), { timeout: 60_000 });
+    const [, trainingId = ''] = /^(\S+) {2}training/m.exec((await conductor('train', 'list')).stdout) ?? [];
+    const { code, stdout } = await conductor('train', 'finish', trainingId, '--json');
+    expect(code).toBe(0);
+    const training = trainingSchema.parse(JSON.parse(stdout));
+    expect(training).toMatchObject({ state: 'completed', comparison: { samples: 1 } });
+    expect(training.step).toBeLessThan(400);
+    expect((await result).code).toBe(0);
+  });
+
   it('trains the model that is part of Conductor where nobody else plans, and plans with what it learned in this version alone', async () => {
     const bundled = path.join(folder, 'bundled');
     await mkdir(bundled, { mode: 0o700 });

@@ -355,6 +355,22 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await over(manager, wanted.trainingId)).toMatchObject({ state: 'completed', step: 3 });
   });
 
+  it.each(['under way', 'paused'])('that is ended early while it is %s is compared with what it has learned by then, and can be adopted', async (state) => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 40 } });
+    await expect(manager.finish(trainingId)).rejects.toThrow('No step is done yet');
+    await until(manager, trainingId, ({ step }) => step >= 1);
+    if (state === 'paused') await manager.pause(trainingId);
+    await manager.finish(trainingId);
+    const training = await over(manager, trainingId);
+    expect(training).toMatchObject({ state: 'completed', comparison: { samples: 2 } });
+    expect(training.step).toBeLessThan(40);
+    await manager.adopt(trainingId);
+    const adopted = workers.workers.find(({ id }) => id === 'tiny')?.adapter ?? '';
+    expect(await readFile(path.join(adopted, 'adapter_model.safetensors'))).toEqual(await weights(trainingId, training.step));
+    await expect(manager.finish(trainingId)).rejects.toThrow('is over');
+  });
+
   it('that is cancelled stays so, and cannot be adopted', async () => {
     const manager = await begin();
     const { trainingId } = await manager.start({ workspace, config: { ...CONFIG, steps: 50 } });

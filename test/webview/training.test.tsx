@@ -51,12 +51,14 @@ describe('a training', () => {
 
   it.each<[string, Training, string[]]>([
     ['preparing', preparingTraining(), ['Pause', 'Cancel']],
-    ['under way', runningTraining(), ['Pause', 'Cancel']],
-    ['waiting', waitingTraining(), ['Pause', 'Cancel']],
+    ['under way', runningTraining(), ['Pause', 'Compare now…', 'Cancel']],
+    ['in its first step', training({ state: 'training', step: 0 }), ['Pause', 'Cancel']],
+    ['to end early', training({ ...pausedTraining(), finishing: true }), ['Resume', 'Raise budget…', 'Cancel']],
+    ['waiting', waitingTraining(), ['Pause', 'Compare now…', 'Cancel']],
     ['comparing', training({ state: 'evaluating', step: 50 }), ['Pause', 'Cancel']],
-    ['paused', pausedTraining(), ['Resume', 'Raise budget…', 'Cancel']],
-    ['stopped by its budget', overBudgetTraining(), ['Resume…', 'Cancel']],
-    ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Train again', 'Remove…']],
+    ['paused', pausedTraining(), ['Resume', 'Raise budget…', 'Compare now…', 'Cancel']],
+    ['stopped by its budget', overBudgetTraining(), ['Resume…', 'Compare now…', 'Cancel']],
+    ['failed', failedTraining(), ['Resume', 'Raise budget…', 'Compare now…', 'Train again', 'Remove…']],
     ['cancelled', training({ state: 'cancelled', step: 2 }), ['Train again', 'Remove…']],
     ['compared', completedTraining(), ['Adopt', 'Train again', 'Remove…']],
     ['without a comparison', training({ state: 'completed', step: 50 }), ['Train again', 'Remove…']],
@@ -71,6 +73,7 @@ describe('a training', () => {
     ['Resume this training', pausedTraining(), 'resume'],
     ['Raise budget…', pausedTraining(), 'raiseBudget'],
     ['Resume…', overBudgetTraining(), 'resume'],
+    ['Compare now…', runningTraining(), 'finish'],
     ['Adopt what was trained', completedTraining(), 'adopt'],
     ['Go back to the Conductor before', adoptedTraining(), 'goBack'],
   ])('"%s" is asked of the extension', (button, shown, action) => {

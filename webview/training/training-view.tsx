@@ -131,6 +131,12 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
 
 const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && state !== 'paused';
 
+/** Whether there is something that could be compared before the last step is done. */
+function canEndEarly({ state, step, config, tasks, finishing }: Training): boolean {
+  const isBetweenSteps = state === 'training' || state === 'waiting' || state === 'paused' || state === 'failed';
+  return isBetweenSteps && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;
+}
+
 function Actions({ training }: { readonly training: Training }): JSX.Element {
   const host = useHost();
   const { trainingId, state, stopped, comparison, adopted } = training;
@@ -142,9 +148,10 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       {goesOn && stopped && <Button appearance="primary" onClick={post('resume')}>{l10n.t('Resume…')}</Button>}
       {goesOn && !stopped && <Button appearance="primary" onClick={post('resume')} label={l10n.t('Resume this training')}>{l10n.t('Resume')}</Button>}
       {goesOn && !stopped && <Button onClick={post('raiseBudget')}>{l10n.t('Raise budget…')}</Button>}
+      {canEndEarly(training) && <Button onClick={post('finish')}>{l10n.t('Compare now…')}</Button>}
       {(isUnderWay(training) || state === 'paused') && <Button onClick={post('cancel')} label={l10n.t('Cancel this training')}>{l10n.t('Cancel')}</Button>}
       {state === 'completed' && comparison && !adopted && (
-        <Button appearance="primary" onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
+        <Button appearance={comparison.difference.mean > 0 ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
       {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the Conductor before')}>{l10n.t('Go back')}</Button>}
       {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}

@@ -8,7 +8,7 @@ type TrainingMethods = Extract<keyof ClientRequests, `training/${string}`>;
 
 export type TrainingService = Pick<
   TrainingManager,
-  'opened' | 'check' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
+  'opened' | 'check' | 'start' | 'list' | 'get' | 'tasks' | 'rollout' | 'pause' | 'resume' | 'finish' | 'cancel' | 'adopt' | 'goBack' | 'remove' | 'listen' | 'listenForRemovals' | 'active'
 >;
 
 export function trainingHandlers(
@@ -38,6 +38,10 @@ export function trainingHandlers(
     }),
     'training/resume': once(async ({ trainingId, budget }) => {
       await trainings.resume(trainingId, budget);
+      return {};
+    }),
+    'training/finish': once(async ({ trainingId }) => {
+      await trainings.finish(trainingId);
       return {};
     }),
     'training/cancel': once(async ({ trainingId }) => {
