@@ -12,16 +12,25 @@ export class RunNotFoundError extends Error {
   }
 }
 
-/** A limit of the run, of the day or of the training does not hold the next call. Nothing was sent. */
-export class LimitReachedError extends BudgetSpentError {
+interface ReachedLimit {
   readonly limit: StopLimit;
   /** The lowest limit that would hold the call: dollars or tokens. */
   readonly needed: number;
+  /** How much of it is set aside for calls under way, most of which they will not cost. */
+  readonly reserved: number;
+}
 
-  constructor({ limit, needed, scope, message }: { limit: StopLimit; needed: number; scope: string; message: string }) {
+/** A limit of the run, of the day or of the training does not hold the next call. Nothing was sent. */
+export class LimitReachedError extends BudgetSpentError implements ReachedLimit {
+  readonly limit: StopLimit;
+  readonly needed: number;
+  readonly reserved: number;
+
+  constructor({ limit, needed, reserved, scope, message }: ReachedLimit & { readonly scope: string; readonly message: string }) {
     super(scope, message);
     this.limit = limit;
     this.needed = needed;
+    this.reserved = reserved;
   }
 }
 

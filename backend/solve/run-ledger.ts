@@ -72,7 +72,7 @@ function refusal(
   const needed = spent + reserved + asked;
   const refused = (stopLimit: StopLimit, whose: string, atLeast = needed): LimitReachedError =>
     new LimitReachedError({
-      limit: stopLimit, needed: atLeast, scope, message: `The budget of ${whose} ${over} Resume the ${training ? 'training' : 'run'} with a higher limit.`,
+      limit: stopLimit, needed: atLeast, reserved, scope, message: `The budget of ${whose} ${over} Resume the ${training ? 'training' : 'run'} with a higher limit.`,
     });
   if (training && scope === training.name) return refused(unit, `this training (${amount(limit)})`);
   if (training && scope === unpricedScope(training).name) {

@@ -6,6 +6,7 @@ import { runRequestSchema } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Budget, StopLimit, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
+import { LimitReachedError } from '../solve/errors.ts';
 import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
 import { MeteredPolicy } from '../solve/metered-policy.ts';
@@ -18,6 +19,7 @@ import { Slots } from '../verify/slots.ts';
 import type { AnswerCache } from '../workers/answer-cache.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import type { ClientModel } from '../workers/client-model.ts';
+import { delay } from '../workers/delay.ts';
 import type { KeySource } from '../workers/key-source.ts';
 import { costOf, type Prices } from '../workers/prices.ts';
 import { GivenPlans } from './given-plans.ts';
@@ -76,6 +78,24 @@ export class TrainingBudgetError extends Error {
     this.by = by;
     this.limit = limit;
     this.needed = needed;
+  }
+}
+
+/** How long a call waits for others under way before it asks for its money again. */
+const ROOM_WAIT_MS = 250;
+
+/**
+ * Calls set aside far more than they come to, and many are under way at once: one that finds no room beside them waits for theirs to be free.
+ * @throws BudgetSpentError where there is none with nothing under way
+ */
+async function onceThereIsRoom<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof LimitReachedError) || error.reserved === 0) throw error;
+    }
+    await delay(ROOM_WAIT_MS, signal);
   }
 }
 
@@ -262,7 +282,7 @@ export class Rollouts {
         attempts.remembered(known, { usage: known.usage, cost: costOf(worker, known.usage, prices), durationMs: 0 });
         return known;
       }
-      const { reply } = await caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText });
+      const { reply } = await onceThereIsRoom(() => caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText }), signal);
       answers.set(question, reply);
       return reply;
     };

@@ -193,6 +193,14 @@ describe('a rollout', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('waits for what others under way set aside and do not cost, before it says that the budget is spent', async () => {
+    const made = await rollouts({ budget: () => ({ ...budgetSchema.parse({}), usd: 0.12 }) });
+    const plans = Array.from({ length: 4 }, () => plan([0, 'Answer.']));
+    expect(await made.run(task, workers(), group(plans), AT, NEVER)).toHaveLength(4);
+    expect(server.requests).toHaveLength(4);
+    expect(made.spent.usd).toBeLessThan(0.02);
+  });
+
   it('under way goes on with a budget that is raised meanwhile', async () => {
     let usd = 0.104;
     script = () => {
