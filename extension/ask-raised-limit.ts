@@ -4,7 +4,7 @@ import { formatTokens, formatUsd } from '../backend/protocol/figures.ts';
 import type { StopLimit } from '../backend/protocol/worker-config.ts';
 
 export interface ReachedLimit {
-  readonly name: StopLimit;
+  readonly by: StopLimit;
   /** Dollars or tokens. */
   readonly limit: number;
   /** What the next call may bring it to; undefined in runs of an earlier version. */
@@ -16,9 +16,9 @@ export interface ReachedLimit {
  * @param questionOf what is asked, with the limit as it was
  */
 export async function askRaisedLimit(
-  { name, limit, needed }: ReachedLimit, { title, questionOf }: { readonly title: string; readonly questionOf: (limit: string) => string },
+  { by, limit, needed }: ReachedLimit, { title, questionOf }: { readonly title: string; readonly questionOf: (limit: string) => string },
 ): Promise<number | undefined> {
-  const isUsd = name.toLowerCase().endsWith('usd');
+  const isUsd = by.toLowerCase().endsWith('usd');
   const amountText = isUsd ? formatUsd : formatTokens;
   const least = Math.max(limit, needed ?? 0);
   const text = await vscode.window.showInputBox({

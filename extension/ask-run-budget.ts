@@ -10,7 +10,7 @@ import { askRaisedLimit } from './ask-raised-limit.ts';
 export async function askRunBudget({ stoppedBy, needed, budget }: Pick<RunSnapshot, 'stoppedBy' | 'needed' | 'budget'>): Promise<Partial<Record<BudgetLimit, number>> | undefined> {
   if (stoppedBy === undefined || stoppedBy === 'usd' || stoppedBy === 'tokens') return {};
   const amount = await askRaisedLimit(
-    { name: stoppedBy, limit: budget[stoppedBy], needed }, { title: vscode.l10n.t('Conductor: Resume'), questionOf: (limit) => questionOf(stoppedBy, limit) },
+    { by: stoppedBy, limit: budget[stoppedBy], needed }, { title: vscode.l10n.t('Conductor: Resume'), questionOf: (limit) => questionOf(stoppedBy, limit) },
   );
   return amount === undefined ? undefined : { [stoppedBy]: amount };
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { TrainingLimits, TrainingSummary } from '../backend/protocol/training.ts';
 import type { StopLimit } from '../backend/protocol/worker-config.ts';
-import { amountOf, askRaisedLimit } from './ask-raised-limit.ts';
+import { amountOf, askRaisedLimit, type ReachedLimit } from './ask-raised-limit.ts';
 
 /** What a training may cost at most, in dollars; undefined where nobody says. */
 export async function askBudget({ title, usd }: { readonly title: string; readonly usd: number }): Promise<number | undefined> {
@@ -17,10 +17,10 @@ export async function askBudget({ title, usd }: { readonly title: string; readon
 
 /** How far a training's limit is raised: the one that it stopped at, otherwise its dollars. @returns undefined where nobody says */
 export async function askTrainingLimits({ stopped, maxUsd }: Pick<TrainingSummary, 'stopped' | 'maxUsd'>): Promise<TrainingLimits | undefined> {
-  const { by, limit, needed } = stopped ?? { by: 'usd', limit: maxUsd, needed: undefined } as const;
+  const reached: ReachedLimit = stopped ?? { by: 'usd', limit: maxUsd };
   const title = vscode.l10n.t('Conductor: Raise the Budget of a Training');
-  const amount = await askRaisedLimit({ name: by, limit, needed }, { title, questionOf: (of) => questionOf(by, of) });
-  return amount === undefined ? undefined : { [by]: amount };
+  const amount = await askRaisedLimit(reached, { title, questionOf: (of) => questionOf(reached.by, of) });
+  return amount === undefined ? undefined : { [reached.by]: amount };
 }
 
 function questionOf(limit: StopLimit, of: string): string {

@@ -4,7 +4,8 @@ import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Budget, StopLimit, WorkerConfig } from '../protocol/worker-config.ts';
+import type { StoppedTraining } from '../protocol/training.ts';
+import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { LimitReachedError } from '../solve/errors.ts';
 import { failureOf } from '../solve/failure.ts';
@@ -67,17 +68,11 @@ export interface ToldRollout {
 /** A limit of the training, or of one rollout, does not hold the next call. What was begun can go on with a higher one. */
 export class TrainingBudgetError extends Error {
   override readonly name = 'TrainingBudgetError';
-  readonly by: StopLimit;
-  /** Dollars or tokens. */
-  readonly limit: number;
-  /** The lowest limit that would hold that call. */
-  readonly needed: number;
+  readonly stopped: StoppedTraining;
 
-  constructor({ by, limit, needed, message }: Pick<TrainingBudgetError, 'by' | 'limit' | 'needed' | 'message'>) {
+  constructor(message: string, stopped: StoppedTraining) {
     super(message);
-    this.by = by;
-    this.limit = limit;
-    this.needed = needed;
+    this.stopped = stopped;
   }
 }
 
@@ -176,11 +171,11 @@ export class Rollouts {
       if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout).drive();
       const { state, failure, message = '', stoppedBy: by = 'usd', needed = 0 } = recorder.snapshot;
       if (failure?.kind === 'internal') throw new Error(message);
-      if (state === 'stopped') throw new TrainingBudgetError({ by, limit: this.#options.budget()[by] ?? 0, needed, message });
+      if (state === 'stopped') throw new TrainingBudgetError(message, { by, limit: this.#options.budget()[by] ?? 0, needed });
       if (state === 'completed' || failure === undefined || !isOutage(recorder.snapshot, failure)) break;
-      const { onWaiting, delay } = this.#options;
+      const { onWaiting } = this.#options;
       onWaiting(message);
-      await delay(OUTAGE_WAITS_MS[Math.min(waits, OUTAGE_WAITS_MS.length - 1)] as number, rollout.signal);
+      await this.#options.delay(OUTAGE_WAITS_MS[Math.min(waits, OUTAGE_WAITS_MS.length - 1)] as number, rollout.signal);
       onWaiting(undefined);
       recorder = this.#goOn(this.#options.journal.read(runId), rollout);
     }

@@ -394,10 +394,7 @@ function endingOf(error: unknown): Pick<Training, 'state' | 'message' | 'stopped
   if (error instanceof Paused) return { state: 'paused', message: 'Paused.' };
   if (error instanceof Cancelled) return { state: 'cancelled', message: 'Cancelled.' };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof TrainingBudgetError) {
-    const { by, limit, needed } = error;
-    return { state: 'paused', message, stopped: { by, limit, needed } };
-  }
+  if (error instanceof TrainingBudgetError) return { state: 'paused', message, stopped: error.stopped };
   return { state: 'failed', message };
 }
 

@@ -183,8 +183,8 @@ describe('a rollout', () => {
     const poor = await rollouts({ budget: () => ({ ...budget, ...low }) });
     const refusal: unknown = await poor.run(task, workers(), group(plans), AT, NEVER).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(TrainingBudgetError);
-    expect(refusal).toMatchObject({ ...stopped, message: expect.stringMatching(message) });
-    const { limit, needed } = refusal as TrainingBudgetError;
+    expect(refusal).toMatchObject({ stopped, message: expect.stringMatching(message) });
+    const { limit, needed } = (refusal as TrainingBudgetError).stopped;
     expect(needed).toBeGreaterThan(limit);
     expect(poor.spent.usd).toBeLessThan(0.104);
     expect(server.requests).toHaveLength(1);

@@ -133,8 +133,8 @@ const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && s
 
 /** Whether there is something that could be compared before the last step is done. */
 function canEndEarly({ state, step, config, tasks, finishing }: Training): boolean {
-  const isBetweenSteps = state === 'training' || state === 'waiting' || state === 'paused' || state === 'failed';
-  return isBetweenSteps && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;
+  const isBeforeComparison = state === 'training' || state === 'waiting' || state === 'paused' || state === 'failed';
+  return isBeforeComparison && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;
 }
 
 function Actions({ training }: { readonly training: Training }): JSX.Element {
