@@ -1,24 +1,29 @@
+const path = require('node:path');
+
 // The house's import rules: which room may import which (docs/architecture.md draws them).
 const ROOMS = {
   'extension': ['backend/protocol'],
   'webview': ['backend/protocol'],
-  'backend/protocol': [],
-  'backend/server': ['protocol', 'solve', 'suggest', 'train', 'eval', 'context', 'workers', 'journal'],
-  'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol'],
-  'backend/eval': ['solve', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'simulator', 'lm', 'protocol'],
-  'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol'],
-  'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol'],
-  'backend/conductor': ['workflow', 'workers', 'lm'],
-  'backend/workflow': ['workers'],
-  'backend/workers': ['lm', 'protocol'],
-  'backend/context': [],
-  'backend/verify': [],
-  'backend/journal': ['protocol'],
-  'backend/lm': [],
-  'backend/simulator': ['verify'],
-  'backend/cli': ['protocol', 'simulator', 'lm', 'verify'],
+  'backend/common': [],
+  'backend/protocol': ['common'],
+  'backend/server': ['protocol', 'solve', 'suggest', 'train', 'context', 'workers', 'journal', 'common'],
+  'backend/train': ['solve', 'conductor', 'workers', 'verify', 'journal', 'lm', 'protocol', 'common'],
+  'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'protocol', 'common'],
+  'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
+  'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
+  'backend/conductor': ['workflow', 'workers', 'lm', 'common'],
+  'backend/workflow': ['workers', 'common'],
+  'backend/workers': ['lm', 'protocol', 'common'],
+  'backend/context': ['common'],
+  'backend/verify': ['common'],
+  'backend/journal': ['protocol', 'common'],
+  'backend/lm': ['common'],
+  'backend/simulator': ['verify', 'common'],
+  'backend/cli': ['protocol', 'simulator', 'lm', 'verify', 'common'],
+  'backend/lab': ['eval', 'simulator', 'train', 'conductor', 'workers', 'workflow', 'verify', 'journal', 'lm', 'protocol', 'common'],
+  'backend/wiring': ['server', 'solve', 'train', 'conductor', 'workers', 'verify', 'lm', 'protocol', 'common'],
 };
-const folder = (room) => (room.startsWith('backend/') ? room : `backend/${room}`);
+const folder = (room) => (/^(extension|webview|backend)(\/|$)/.test(room) ? room : `backend/${room}`);
 
 const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   name: `${room.replace('/', '-')}-imports`,
@@ -31,33 +36,47 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   },
 }));
 
-// Inside the model runtime the same: which part may import which.
-const LM_PARTS = {
-  graph: [],
-  checkpoint: [],
-  tokenizer: [],
-  automaton: [],
-  adapter: ['checkpoint'],
-  quantize: ['checkpoint'],
-  download: [],
-  hub: ['checkpoint', 'quantize', 'download'],
-  device: ['download', 'quantize'],
-  decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
-  trainer: ['checkpoint', 'adapter', 'decoder'],
+// Inside the large rooms the same: which part may import which. Files at the root of a room may import all of its parts.
+const PARTS = {
+  'backend/lm': {
+    graph: [],
+    checkpoint: [],
+    tokenizer: [],
+    automaton: [],
+    adapter: ['checkpoint'],
+    quantize: ['checkpoint'],
+    download: [],
+    hub: ['checkpoint', 'quantize', 'download'],
+    device: ['download', 'quantize'],
+    decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
+    trainer: ['checkpoint', 'adapter', 'decoder'],
+  },
+  'backend/verify': {
+    files: [],
+    syntax: [],
+    patch: ['files'],
+    git: ['files', 'patch'],
+    copies: ['files', 'git'],
+    sandbox: ['files'],
+    runners: ['files', 'sandbox'],
+    control: ['files', 'syntax', 'runners'],
+    judge: ['files', 'syntax', 'copies', 'sandbox', 'runners'],
+    graders: ['files', 'patch', 'sandbox', 'judge'],
+  },
 };
 
-const lmRules = Object.entries(LM_PARTS).map(([part, allowed]) => ({
-  name: `lm-${part}-imports`,
-  comment: `backend/lm/${part}/ may import ${allowed.length ? allowed.join(', ') : 'no other part of the runtime'}.`,
+const partRules = Object.entries(PARTS).flatMap(([room, parts]) => Object.entries(parts).map(([part, allowed]) => ({
+  name: `${path.posix.basename(room)}-${part}-imports`,
+  comment: `${room}/${part}/ may import ${allowed.length ? allowed.join(', ') : 'no other part of its room'}.`,
   severity: 'error',
-  from: { path: `^backend/lm/${part}/` },
-  to: { path: '^backend/lm/', pathNot: [part, ...allowed].map((name) => `^backend/lm/${name}/`) },
-}));
+  from: { path: `^${room}/${part}/` },
+  to: { path: `^${room}/`, pathNot: [part, ...allowed].map((name) => `^${room}/${name}/`) },
+})));
 
 module.exports = {
   forbidden: [
     ...roomRules,
-    ...lmRules,
+    ...partRules,
     {
       name: 'onnxruntime-in-the-models-process',
       comment: 'Its runs block the thread they are on, so only what runs in the model\'s process may load it.',

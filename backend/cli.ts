@@ -1,5 +1,4 @@
 import './cli/require-node.ts';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,11 +21,10 @@ import { workerCommand } from './cli/worker-command.ts';
 import { findDriver, hasNvidiaCard, listGpus } from './lm/device/nvidia.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
-import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
 import { VERSION } from './protocol/product-version.ts';
-import type { RunFolder } from './verify/run-folder.ts';
-import { replaceFile } from './workers/replace-file.ts';
+import type { RunFolder } from './verify/files/run-folder.ts';
+import { replaceFile } from './common/replace-file.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
 /* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
@@ -108,29 +106,21 @@ const modelScript = fileURLToPath(new URL(`./model-process${path.extname(import.
 /** A command asks one thing after another and closes its model; this only has to be longer. */
 const MODEL_IDLE_MS = 3_600_000;
 
-/** As the backend makes it, and in the same place: what another process left there is cleared away. */
+/** Loaded by the one command that needs it. */
 async function openVerification(): Promise<Verification> {
-  const [{ MemoryBaseRunCache }, { Containers }, { CopyPool }, { RunFolders }, { Sandbox }, { Verifier }] = await Promise.all([
-    import('./verify/base-run-cache.ts'), import('./verify/container/containers.ts'), import('./verify/copy-pool.ts'), import('./verify/run-folder.ts'), import('./verify/sandbox.ts'),
-    import('./verify/verify.ts'),
-  ]);
+  const { openVerificationParts } = await import('./wiring/verification.ts');
   const home = conductorHome();
   await prepareHome(home);
-  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
-  await folders.sweep();
-  const searchPath = process.env.PATH ?? '';
-  const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
-  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
-  const copies = new CopyPool({ folders });
+  const { verifier, folders, close } = await openVerificationParts(home);
   const made: RunFolder[] = [];
   return {
-    verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
+    verifier,
     newFolder: async () => {
       const folder = await folders.create();
       made.push(folder);
       return folder.workspace;
     },
-    close: async () => void await Promise.all([copies.close(), ...made.map((folder) => folder.remove())]),
+    close: async () => void await Promise.all([close(), ...made.map((folder) => folder.remove())]),
   };
 }
 

@@ -1,14 +1,13 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
-import { findBundledModel } from './bundled-model.ts';
+import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
-import { explainModelError, modelParts } from './model-parts.ts';
+import { explainModelError, modelParts } from './wiring/models.ts';
+import { openVerificationParts } from './wiring/verification.ts';
 import { conductorHome } from './protocol/client/discovery.ts';
-import { isProcessAlive } from './protocol/client/process-alive.ts';
 import { DEMONSTRATION_FOLDER } from './protocol/demonstration-runs.ts';
 import { VERSION } from './protocol/product-version.ts';
 import { runRequestSchema } from './protocol/run-request.ts';
@@ -27,23 +26,17 @@ import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
 import { Demonstration } from './simulator/demonstration.ts';
 import { TrainingManager } from './train/training-manager.ts';
-import { MemoryBaseRunCache } from './verify/base-run-cache.ts';
-import { chooseRunner } from './verify/choose-runner.ts';
-import { Containers } from './verify/container/containers.ts';
-import { CopyPool } from './verify/copy-pool.ts';
-import { findTestCommands } from './verify/find-tests.ts';
+import { chooseRunner } from './verify/runners/choose-runner.ts';
+import { findTestCommands } from './verify/runners/find-tests.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';
 import { MathComparer } from './verify/graders/math/math-comparer.ts';
-import { parsePatch } from './verify/parse-patch.ts';
-import { RunFolders } from './verify/run-folder.ts';
-import { Sandbox } from './verify/sandbox.ts';
-import { Verifier } from './verify/verify.ts';
+import { parsePatch } from './verify/patch/parse-patch.ts';
 import { WorkerCaller } from './workers/call-worker.ts';
-import { delay } from './workers/delay.ts';
-import { findServers, placesOf } from './workers/find-servers.ts';
-import { listModels } from './workers/list-models.ts';
-import { loadPrices } from './workers/prices.ts';
-import { ProviderLimits } from './workers/provider-limits.ts';
+import { delay } from './workers/limits/delay.ts';
+import { findServers, placesOf } from './workers/servers/find-servers.ts';
+import { listModels } from './workers/servers/list-models.ts';
+import { loadPrices } from './workers/limits/prices.ts';
+import { ProviderLimits } from './workers/limits/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
@@ -83,13 +76,8 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   });
   const caller = new WorkerCaller({ limits, prices, localModel: models.localModel });
 
-  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
-  await folders.sweep();
-  const searchPath = process.env.PATH ?? '';
-  const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
-  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
-  const copies = new CopyPool({ folders });
-  const verifier = new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() });
+  const verification = await openVerificationParts(home);
+  const { verifier, sandbox, folders } = verification;
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
   // Where onnxruntime does not load, the model that is part of Conductor cannot plan. Nobody waits for that to be known.
   let modelsRun = true;
@@ -201,7 +189,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     close: async () => {
       await Promise.all([runs.close(), trainings.close(), suggestions.close()]);
       await comparer.close();
-      await copies.close();
+      await verification.close();
       await models.close();
       await demonstration.close();
       journal.close();

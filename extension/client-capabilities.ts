@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { BackendRequestHandlers } from '../backend/protocol/client/backend-client.ts';
 import type { BackendRequests, Capability, Params } from '../backend/protocol/methods.ts';
-import type { KeyStore } from './keys.ts';
-import { callLanguageModel } from './language-models.ts';
+import type { KeyStore } from './workers/keys.ts';
+import { callLanguageModel } from './workers/language-models.ts';
 
 export const CAPABILITIES: readonly Capability[] = ['secret', 'confirm', 'model'];
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
 import { answerOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
-import type { ContextKeys, WalkthroughStep } from './context-keys.ts';
+import type { ContextKeys, WalkthroughStep } from './common/context-keys.ts';
 
 export interface WalkthroughProgressOptions {
   readonly contextKeys: Pick<ContextKeys, 'set'>;

@@ -10,7 +10,7 @@ import { findModelFolder } from '../lm/process/find-model-folder.ts';
 import { memorySize } from '../lm/quantize/memory-plan.ts';
 import { TokenizerError } from '../lm/tokenizer/errors.ts';
 import { readTokenizerFiles } from '../lm/tokenizer/tokenizer-files.ts';
-import { plural } from '../protocol/figures.ts';
+import { counted } from '../common/counted.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ModelAction } from './model-action.ts';
 import { PRECISIONS } from './model-options.ts';
@@ -89,13 +89,13 @@ function memoryTable(checkpoint: Checkpoint, adapters: boolean): MemorySummary[]
 }
 
 function linesOf({ tokenizer, memory, adapters, ...model }: Inspection): string[] {
-  const stored = `${model.types.join(' and ')}, ${gigabytes(model.weightBytes)} in ${plural(model.shards, 'file')}`;
+  const stored = `${model.types.join(' and ')}, ${gigabytes(model.weightBytes)} in ${counted(model.shards, 'file')}`;
   const heads = `${model.attentionHeads} query and ${model.keyValueHeads} key-value heads of ${model.headSize}`;
   return [
     model.folder,
     `Model:     ${model.architecture}, ${model.parameters.toLocaleString('en')} parameters`,
     `Weights:   ${stored}, embeddings ${model.tiedEmbeddings ? 'tied' : 'not tied'}`,
-    `Geometry:  ${plural(model.layers, 'layer')} of ${model.hiddenSize}, ${heads}, ${model.vocabularySize.toLocaleString('en')} token ids`,
+    `Geometry:  ${counted(model.layers, 'layer')} of ${model.hiddenSize}, ${heads}, ${model.vocabularySize.toLocaleString('en')} token ids`,
     `Context:   ${model.contextLength.toLocaleString('en')} tokens; ends at ${model.stopTokenIds.join(' or ') || 'no token'}`,
     `Tokenizer: ${tokenizer.usable ? 'with a chat template' : tokenizer.problem}`,
     'Memory:    precision  on the CPU  on a GPU',

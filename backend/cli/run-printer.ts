@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd, plural } from '../protocol/figures.ts';
+import { counted } from '../common/counted.ts';
+import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
 import { answerOf, gaveUpIn, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
@@ -131,13 +132,13 @@ export class RunPrinter {
   }
 
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
-    this.#line('Context', `${plural(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
+    this.#line('Context', `${counted(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
     for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
     for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
   }
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
-    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? `planned in ${formatDuration(durationMs)}` : 'plan kept'}, ${plural(steps.length, 'step')}`);
+    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? `planned in ${formatDuration(durationMs)}` : 'plan kept'}, ${counted(steps.length, 'step')}`);
     steps.forEach(({ worker, subtask, reads }, index) => {
       const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';

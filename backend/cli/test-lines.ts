@@ -1,4 +1,4 @@
-import { plural } from '../protocol/figures.ts';
+import { counted } from '../common/counted.ts';
 import { changeKind, isRed, type ChangeKind } from '../protocol/test-changes.ts';
 import type { TestChange, TestStatus } from '../protocol/verdict.ts';
 import { oneLine, type Style } from './terminal.ts';
@@ -17,7 +17,7 @@ export function testLines(tests: readonly TestChange[], style: Style): string[] 
   return [
     ...told.map((test) => testLine(test, style)),
     ...(changed.length > told.length ? [style('dim', `and ${changed.length - told.length} more`)] : []),
-    ...(kept > 0 ? [style('dim', `${column(plural(kept, 'other'))}  passed  → passed`)] : []),
+    ...(kept > 0 ? [style('dim', `${column(counted(kept, 'other'))}  passed  → passed`)] : []),
     ...(notRun > 0 ? [style('dim', `${notRun} did not run`)] : []),
     ...told.filter((test) => isRed(test) && test.message)
       .map(({ id, message = '' }) => style('dim', `${oneLine(id, ID_WIDTH)}: ${oneLine(message, WIDTH)}`)),

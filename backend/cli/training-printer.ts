@@ -1,5 +1,6 @@
 import { raisedLimit } from '../protocol/budget-limits.ts';
-import { formatElapsed, formatMoney, formatUsd, plural } from '../protocol/figures.ts';
+import { counted } from '../common/counted.ts';
+import { formatElapsed, formatMoney, formatUsd } from '../protocol/figures.ts';
 import { isTrainingOver } from '../protocol/training-facts.ts';
 import type { Estimate, TaskNotes, Training } from '../protocol/training.ts';
 import { ProgressPrinter } from './progress-printer.ts';
@@ -25,7 +26,7 @@ export function comparisonLines({ comparison, simulated }: Training): string[] {
 /** One sentence, such as `27 tasks to learn from, 12 held out, 40 left out, 100 not tried.` */
 export function taskCounts({ train, heldOut, leftOut, untried }: TaskNotes): string {
   const rest = [...(leftOut > 0 ? [`${leftOut} left out`] : []), ...(untried > 0 ? [`${untried} not tried`] : [])];
-  return `${[`${plural(train, 'task')} to learn from`, `${heldOut} held out`, ...rest].join(', ')}.`;
+  return `${[`${counted(train, 'task')} to learn from`, `${heldOut} held out`, ...rest].join(', ')}.`;
 }
 
 /** Tells a training as it goes: a line a step, and what is under way in the terminal's last line. */

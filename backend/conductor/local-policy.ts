@@ -1,5 +1,5 @@
 import type { LanguageModel } from '../lm/language-model.ts';
-import { LOCAL_SAMPLING, localUsage, randomSeed } from '../workers/local-adapter.ts';
+import { LOCAL_SAMPLING, localUsage, randomSeed } from '../workers/adapters/local-adapter.ts';
 import { conductorPrompt } from './conductor-prompt.ts';
 import { planGrammar } from './plan-grammar.ts';
 import type { Policy, PolicyIdentity, PolicyRequest, PolicySample } from './policy.ts';

@@ -82,7 +82,7 @@ export const PROMPT_PROFILES = {
   compact: {
     name: 'compact', version: 'compact-1', isInstructed: true, examples: EXAMPLES.slice(1, 2), ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
   },
-  /** For conductor-mini, which was trained on this form (backend/train/mini): each token of it is paid for on a CPU, in training too. */
+  /** For conductor-mini, which was trained on this form (backend/lab/mini): each token of it is paid for on a CPU, in training too. */
   mini: {
     name: 'mini', version: 'mini-3', isInstructed: false, examples: [],
     questionCharacters: 480, contextCharacters: 120, answerCharacters: 160,

@@ -11,7 +11,7 @@ import type {
 } from './language-model.ts';
 import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { RecentlyUsed } from './recently-used.ts';
-import { SerialQueue } from './serial-queue.ts';
+import { SerialQueue } from '../common/serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import { AdapterTraining } from './trainer/adapter-training.ts';
 import { microBatches } from './trainer/micro-batches.ts';

@@ -95,8 +95,3 @@ export function formatBytes(bytes: number): string {
   if (bytes < 999_500) return `${Math.ceil(bytes / 1e3)} kB`;
   return bytes < 999.5e6 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
-
-/** `1 test`, `2 tests`. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { BackendRequests, Capability, ParamsInput, Result } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import type { Clients, Confirmation } from '../solve/clients.ts';
-import type { ClientModelCall, ClientModelReply } from '../workers/client-model.ts';
+import type { ClientModelCall, ClientModelReply } from '../workers/adapters/client-model.ts';
 import { WorkerError, type WorkerErrorKind } from '../workers/errors.ts';
 
 /** A client that has shaken hands, as far as the backend asks it for things. */

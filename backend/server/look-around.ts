@@ -6,7 +6,7 @@ import type { Health, HealthDetails } from '../protocol/methods.ts';
 import type { WorkersFile } from '../protocol/worker-config.ts';
 import { dayScope } from '../solve/run-ledger.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
-import { reachWorker } from '../workers/reach-worker.ts';
+import { reachWorker } from '../workers/servers/reach-worker.ts';
 
 export interface LookAroundOptions {
   /** Folder of workers.json and the journal. */

@@ -1,5 +1,5 @@
 import { REASONS, SUBTASKS, type Reason } from './conductor-phrases.ts';
-import { KeyedRandom } from './random.ts';
+import { KeyedRandom } from '../common/keyed-random.ts';
 import { keyOf, type SimulatedMessage, type SimulatedRequest } from './simulated-model.ts';
 import { Team } from './team.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BUGS, FAMILIES, type Bug } from './families/all-families.ts';
 import { sourceWith, type Family } from './families/family.ts';
-import { KeyedRandom } from './random.ts';
+import { KeyedRandom } from '../common/keyed-random.ts';
 
 /** So many modules a project has beside the one with the bug. */
 const OTHER_MODULES = 4;

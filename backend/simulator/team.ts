@@ -1,4 +1,4 @@
-import type { KeyedRandom } from './random.ts';
+import type { KeyedRandom } from '../common/keyed-random.ts';
 import type { Role } from './roles.ts';
 
 /** Words by which a description says what a worker is good at, whatever the question. */

@@ -8,7 +8,7 @@ import {
   chanceOfRightPlan,
   type Situation,
 } from './chances.ts';
-import { KeyedRandom } from './random.ts';
+import { KeyedRandom } from '../common/keyed-random.ts';
 import { moduleFileIn, recogniseModule, type SeenFile, type SeenModule } from './recognise.ts';
 import { readRole, type Role } from './roles.ts';
 import { keyOf, type SimulatedRequest } from './simulated-model.ts';

@@ -1,5 +1,5 @@
 import type { Family, Variant } from './families/family.ts';
-import type { KeyedRandom } from './random.ts';
+import type { KeyedRandom } from '../common/keyed-random.ts';
 
 /** A fault that a reviewer believes to see; without a variant it cannot say what is wrong, only that tests failed. */
 export interface Finding {

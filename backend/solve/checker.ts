@@ -1,8 +1,8 @@
 import type { EditSummary } from '../protocol/run-events.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
-import type { Patch } from '../verify/patch.ts';
-import { unifiedDiff } from '../verify/unified-diff.ts';
+import type { Patch } from '../verify/patch/patch.ts';
+import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 
 /** What solving needs of `verify`: from an answer to a patch, and from a patch to a verdict. */
 export interface Checker {

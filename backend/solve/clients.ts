@@ -1,4 +1,4 @@
-import type { ClientModelCall, ClientModelReply } from '../workers/client-model.ts';
+import type { ClientModelCall, ClientModelReply } from '../workers/adapters/client-model.ts';
 
 /** What the backend can ask of the clients that are connected to it, seen from a run. `server` implements it on the socket. */
 export interface Clients {

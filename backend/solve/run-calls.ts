@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AppendEffects } from '../journal/journal.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import { totalTokens } from '../protocol/token-counts.ts';
-import type { Attempt, AttemptLog, AttemptSpent } from '../workers/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent } from '../workers/limits/ledger.ts';
 import type { ModelReply } from '../workers/model.ts';
 import type { RunRecorder } from './run-recorder.ts';
 

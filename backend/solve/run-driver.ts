@@ -5,7 +5,7 @@ import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
-import type { Attempt, AttemptSpent, Ledger } from '../workers/ledger.ts';
+import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
 import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';

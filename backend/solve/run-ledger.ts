@@ -3,7 +3,7 @@ import { unpricedTokensFor, usdForUnpriced } from '../protocol/budget-limits.ts'
 import { formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Budget, BudgetLimit, StopLimit } from '../protocol/worker-config.ts';
-import type { Asked, Ledger, Reservation } from '../workers/ledger.ts';
+import type { Asked, Ledger, Reservation } from '../workers/limits/ledger.ts';
 import { LimitReachedError } from './errors.ts';
 
 export interface RunLedgerOptions {

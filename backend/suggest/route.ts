@@ -9,8 +9,8 @@ import { MeteredPolicy } from '../solve/metered-policy.ts';
 import type { LocalConductor } from '../solve/run-manager.ts';
 import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
 import { unlessAborted } from '../solve/unless-aborted.ts';
-import { fillsGaps } from '../workers/fill-in-templates.ts';
-import { isFree } from '../workers/is-free.ts';
+import { fillsGaps } from '../workers/adapters/fill-in-templates.ts';
+import { isFree } from '../workers/limits/is-free.ts';
 import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
 import type { RoutesFile } from './routes-file.ts';
 

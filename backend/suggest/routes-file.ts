@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readJsonFile } from '../workers/read-json-file.ts';
-import { replaceFile } from '../workers/replace-file.ts';
+import { replaceFile } from '../common/replace-file.ts';
 
 /** Who was chosen for a language in a project, by whom, among which workers. */
 export const routeSchema = z.object({

@@ -8,7 +8,7 @@ import { totalTokens } from '../protocol/token-counts.ts';
 import type { Budget } from '../protocol/worker-config.ts';
 import { dayScope, localDay } from '../solve/run-ledger.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
-import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../workers/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../workers/limits/ledger.ts';
 import type { ModelReply } from '../workers/model.ts';
 
 /** What the reservations of suggestions stand under in the journal, where those of a run have its id. */

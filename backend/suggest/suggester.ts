@@ -7,7 +7,7 @@ import { RunError } from '../solve/failure.ts';
 import { RunKeys } from '../solve/run-keys.ts';
 import type { CallOptions, WorkerCaller } from '../workers/call-worker.ts';
 import { WorkerError } from '../workers/errors.ts';
-import { isFree } from '../workers/is-free.ts';
+import { isFree } from '../workers/limits/is-free.ts';
 import { Routes, type RoutesOptions, type RoutingCall } from './route.ts';
 import type { SendableFiles } from './sendable-files.ts';
 import { plainCode, suggestionPrompt } from './suggestion-prompt.ts';

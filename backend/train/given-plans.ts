@@ -1,5 +1,5 @@
 import type { Policy, PolicyIdentity, PolicyRequest, PolicySample } from '../conductor/policy.ts';
-import { localUsage } from '../workers/local-adapter.ts';
+import { localUsage } from '../workers/adapters/local-adapter.ts';
 import type { SampledCompletion } from './engine.ts';
 
 /** Writes the plan of the round that is asked for. */

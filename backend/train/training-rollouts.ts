@@ -1,6 +1,6 @@
 import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Rollout, WholeRollout } from '../protocol/training.ts';
-import { clip } from './clip.ts';
+import { clip } from '../common/clip.ts';
 import { rewardOf, type RewardOptions } from './reward.ts';
 import type { ToldRollout } from './rollouts.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { TaskNote, TaskNotes } from '../protocol/training.ts';
-import { clip } from './clip.ts';
+import { clip } from '../common/clip.ts';
 import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
 /** What is learned from comes first, what was left out last. */

@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
-import { applyPatch, PatchNotApplicableError } from './apply-patch.ts';
-import type { BaseRun, BaseRunCache } from './base-run-cache.ts';
-import { chooseRunner, type ChosenRunner } from './choose-runner.ts';
+import { applyPatch, PatchNotApplicableError } from './patch/apply-patch.ts';
+import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
+import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
-import type { WorkspaceSnapshot } from './copy-pool.ts';
-import { embeddedTests, weakensEmbeddedTests } from './embedded-tests.ts';
-import { differing, settle } from './flaky.ts';
-import { brokenTests, byId, counted, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge.ts';
-import { isMachineError } from './machine-error.ts';
-import type { FileEdit, Patch } from './patch.ts';
-import { protectedReason } from './protected-paths.ts';
-import { SandboxUnavailableError } from './sandbox.ts';
-import { ID_SEPARATOR, type TestReport } from './test-report.ts';
-import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './test-runs.ts';
-import type { Verdict } from './verdict.ts';
-import { WorkspaceCopyError } from './workspace-listing.ts';
+import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
+import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
+import { differing, settle } from './judge/flaky.ts';
+import { counted } from '../common/counted.ts';
+import { brokenTests, byId, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { isMachineError } from './sandbox/machine-error.ts';
+import type { FileEdit, Patch } from './patch/patch.ts';
+import { protectedReason } from './files/protected-paths.ts';
+import { SandboxUnavailableError } from './sandbox/sandbox.ts';
+import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
+import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
+import type { Verdict } from './judge/verdict.ts';
+import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 
 export type VerifyProgress =
   'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';

@@ -1,6 +1,6 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerErrorKind } from './errors.ts';
-import { serverName } from './server-of.ts';
+import { serverName } from './servers/server-of.ts';
 
 export interface FailureDetails {
   /** The server's own words, redacted. */

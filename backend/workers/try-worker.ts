@@ -2,10 +2,10 @@ import type { Result, ClientRequests } from '../protocol/methods.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerCaller } from './call-worker.ts';
-import type { ClientModel } from './client-model.ts';
+import type { ClientModel } from './adapters/client-model.ts';
 import { WorkerError } from './errors.ts';
 import type { KeySource } from './key-source.ts';
-import type { AttemptLog, AttemptSpent, Ledger } from './ledger.ts';
+import type { AttemptLog, AttemptSpent, Ledger } from './limits/ledger.ts';
 
 export type TryResult = Result<ClientRequests, 'worker/try'>;
 

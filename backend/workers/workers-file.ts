@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workersFileSchema, type WorkersFile } from '../protocol/worker-config.ts';
 import { ConfigFileError, describeIssue, readJsonFile } from './read-json-file.ts';
-import { replaceFile } from './replace-file.ts';
+import { replaceFile } from '../common/replace-file.ts';
 
 /** The pool, the Conductor and the budget; empty where there is no file yet. @throws ConfigFileError */
 export async function loadWorkersFile(path: string): Promise<WorkersFile> {

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { answerOf } from '../../backend/protocol/run-snapshot.ts';
-import type { BackendConnection } from '../backend-connection.ts';
-import { NextStepError, offerSteps } from '../next-step.ts';
-import type { RunCommands } from '../run-commands.ts';
-import { questionProblem, type SolveCommand } from '../solve-command.ts';
-import { relativePath } from '../workspace-paths.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { NextStepError, offerSteps } from '../common/next-step.ts';
+import type { RunCommands } from '../runs/run-commands.ts';
+import { questionProblem, type SolveCommand } from '../runs/solve-command.ts';
+import { relativePath } from '../common/workspace-paths.ts';
 import type { AnswerGhost } from './answer-ghost.ts';
 import { textAtCursor } from './text-at-cursor.ts';
 
@@ -37,7 +37,7 @@ export class SolveHere {
    * @returns the run's id, once its answer is on show; undefined when the person changed their mind.
    */
   async run(argument?: unknown): Promise<string | undefined> {
-    const { readSolveArguments } = await import('../solve-input.ts');
+    const { readSolveArguments } = await import('../runs/solve-input.ts');
     const given = readSolveArguments(argument);
     await this.#options.solve.requireWorker();
     const asked = await askedAt(vscode.window.activeTextEditor);

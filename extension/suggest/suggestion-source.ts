@@ -1,5 +1,5 @@
 import type { SuggestResult } from '../../backend/protocol/suggestions.ts';
-import type { BackendConnection } from '../backend-connection.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
 import { isComplete } from './fit-suggestion.ts';
 import type { Gap } from './gap.ts';
 

@@ -1,5 +1,5 @@
 import type { SuggestResult } from '../../backend/protocol/suggestions.ts';
-import { Signal } from '../signal.ts';
+import { Signal } from '../common/signal.ts';
 
 export type SuggestionActivity =
   | { readonly kind: 'off' }

@@ -1,5 +1,5 @@
 import type { FileEdit } from '../../backend/protocol/methods.ts';
-import { codeBlocksOf } from '../code-blocks.ts';
+import { codeBlocksOf } from '../common/code-blocks.ts';
 
 export interface CursorAnswer {
   readonly edits: readonly FileEdit[];

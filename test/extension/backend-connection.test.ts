@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectionState } from '../../extension/backend-connection.ts';
+import type { ConnectionState } from '../../extension/common/backend-connection.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 /** A connection whose backends come from a list; an error in the list is a start that fails. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeBlocksOf } from '../../extension/code-blocks.ts';
+import { codeBlocksOf } from '../../extension/common/code-blocks.ts';
 
 describe('codeBlocksOf', () => {
   it('finds every fenced block with its language', () => {

@@ -1,5 +1,5 @@
 import type { BackendClient } from '../../backend/protocol/client/backend-client.ts';
-import { BackendConnection } from '../../extension/backend-connection.ts';
+import { BackendConnection } from '../../extension/common/backend-connection.ts';
 
 interface Call {
   readonly method: string;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { FineTuneCommand, type FineTuneOptions } from '../../extension/fine-tune-command.ts';
+import { FineTuneCommand, type FineTuneOptions } from '../../extension/training/fine-tune-command.ts';
 
 /** What VS Code shows: what was said, and the button that is clicked on, if any. */
 const shown = vi.hoisted(() => ({ said: [] as string[], opened: [] as string[], clicks: [] as string[], folder: '' }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { modelsOf, notInPool, workerOf, type FoundWorker } from '../../extension/found-models.ts';
-import { suggestPool } from '../../extension/first-pool.ts';
+import { modelsOf, notInPool, workerOf, type FoundWorker } from '../../extension/workers/found-models.ts';
+import { suggestPool } from '../../extension/workers/first-pool.ts';
 
 const BASE_URL = 'http://127.0.0.1:11434/v1';
 

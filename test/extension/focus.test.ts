@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { focusSchema } from '../../backend/protocol/run-request.ts';
-import { focusOf, type Lines } from '../../extension/focus.ts';
+import { focusOf, type Lines } from '../../extension/common/focus.ts';
 
 const lines = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Lines =>
   ({ startLine, startCharacter, endLine, endCharacter });

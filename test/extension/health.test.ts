@@ -2,8 +2,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HealthDetails, Pool } from '../../backend/protocol/methods.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
-import { healthHtml, rowsHtml, type HealthWords } from '../../extension/health-html.ts';
-import { healthRows, type HealthFacts, type HealthRow } from '../../extension/health-rows.ts';
+import { healthHtml, rowsHtml, type HealthWords } from '../../extension/health/health-html.ts';
+import { healthRows, type HealthFacts, type HealthRow } from '../../extension/health/health-rows.ts';
 
 const l10n = {
   t: (text: unknown, ...values: unknown[]) => String(text).replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)])),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lineEdits, normalized, withLineEdits, withoutStep } from '../../extension/line-edits.ts';
+import { lineEdits, normalized, withLineEdits, withoutStep } from '../../extension/runs/line-edits.ts';
 
 /** Texts of a few short lines, so that equal lines, empty texts and missing line ends are common. */
 const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd'), { maxLength: 12 }).map((lines) => lines.join(''));

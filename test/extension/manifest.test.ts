@@ -43,7 +43,7 @@ describe('the manifest', () => {
   });
 
   it('asks only for context keys that the extension sets', async () => {
-    const declarations = await text('extension/context-keys.ts');
+    const declarations = await text('extension/common/context-keys.ts');
     const keys = new Set([...declarations.matchAll(/'(\w+)'/g)].map(([, key]) => `conductor.${key}`));
     const asked = Object.values(contributes.menus).flat().flatMap(({ when = '' }) => when.match(/conductor\.\w+/g) ?? []);
     expect(asked.filter((key) => !keys.has(key) && key !== 'conductor.workflow')).toEqual([]);

@@ -3,8 +3,8 @@ import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 import type { Pool } from '../../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { localModelsOf, modelTitle } from '../../extension/local-models-of.ts';
-import { ModelStates } from '../../extension/model-states.ts';
+import { localModelsOf, modelTitle } from '../../extension/workers/local-models-of.ts';
+import { ModelStates } from '../../extension/workers/model-states.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 const MODEL = 'Qwen/Qwen3-0.6B';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as l10n from '@vscode/l10n';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
-import { addressOf, addressProblem, freeKeyName, keyNameOf, modelProblem, serversOf } from '../../extension/named-server.ts';
+import { addressOf, addressProblem, freeKeyName, keyNameOf, modelProblem, serversOf } from '../../extension/workers/named-server.ts';
 
 describe('the address of a server', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BudgetLimit } from '../../backend/protocol/worker-config.ts';
 import type { StoredEvent } from '../../backend/protocol/run-events.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
-import { isNews, nearlySpent, subjectOf, subjectOfTraining, type ToldMemory } from '../../extension/nearly-spent.ts';
+import { isNews, nearlySpent, subjectOf, subjectOfTraining, type ToldMemory } from '../../extension/runs/nearly-spent.ts';
 
 const NOON = new Date(2026, 10, 22, 12).getTime();
 const DAY_MS = 24 * 3_600_000;

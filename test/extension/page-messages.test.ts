@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pageMessageSchema, type PageCommand, type QuestionDraft } from '../../backend/protocol/panel-messages.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { actOn, type PageMessageOptions } from '../../extension/page-messages.ts';
+import { actOn, type PageMessageOptions } from '../../extension/panel/page-messages.ts';
 
 const RUN = { runId: 'r1' } as RunSnapshot;
 

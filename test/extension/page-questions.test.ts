@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
-import { replyTo } from '../../extension/page-questions.ts';
-import { RunList } from '../../extension/run-list.ts';
+import { replyTo } from '../../extension/panel/page-questions.ts';
+import { RunList } from '../../extension/runs/run-list.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 const summary = (runId: string, acceptedAt: number): RunSummary => ({

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parsePatch } from '../../backend/verify/parse-patch.ts';
-import { plainLabel, plainMessage } from '../../extension/plain-message.ts';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
+import { plainLabel, plainMessage } from '../../extension/common/plain-message.ts';
 
 let workspace: string;
 beforeAll(async () => { workspace = await mkdtemp(path.join(tmpdir(), 'conductor-message-')); });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { leaveRunFor, takeRunFor } from '../../extension/run-for-folder.ts';
+import { leaveRunFor, takeRunFor } from '../../extension/runs/run-for-folder.ts';
 
 it('a run that is left for a folder is shown there, once, and in no other window', async () => {
   const stored = new Map<string, unknown>();

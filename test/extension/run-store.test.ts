@@ -4,7 +4,7 @@ import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { budgetSchema } from '../../backend/protocol/worker-config.ts';
-import { RunStore } from '../../extension/run-store.ts';
+import { RunStore } from '../../extension/runs/run-store.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 
 const spent = { usage: NO_USAGE, cost: { usd: 0, estimated: false }, durationMs: 1 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TestChange } from '../../backend/protocol/verdict.ts';
-import { testTree, type TestNode } from '../../extension/test-tree.ts';
+import { testTree, type TestNode } from '../../extension/tests/test-tree.ts';
 
 const test = (id: string): TestChange => ({ id, before: 'failed', after: 'passed' });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Throttle } from '../../extension/throttle.ts';
+import { Throttle } from '../../extension/panel/throttle.ts';
 
 function counted() {
   const timers: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskNotes, Training, TrainingChange, WholeRollout } from '../../backend/protocol/training.ts';
-import { TrainingDetails } from '../../extension/training-details.ts';
-import { Trainings } from '../../extension/trainings.ts';
+import { TrainingDetails } from '../../extension/training/training-details.ts';
+import { Trainings } from '../../extension/training/trainings.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { trainingSummaryOf, type Training, type TrainingChange, type TrainingSummary } from '../../backend/protocol/training.ts';
-import { Trainings } from '../../extension/trainings.ts';
+import { Trainings } from '../../extension/training/trainings.ts';
 import { connectionOver, FakeBackend } from './fake-backend.ts';
 import { training } from './training-fixture.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { Signal } from '../../extension/signal.ts';
-import { VerdictFeed, type JudgedRun } from '../../extension/verdict-feed.ts';
+import { Signal } from '../../extension/common/signal.ts';
+import { VerdictFeed, type JudgedRun } from '../../extension/runs/verdict-feed.ts';
 import { notVerifiedRun, REGRESSED, refusedRun, VERIFIED, verifiedRun } from '../webview/fixtures.ts';
 
 const FOLDER = '/app';

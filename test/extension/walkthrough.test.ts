@@ -18,7 +18,7 @@ const { contributes } = JSON.parse(await text('package.json')) as {
 const texts = JSON.parse(await text('package.nls.json')) as Record<string, string>;
 const said = (reference: string): string => texts[reference.slice(1, -1)] ?? '';
 const commands = new Set(contributes.commands.map(({ command }) => command));
-const contextKeys = await text('extension/context-keys.ts');
+const contextKeys = await text('extension/common/context-keys.ts');
 const [walkthrough, ...others] = contributes.walkthroughs;
 
 describe('the walkthrough', () => {

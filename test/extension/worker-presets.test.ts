@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { suggestId, WORKER_PRESETS } from '../../extension/worker-presets.ts';
+import { suggestId, WORKER_PRESETS } from '../../extension/workers/worker-presets.ts';
 
 describe('WORKER_PRESETS', () => {
   it.each(WORKER_PRESETS)('$label makes a worker that the contract takes', ({ provider, baseUrl = 'https://api.example.com', key, example }) => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insideFolder, relativePath } from '../../extension/workspace-paths.ts';
+import { insideFolder, relativePath } from '../../extension/common/workspace-paths.ts';
 
 describe('relativePath', () => {
   it('is relative to the folder, with forward slashes', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { explainModelError, modelParts, type ModelParts } from '../../backend/model-parts.ts';
+import { explainModelError, modelParts, type ModelParts } from '../../backend/wiring/models.ts';
 import type { BackendClient } from '../../backend/protocol/client/backend-client.ts';
 import type { LocalModelStatus, PullProgress } from '../../backend/protocol/local-models.ts';
 import { PoolEditor } from '../../backend/server/handlers/workers-handlers.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { BUGS, type Bug } from '../../backend/simulator/families/all-families.ts';
 import { sourceWith, type Kind } from '../../backend/simulator/families/family.ts';
 import { WORKERS } from '../../backend/simulator/pool.ts';
-import { KeyedRandom } from '../../backend/simulator/random.ts';
+import { KeyedRandom } from '../../backend/common/keyed-random.ts';
 import { skillsOf } from '../../backend/simulator/skills.ts';
 import { answerAsWorker } from '../../backend/simulator/worker-model.ts';
 import { signature } from '../../backend/simulator/worker-texts.ts';

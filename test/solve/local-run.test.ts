@@ -14,8 +14,8 @@ import { isOver, snapshotOf, type RunSnapshot } from '../../backend/protocol/run
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { modelFolder } from '../golden/golden.ts';
 import { MODEL_PROCESS } from '../lm/process/model-process-script.ts';
 

@@ -9,10 +9,10 @@ import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts
 import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
-import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 

@@ -14,11 +14,11 @@ import type { Checker } from '../../backend/solve/checker.ts';
 import type { Clients, Confirmation } from '../../backend/solve/clients.ts';
 import { RunNotFoundError } from '../../backend/solve/errors.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
-import { chooseRunner } from '../../backend/verify/choose-runner.ts';
-import { parsePatch } from '../../backend/verify/parse-patch.ts';
+import { chooseRunner } from '../../backend/verify/runners/choose-runner.ts';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 

@@ -8,12 +8,12 @@ import type { SampledPlan } from '../../backend/train/grpo-trainer.ts';
 import { Rollouts, TrainingBudgetError, type RolloutsOptions } from '../../backend/train/rollouts.ts';
 import type { GradedTask, ProjectTask } from '../../backend/train/task.ts';
 import { wholeGrade, infrastructureGrade } from '../../backend/verify/graders/grader.ts';
-import { parsePatch } from '../../backend/verify/parse-patch.ts';
-import type { Verdict } from '../../backend/verify/verdict.ts';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
+import type { Verdict } from '../../backend/verify/judge/verdict.ts';
 import { AnswerCache } from '../../backend/workers/answer-cache.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

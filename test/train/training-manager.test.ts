@@ -10,9 +10,9 @@ import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../b
 import { checkAdapterBase } from '../../backend/train/adapter-base.ts';
 import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
-import { delay } from '../../backend/workers/delay.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { delay } from '../../backend/workers/limits/delay.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { modelFolder } from '../golden/golden.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { applyPatch } from '../../backend/verify/apply-patch.ts';
-import type { FileEdit } from '../../backend/verify/patch.ts';
-import { unifiedDiff } from '../../backend/verify/unified-diff.ts';
+import { applyPatch } from '../../backend/verify/patch/apply-patch.ts';
+import type { FileEdit } from '../../backend/verify/patch/patch.ts';
+import { unifiedDiff } from '../../backend/verify/patch/unified-diff.ts';
 import { makeScratch } from './setup.ts';
 
 const modify: FileEdit = { path: 'src/a.js', kind: 'modify', before: 'a\n', after: 'b\n' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryBaseRunCache, type BaseRun } from '../../backend/verify/base-run-cache.ts';
+import { MemoryBaseRunCache, type BaseRun } from '../../backend/verify/judge/base-run-cache.ts';
 
 const RUN: BaseRun = { report: { results: [] }, flaky: new Set() };
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
-import { CopyPool } from '../../backend/verify/copy-pool.ts';
-import { RunFolders } from '../../backend/verify/run-folder.ts';
+import { CopyPool } from '../../backend/verify/copies/copy-pool.ts';
+import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 
 /* For test/verify/copy-pool.test.ts: holds copies of a workspace until it is killed. */
 

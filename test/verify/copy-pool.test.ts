@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
-import { CopyPool, type CopyPoolOptions, type LeasedCopy, type WorkspaceSnapshot } from '../../backend/verify/copy-pool.ts';
-import { RunFolders } from '../../backend/verify/run-folder.ts';
+import { CopyPool, type CopyPoolOptions, type LeasedCopy, type WorkspaceSnapshot } from '../../backend/verify/copies/copy-pool.ts';
+import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 import { makeScratch, PATIENTLY, trySandbox, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ReadChange } from '../../backend/verify/change-draft.ts';
-import { parseDiffFile } from '../../backend/verify/diff-file.ts';
-import { readHead, writeHead, type WrittenHead } from '../../backend/verify/git-head.ts';
-import { uncommittedChange } from '../../backend/verify/uncommitted-change.ts';
+import type { ReadChange } from '../../backend/verify/patch/change-draft.ts';
+import { parseDiffFile } from '../../backend/verify/patch/diff-file.ts';
+import { readHead, writeHead, type WrittenHead } from '../../backend/verify/git/git-head.ts';
+import { uncommittedChange } from '../../backend/verify/git/uncommitted-change.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GitRepository, type Contents } from './git-repository.ts';
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { Sandbox } from '../../backend/verify/sandbox.ts';
+import { Sandbox } from '../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY } from './setup.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findTestCommand } from '../../backend/verify/find-tests.ts';
+import { findTestCommand } from '../../backend/verify/runners/find-tests.ts';
 import { makeScratch } from './setup.ts';
 
 const NODE_TEST = `import { test } from 'node:test';\n`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { differing, settle } from '../../backend/verify/flaky.ts';
-import { judge } from '../../backend/verify/judge.ts';
+import { differing, settle } from '../../backend/verify/judge/flaky.ts';
+import { judge } from '../../backend/verify/judge/judge.ts';
 import { report } from './reports.ts';
 
 const run = (...lines: string[]): { report: ReturnType<typeof report>; exitCode: number } => ({

@@ -1,9 +1,9 @@
 import { chmod, lstat, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NoHeadError, readHead, writeHead, type WrittenHead } from '../../backend/verify/git-head.ts';
-import { GitError } from '../../backend/verify/git-safety.ts';
-import { uncommittedChange } from '../../backend/verify/uncommitted-change.ts';
+import { NoHeadError, readHead, writeHead, type WrittenHead } from '../../backend/verify/git/git-head.ts';
+import { GitError } from '../../backend/verify/git/git-safety.ts';
+import { uncommittedChange } from '../../backend/verify/git/uncommitted-change.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GitRepository, type Contents } from './git-repository.ts';
 import { makeScratch } from './setup.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../backend/verify/judge.ts';
+import { judge } from '../../backend/verify/judge/judge.ts';
 import { report } from './reports.ts';
 
 describe('the comparison of two reports', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodeTest, parseEvents } from '../../backend/verify/runners/node-test.ts';
-import { ReportError, type TestReport } from '../../backend/verify/test-report.ts';
+import { ReportError, type TestReport } from '../../backend/verify/runners/test-report.ts';
 import { makeScratch } from './setup.ts';
 
 /** Runs a test file by the real runner with our reporter. */

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exportedNames } from '../../backend/verify/exported-names.ts';
-import { parsePatch, type ParsePatchOptions } from '../../backend/verify/parse-patch.ts';
-import type { Patch } from '../../backend/verify/patch.ts';
-import { protectedReason } from '../../backend/verify/protected-paths.ts';
+import { exportedNames } from '../../backend/verify/patch/exported-names.ts';
+import { parsePatch, type ParsePatchOptions } from '../../backend/verify/patch/parse-patch.ts';
+import type { Patch } from '../../backend/verify/patch/patch.ts';
+import { protectedReason } from '../../backend/verify/files/protected-paths.ts';
 import { makeScratch } from './setup.ts';
 
 const A = 'export const one = 1;\nexport const two = 2;\nexport const three = 3;\n';

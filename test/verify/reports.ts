@@ -1,4 +1,4 @@
-import type { TestReport, TestResult } from '../../backend/verify/test-report.ts';
+import type { TestReport, TestResult } from '../../backend/verify/runners/test-report.ts';
 
 /** `✓ name`, `✗ name`, `- name` (skipped); a name in brackets is a file or suite. */
 export function report(...lines: string[]): TestReport {

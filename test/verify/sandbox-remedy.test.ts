@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remedyOn, whatIsMissing, whyItDoesNotStart, type Machine } from '../../backend/verify/walls/missing.ts';
+import { remedyOn, whatIsMissing, whyItDoesNotStart, type Machine } from '../../backend/verify/sandbox/walls/missing.ts';
 
 const machine = (change: Partial<Machine>): Machine => ({ osRelease: '', setting: () => undefined, hasProgram: () => true, ...change });
 

@@ -2,8 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
-import { RunFolders } from '../../backend/verify/run-folder.ts';
-import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../backend/verify/sandbox.ts';
+import { RunFolders } from '../../backend/verify/files/run-folder.ts';
+import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../backend/verify/sandbox/sandbox.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';
 
 const { available, note } = await trySandbox();

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
-import { MemoryBaseRunCache } from '../../backend/verify/base-run-cache.ts';
-import { CopyPool } from '../../backend/verify/copy-pool.ts';
-import { RunFolders } from '../../backend/verify/run-folder.ts';
-import { Sandbox } from '../../backend/verify/sandbox.ts';
+import { MemoryBaseRunCache } from '../../backend/verify/judge/base-run-cache.ts';
+import { CopyPool } from '../../backend/verify/copies/copy-pool.ts';
+import { RunFolders } from '../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../backend/verify/verify.ts';
 
 /** A scratch folder with everything that verification needs inside it: gone after the test, whatever happened. */

@@ -1,7 +1,7 @@
 import { mkdir, realpath, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GO_BUILD_CACHE, readableToolchains } from '../../backend/verify/toolchains.ts';
+import { GO_BUILD_CACHE, readableToolchains } from '../../backend/verify/sandbox/toolchains.ts';
 import { makeScratch } from './setup.ts';
 
 describe('what stays readable of the home folder', () => {

@@ -1,10 +1,10 @@
 import { chmod, mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ReadChange } from '../../backend/verify/change-draft.ts';
-import { readHead, writeHead } from '../../backend/verify/git-head.ts';
-import { MAX_FILE_BYTES } from '../../backend/verify/text-file.ts';
-import { uncommittedChange } from '../../backend/verify/uncommitted-change.ts';
+import type { ReadChange } from '../../backend/verify/patch/change-draft.ts';
+import { readHead, writeHead } from '../../backend/verify/git/git-head.ts';
+import { MAX_FILE_BYTES } from '../../backend/verify/files/text-file.ts';
+import { uncommittedChange } from '../../backend/verify/git/uncommitted-change.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { GitRepository, type Contents } from './git-repository.ts';
 

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { chmod, lstat, readdir, readFile, readlink, realpath, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LeasedCopy, WorkspaceSnapshot } from '../../backend/verify/copy-pool.ts';
-import { Slices } from '../../backend/verify/slices.ts';
-import { listWorkspace, WorkspaceCopyError } from '../../backend/verify/workspace-listing.ts';
+import type { LeasedCopy, WorkspaceSnapshot } from '../../backend/verify/copies/copy-pool.ts';
+import { Slices } from '../../backend/common/slices.ts';
+import { listWorkspace, WorkspaceCopyError } from '../../backend/verify/copies/workspace-listing.ts';
 import { makeScratch, type Scratch } from './setup.ts';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unifiedDiff } from '../../backend/verify/unified-diff.ts';
+import { unifiedDiff } from '../../backend/verify/patch/unified-diff.ts';
 import { parseDiff } from '../../webview/parse-diff.ts';
 
 describe('parseDiff', () => {

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { FillInForms, type FillInForm } from '../../backend/workers/fill-in-forms.ts';
+import { FillInForms, type FillInForm } from '../../backend/workers/adapters/fill-in-forms.ts';
 import { LocalServer } from '../support/local-server.ts';
 import { workerOf } from './harness.ts';
 

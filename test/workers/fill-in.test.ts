@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { WorkerError } from '../../backend/workers/errors.ts';
-import { fillInCall } from '../../backend/workers/fill-in-forms.ts';
-import { fillInPrompt } from '../../backend/workers/fill-in-templates.ts';
+import { fillInCall } from '../../backend/workers/adapters/fill-in-forms.ts';
+import { fillInPrompt } from '../../backend/workers/adapters/fill-in-templates.ts';
 import type { WorkerRequest } from '../../backend/workers/call-worker.ts';
 import { GapServer, type Program } from './gap-server.ts';
 import { rejection, setUp, workerOf } from './harness.ts';

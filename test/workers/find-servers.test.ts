@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { foundServersSchema, type ServerKind } from '../../backend/protocol/found-servers.ts';
-import { findServers, placesOf, USUAL_PLACES } from '../../backend/workers/find-servers.ts';
+import { findServers, placesOf, USUAL_PLACES } from '../../backend/workers/servers/find-servers.ts';
 import { LocalServer } from '../support/local-server.ts';
 
 const servers: LocalServer[] = [];
@@ -103,7 +103,7 @@ describe('a server of this machine', () => {
 
   it('is asked past every proxy', async () => {
     const port = await listen(answering({ '/v1/models': { data: [{ id: 'm', owned_by: 'vllm' }] } }));
-    const script = `const { findServers } = await import(${JSON.stringify(new URL('../../backend/workers/find-servers.ts', import.meta.url).href)});
+    const script = `const { findServers } = await import(${JSON.stringify(new URL('../../backend/workers/servers/find-servers.ts', import.meta.url).href)});
       console.log((await findServers({ places: [{ kind: 'vllm', port: ${port} }] })).servers.length);`;
     const env = { PATH: process.env.PATH, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:9' };
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });

@@ -1,13 +1,13 @@
 import type { Failure } from '../../backend/protocol/run-events.ts';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerCaller, type CallOptions } from '../../backend/workers/call-worker.ts';
-import type { Delay } from '../../backend/workers/delay.ts';
+import type { Delay } from '../../backend/workers/limits/delay.ts';
 import { BudgetSpentError } from '../../backend/workers/errors.ts';
 import type { KeySource } from '../../backend/workers/key-source.ts';
-import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../../backend/workers/ledger.ts';
+import type { Attempt, AttemptLog, AttemptSpent, Ledger, Reservation, Reserved } from '../../backend/workers/limits/ledger.ts';
 import type { ModelReply } from '../../backend/workers/model.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 
 export const KEY = 'sk-test-0123456789abcdef';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listedModelsSchema, type ListedModels, type NamedServer } from '../../backend/protocol/found-servers.ts';
 import { withVersion } from '../../backend/protocol/server-address.ts';
-import { listModels } from '../../backend/workers/list-models.ts';
+import { listModels } from '../../backend/workers/servers/list-models.ts';
 import { LocalServer } from '../support/local-server.ts';
 
 const KEY = 'sk-test-0123456789abcdef';

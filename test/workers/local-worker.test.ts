@@ -7,8 +7,8 @@ import { ModelMissingError } from '../../backend/lm/process/model-missing-error.
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { WorkerError } from '../../backend/workers/errors.ts';
-import { loadPrices } from '../../backend/workers/prices.ts';
-import { ProviderLimits } from '../../backend/workers/provider-limits.ts';
+import { loadPrices } from '../../backend/workers/limits/prices.ts';
+import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { ScriptedModel, written } from '../support/scripted-model.ts';
 import { HELLO, rejection, setUp, workerOf } from './harness.ts';
 

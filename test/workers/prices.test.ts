@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NO_USAGE, totalTokens } from '../../backend/protocol/token-counts.ts';
 import type { Usage } from '../../backend/protocol/usage.ts';
-import { costOf, loadPrices, upperBound } from '../../backend/workers/prices.ts';
+import { costOf, loadPrices, upperBound } from '../../backend/workers/limits/prices.ts';
 import { ConfigFileError } from '../../backend/workers/read-json-file.ts';
-import { chatUsage, messagesUsage, responsesUsage } from '../../backend/workers/reported-usage.ts';
+import { chatUsage, messagesUsage, responsesUsage } from '../../backend/workers/adapters/reported-usage.ts';
 import { rejection, workerOf } from './harness.ts';
 
 let folder: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ProviderLimits, type Slot } from '../../backend/workers/provider-limits.ts';
+import { ProviderLimits, type Slot } from '../../backend/workers/limits/provider-limits.ts';
 import { workerOf } from './harness.ts';
 
 const at = (id: string, concurrency: number, port = 1) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { WorkerError, type WorkerErrorKind } from '../../backend/workers/errors.ts';
-import { parseRetryAfter } from '../../backend/workers/retry-after.ts';
-import { decideRetry, MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../backend/workers/retry-policy.ts';
+import { parseRetryAfter } from '../../backend/workers/limits/retry-after.ts';
+import { decideRetry, MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../backend/workers/limits/retry-policy.ts';
 
 const RETRYABLE: WorkerErrorKind[] = [
   'rate-limit', 'overloaded', 'server', 'network', 'first-token-timeout', 'idle-timeout', 'incomplete', 'invalid-response',

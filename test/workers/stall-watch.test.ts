@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { StallWatch } from '../../backend/workers/stall-watch.ts';
+import { StallWatch } from '../../backend/workers/limits/stall-watch.ts';
 import { workerOf } from './harness.ts';
 
 /*

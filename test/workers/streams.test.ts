@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
-import { ChatDialects } from '../../backend/workers/chat-dialect.ts';
-import { createAdapter } from '../../backend/workers/create-adapter.ts';
-import { FillInForms } from '../../backend/workers/fill-in-forms.ts';
+import { ChatDialects } from '../../backend/workers/adapters/chat-dialect.ts';
+import { createAdapter } from '../../backend/workers/adapters/create-adapter.ts';
+import { FillInForms } from '../../backend/workers/adapters/fill-in-forms.ts';
 import { FaultServer, faults } from './fault-server.ts';
 import { HELLO, setUp, workersAt } from './harness.ts';
 

@@ -7,7 +7,7 @@ import type {
 } from '../language-model.ts';
 import { RuntimeMissingError } from '../load-error.ts';
 import type { LoadProgress } from '../load-model.ts';
-import { SerialQueue } from '../serial-queue.ts';
+import { SerialQueue } from '../../common/serial-queue.ts';
 import type { StepOptions } from '../trainer/parameter-trainer.ts';
 import type { TrainedTokens, TrainingStart } from '../trainer/training.ts';
 import { ModelClosedError, ModelDiedError, ModelFailedError } from './errors.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../common/counted.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { expectedTensors, linearShapes } from '../checkpoint/decoder-weights.ts';
 import type { StoredType } from '../checkpoint/stored-tensor.ts';
@@ -182,8 +183,4 @@ export function memorySize(bytes: number): string {
 function countWeights(config: DecoderConfig): string {
   const weights = allWeights(config);
   return weights >= 1e9 ? `${(weights / 1e9).toFixed(1)} billion` : `${(weights / 1e6).toFixed(weights < 1e7 ? 1 : 0)} million`;
-}
-
-function counted(count: number, word: string): string {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { formatDuration, formatMoney, formatTokens, plural } from '../../protocol/figures.ts';
+import { counted } from '../../common/counted.ts';
+import { formatDuration, formatMoney, formatTokens } from '../../protocol/figures.ts';
 import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
 import { totalTokens } from '../../protocol/token-counts.ts';
@@ -79,7 +80,7 @@ function contextBlocks({ context }: RunSnapshot): string[] {
   const lines = [...pieces, ...leftOut];
   return [
     '## Context',
-    `${plural(context.pieces.length, 'piece')} of the project, ${formatTokens(context.tokens)} tokens, went to the models with the question.`,
+    `${counted(context.pieces.length, 'piece')} of the project, ${formatTokens(context.tokens)} tokens, went to the models with the question.`,
     ...(lines.length > 0 ? [lines.join('\n')] : []),
   ];
 }
@@ -148,7 +149,7 @@ function verdictBlocks(verdict: Verdict): string[] {
     ].join('\n'),
     ...others.flatMap((test) => [testLine(test), ...(test.message ? [fenced(test.message)] : [])]),
     ...(kept.length > 0 ? [kept.slice(0, MAX_KEPT).map(testLine).join('\n')] : []),
-    ...(unnamed > 0 ? [`And ${plural(unnamed, 'test')} more that passed before and after.`] : []),
+    ...(unnamed > 0 ? [`And ${counted(unnamed, 'test')} more that passed before and after.`] : []),
   ];
 }
 

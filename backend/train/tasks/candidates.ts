@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProjectTaskKind } from '../../protocol/training.ts';
-import type { FileEdit } from '../../verify/patch.ts';
-import { protectedReason } from '../../verify/protected-paths.ts';
+import type { FileEdit } from '../../verify/patch/patch.ts';
+import { protectedReason } from '../../verify/files/protected-paths.ts';
 import { languageOf } from '../../verify/syntax/language.ts';
 import { shuffled } from '../draws.ts';
 import { descriptionOf } from './commit-message.ts';

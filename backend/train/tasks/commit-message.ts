@@ -1,4 +1,4 @@
-import type { FileEdit } from '../../verify/patch.ts';
+import type { FileEdit } from '../../verify/patch/patch.ts';
 
 /** Of a message as it was written; what stands further back is not looked at. */
 const MAX_READ = 8_000;

@@ -1,5 +1,5 @@
 import type { TestCommand } from '../../protocol/test-command.ts';
-import { parsePatch } from '../../verify/parse-patch.ts';
+import { parsePatch } from '../../verify/patch/parse-patch.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import type { Checker } from '../../solve/checker.ts';
 import type { ProjectTask } from '../task.ts';

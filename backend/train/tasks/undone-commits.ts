@@ -1,9 +1,9 @@
-import { parseDiffFile } from '../../verify/diff-file.ts';
-import { weakensEmbeddedTests } from '../../verify/embedded-tests.ts';
-import { GitError, runGit } from '../../verify/git-safety.ts';
-import { counted } from '../../verify/judge.ts';
-import type { FileEdit } from '../../verify/patch.ts';
-import { protectedReason } from '../../verify/protected-paths.ts';
+import { parseDiffFile } from '../../verify/patch/diff-file.ts';
+import { weakensEmbeddedTests } from '../../verify/judge/embedded-tests.ts';
+import { GitError, runGit } from '../../verify/git/git-safety.ts';
+import { counted } from '../../common/counted.ts';
+import type { FileEdit } from '../../verify/patch/patch.ts';
+import { protectedReason } from '../../verify/files/protected-paths.ts';
 import { languageOf } from '../../verify/syntax/language.ts';
 
 /*

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { ID_SEPARATOR } from '../test-report.ts';
-import { readTextFile } from '../text-file.ts';
-import { refusalOnDisk } from '../workspace-path.ts';
+import { ID_SEPARATOR } from '../runners/test-report.ts';
+import { readTextFile } from '../files/text-file.ts';
+import { refusalOnDisk } from '../files/workspace-path.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
 /** A file, and the ids that tests in it may have, each with the name of the test in that file. */

@@ -1,4 +1,4 @@
-import { ID_SEPARATOR } from '../test-report.ts';
+import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
 
 /** What a test is called in its file, as far as its source says: `undefined` stands for any text. */

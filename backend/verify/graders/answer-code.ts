@@ -1,4 +1,4 @@
-import { splitFences } from '../fences.ts';
+import { splitFences } from '../patch/fences.ts';
 
 export type CodeLanguage = 'python' | 'javascript';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { shellQuote } from '../sandbox.ts';
-import { ReportError } from '../test-report.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+import { ReportError } from './test-report.ts';
 import { cargoTest } from './cargo-test.ts';
 import { expectJunitFiles } from './junit-files.ts';
 import { programUses, withEdits, type ProgramUse } from './shell-words.ts';

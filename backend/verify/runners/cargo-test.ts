@@ -1,8 +1,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { shellQuote } from '../sandbox.ts';
-import { ReportError, type TestReport } from '../test-report.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+import { ReportError, type TestReport } from './test-report.ts';
 import { cargoRunner, rustdocWrapper } from './cargo-tools.ts';
 import { ProjectFolder } from './project-folder.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';

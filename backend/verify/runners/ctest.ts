@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { shellQuote } from '../sandbox.ts';
-import { ReportError } from '../test-report.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+import { ReportError } from './test-report.ts';
 import { readJunitFiles } from './junit.ts';
 import { programUses, withEdits } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';

@@ -1,4 +1,4 @@
-import { ReportError } from '../test-report.ts';
+import { ReportError } from './test-report.ts';
 import { expectJunitFiles } from './junit-files.ts';
 import type { TestRunner } from './test-runner.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod';
-import { shellQuote } from '../sandbox.ts';
-import { ReportError, type TestReport } from '../test-report.ts';
-import { GO_BUILD_CACHE } from '../toolchains.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+import { ReportError, type TestReport } from './test-report.ts';
+import { GO_BUILD_CACHE } from '../sandbox/toolchains.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { jsonLines, readReportFile, ResultCollector, unreadable } from './report-file.ts';
 import { programUses, withEdits, type Edit, type ProgramUse } from './shell-words.ts';

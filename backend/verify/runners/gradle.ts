@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { shellQuote } from '../sandbox.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
 import { expectJunitFiles } from './junit-files.ts';
 import { programUses, withEdits, type Edit } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';

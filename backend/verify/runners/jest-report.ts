@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import { ReportError, type TestReport } from './test-report.ts';
 import { ResultCollector, relativeFile, unreadable } from './report-file.ts';
 
 /** What is used of the report that `jest --json` writes, and vitest's `json` reporter after it. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { shellQuote } from '../sandbox.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { parseJestReport } from './jest-report.ts';
 import { readReportFile } from './report-file.ts';

@@ -1,6 +1,6 @@
 import { glob, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ReportError, type TestReport } from '../test-report.ts';
+import { ReportError, type TestReport } from './test-report.ts';
 import { readJunitFiles } from './junit.ts';
 
 /** Also of files that are no reports. */

@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import * as z from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import { ReportError, type TestReport } from './test-report.ts';
 import { readReportFile, relativeFile, ResultCollector, type ReportedTest } from './report-file.ts';
 
 /** Of all files of one run. A parser of XML works without a pause: this keeps it at about a second. */

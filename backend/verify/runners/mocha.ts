@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { shellQuote } from '../sandbox.ts';
-import type { TestReport } from '../test-report.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+import type { TestReport } from './test-report.ts';
 import { binFolders, scriptCommands, understandsProgram, withOptions, type JavaScriptRunner } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';
 import { mochaReporter } from './mocha-reporter.ts';

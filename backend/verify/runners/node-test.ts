@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { ReportError, type TestReport } from '../test-report.ts';
+import { ReportError, type TestReport } from './test-report.ts';
 import { guardOfTests, nodeOption, withNodeOptions } from './javascript-guard.ts';
 import { binFolders } from './javascript-project.ts';
 import { javascriptWatch } from './javascript-watch.ts';

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { MAX_FILE_BYTES } from '../text-file.ts';
+import { MAX_FILE_BYTES } from '../files/text-file.ts';
 
 /** Folders that hold what others wrote, what a build left, or projects that are no more than data of tests. */
 const FOREIGN_FOLDERS = new Set([

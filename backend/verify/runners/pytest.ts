@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod';
-import type { TestReport } from '../test-report.ts';
+import type { TestReport } from './test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { PYTEST_PLUGIN } from './pytest-plugin.ts';

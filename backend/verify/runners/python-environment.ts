@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { exists, isOwnFolder } from './project-folder.ts';
-import { shellQuote } from '../sandbox.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
 import { simpleCommands, withEdits, type Edit } from './shell-words.ts';
 import type { PreparedRun, RunToPrepare } from './test-runner.ts';
 

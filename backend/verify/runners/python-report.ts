@@ -2,8 +2,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { protectedReason } from '../protected-paths.ts';
-import { ID_SEPARATOR, ReportError, type TestReport } from '../test-report.ts';
+import { protectedReason } from '../files/protected-paths.ts';
+import { ID_SEPARATOR, ReportError, type TestReport } from './test-report.ts';
 import { readReportFile, unreadable } from './report-file.ts';
 
 /** A report whose lines `python-lines.ts` signs. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
-import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from '../test-report.ts';
+import { ID_SEPARATOR, MAX_MESSAGE_CHARACTERS, MAX_REPORT_BYTES, ReportError, type TestResult } from './test-report.ts';
 
 /** The text of a report, which untrusted code may have written or replaced by anything. Throws `ReportError`. */
 export async function readReportFile(file: string, maxBytes = MAX_REPORT_BYTES): Promise<string> {

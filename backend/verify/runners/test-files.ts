@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { protectedReason } from '../protected-paths.ts';
-import { Slices } from '../slices.ts';
-import { ReportError } from '../test-report.ts';
+import { protectedReason } from '../files/protected-paths.ts';
+import { Slices } from '../../common/slices.ts';
+import { ReportError } from './test-report.ts';
 
 /** Sources, and what a runner writes only where it is asked to. Tests may well write to their data. */
 const WATCHED = /\.(?:[cm]?[jt]sx?|go|snap|snapshot)$/;

@@ -1,4 +1,4 @@
-import type { TestReport } from '../test-report.ts';
+import type { TestReport } from './test-report.ts';
 import type { ProjectFolder } from './project-folder.ts';
 
 /** How one test runner is found, told to write a report, and read. A new runner is a new row in `runners.ts`. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TestReport } from '../test-report.ts';
+import type { TestReport } from './test-report.ts';
 import { pythonEnvironment } from './python-environment.ts';
 import { pythonLines } from './python-lines.ts';
 import { checkWatch, signedReport, watchEvents, type WatchEvent } from './python-report.ts';

@@ -7,7 +7,7 @@ import { javascriptWatch } from './javascript-watch.ts';
 import { parseJestReport } from './jest-report.ts';
 import { checkWatch } from './python-report.ts';
 import { readReportFile } from './report-file.ts';
-import { shellQuote } from '../sandbox.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
 import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 

@@ -7,8 +7,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
-import { CopyPool, type LeasedCopy } from '../../../backend/verify/copy-pool.ts';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
+import { CopyPool, type LeasedCopy } from '../../../backend/verify/copies/copy-pool.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
 
 /*
  * What it costs to look at a workspace and to get a clean copy of it, in milliseconds: how long it takes, how much of that our

@@ -13,10 +13,10 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
-import { MemoryBaseRunCache } from '../../../backend/verify/base-run-cache.ts';
-import { CopyPool } from '../../../backend/verify/copy-pool.ts';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { MemoryBaseRunCache } from '../../../backend/verify/judge/base-run-cache.ts';
+import { CopyPool } from '../../../backend/verify/copies/copy-pool.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 
 const [files = 5_000, rounds = 9] = process.argv.slice(2).map(Number);

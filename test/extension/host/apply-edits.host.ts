@@ -4,7 +4,7 @@ import { symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as vscode from 'vscode';
 import type { FileEdit } from '../../../backend/protocol/methods.ts';
-import { applyEdits, EditConflictError, placeEdits, undoEdits, type PlacedEdit } from '../../../extension/apply-edits.ts';
+import { applyEdits, EditConflictError, placeEdits, undoEdits, type PlacedEdit } from '../../../extension/runs/apply-edits.ts';
 
 const BEFORE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 const AFTER = 'one\ntwo\nTHREE\nfour\nfive\nsix\nseven\n';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { descriptionOf } from '../../../backend/train/tasks/commit-message.ts';
-import type { FileEdit } from '../../../backend/verify/patch.ts';
+import type { FileEdit } from '../../../backend/verify/patch/patch.ts';
 
 /** Undoes a commit that has added a line. */
 const EDITS: readonly FileEdit[] = [

@@ -1,6 +1,6 @@
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
-import { Containers } from '../../../backend/verify/container/containers.ts';
-import { defaultLimits } from '../../../backend/verify/limits/limits.ts';
+import { Containers } from '../../../backend/verify/sandbox/container/containers.ts';
+import { defaultLimits } from '../../../backend/verify/sandbox/limits/limits.ts';
 
 /* Runs a container that would sleep for long, in the folder that it is given; killed by the test. */
 

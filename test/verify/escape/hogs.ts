@@ -1,5 +1,5 @@
-import type { Limits } from '../../../backend/verify/limits/limits.ts';
-import type { ExceededLimit } from '../../../backend/verify/process-group.ts';
+import type { Limits } from '../../../backend/verify/sandbox/limits/limits.ts';
+import type { ExceededLimit } from '../../../backend/verify/sandbox/process-group.ts';
 import { python } from './setup.ts';
 
 const MIB = 1024 ** 2;

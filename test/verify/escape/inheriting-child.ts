@@ -1,8 +1,8 @@
 // A backend that was started with open files. Prints what a command in its sandbox finds in all its descriptors.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 
 const [, , folder = ''] = process.argv;
 const folders = new RunFolders(path.join(folder, 'runs-of-child'), () => true);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
 import { PATIENTLY, processesWith, trySandbox } from '../setup.ts';
 import { hasControlGroups, makeSurroundings, pathOf, uniqueSleep, type Surroundings } from './setup.ts';
 

@@ -1,8 +1,8 @@
 // A backend in the middle of a command, which its parent kills.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 
 const [, , folder = '', seconds = '', groups] = process.argv;
 const folders = new RunFolders(path.join(folder, 'runs-of-child'), () => true);

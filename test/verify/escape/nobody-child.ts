@@ -1,8 +1,8 @@
 // Started as another user than root, with a folder of its own. Prints what became of the hogs of which root could read more.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { HOGS } from './hogs.ts';
 
 const [, , folder = ''] = process.argv;

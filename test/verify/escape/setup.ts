@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
-import { ControlGroups } from '../../../backend/verify/limits/control-group.ts';
-import { defaultLimits } from '../../../backend/verify/limits/limits.ts';
-import { RunFolders } from '../../../backend/verify/run-folder.ts';
-import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../../backend/verify/sandbox.ts';
+import { ControlGroups } from '../../../backend/verify/sandbox/limits/control-group.ts';
+import { defaultLimits } from '../../../backend/verify/sandbox/limits/limits.ts';
+import { RunFolders } from '../../../backend/verify/files/run-folder.ts';
+import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../../backend/verify/sandbox/sandbox.ts';
 
 /** Not in the temporary folder, which is hidden as a whole: there would be nothing to hold back. */
 const CACHE = path.join(import.meta.dirname, '../../../node_modules/.cache');

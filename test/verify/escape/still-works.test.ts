@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { trySandbox } from '../setup.ts';
 import { tryProgram } from '../runners/setup.ts';
 import { has, makeSurroundings, node, python } from './setup.ts';

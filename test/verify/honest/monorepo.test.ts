@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTestCommands } from '../../../backend/verify/find-tests.ts';
+import { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
 import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { expectVerified, installed, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';

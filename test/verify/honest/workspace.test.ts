@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findTestCommand } from '../../../backend/verify/find-tests.ts';
+import { findTestCommand } from '../../../backend/verify/runners/find-tests.ts';
 import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix, type Machine } from './setup.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { findTestCommands } from '../../../backend/verify/find-tests.ts';
+import { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
 import { expectVerified, judgeFix } from '../honest/setup.ts';
 import type { Scratch } from '../setup.ts';
 

@@ -3,11 +3,11 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parsePatch } from '../../../backend/verify/parse-patch.ts';
-import type { FileEdit, Patch } from '../../../backend/verify/patch.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
-import { unifiedDiff } from '../../../backend/verify/unified-diff.ts';
-import type { Verdict } from '../../../backend/verify/verdict.ts';
+import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
+import type { FileEdit, Patch } from '../../../backend/verify/patch/patch.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
+import type { Verdict } from '../../../backend/verify/judge/verdict.ts';
 import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import { makeScratch, type Scratch } from '../setup.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCargoReports } from '../../../backend/verify/runners/cargo-test.ts';
-import { ReportError } from '../../../backend/verify/test-report.ts';
+import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chooseRunner } from '../../../backend/verify/choose-runner.ts';
-import { findTestCommands } from '../../../backend/verify/find-tests.ts';
+import { chooseRunner } from '../../../backend/verify/runners/choose-runner.ts';
+import { findTestCommands } from '../../../backend/verify/runners/find-tests.ts';
 import { simpleCommands } from '../../../backend/verify/runners/shell-words.ts';
 import { makeScratch } from '../setup.ts';
 import type { Files } from './setup.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { goTest, parseGoEvents } from '../../../backend/verify/runners/go-test.ts';
-import { ReportError } from '../../../backend/verify/test-report.ts';
+import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
 

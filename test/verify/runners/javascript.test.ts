@@ -5,7 +5,7 @@ import { jest } from '../../../backend/verify/runners/jest.ts';
 import { parseJestReport } from '../../../backend/verify/runners/jest-report.ts';
 import { parseMochaLines } from '../../../backend/verify/runners/mocha.ts';
 import { vitest } from '../../../backend/verify/runners/vitest.ts';
-import { ReportError } from '../../../backend/verify/test-report.ts';
+import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, summary, type Files } from './setup.ts';
 

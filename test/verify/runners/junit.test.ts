@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectJunitFiles } from '../../../backend/verify/runners/junit-files.ts';
 import { parseJunit } from '../../../backend/verify/runners/junit.ts';
-import { ReportError } from '../../../backend/verify/test-report.ts';
+import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, summary, tryProgram, type Files } from './setup.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { signedReport } from '../../../backend/verify/runners/python-report.ts';
 import { parsePytestLines } from '../../../backend/verify/runners/pytest.ts';
 import { parseUnittestLines } from '../../../backend/verify/runners/unittest.ts';
-import { ReportError } from '../../../backend/verify/test-report.ts';
+import { ReportError } from '../../../backend/verify/runners/test-report.ts';
 import { makeScratch, trySandbox } from '../setup.ts';
 import { changes, judge, tryProgram, type Files } from './setup.ts';
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { homedir } from 'node:os';
-import { parsePatch } from '../../../backend/verify/parse-patch.ts';
-import { Sandbox } from '../../../backend/verify/sandbox.ts';
-import type { TestReport } from '../../../backend/verify/test-report.ts';
-import type { Verdict } from '../../../backend/verify/verdict.ts';
+import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
+import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
+import type { TestReport } from '../../../backend/verify/runners/test-report.ts';
+import type { Verdict } from '../../../backend/verify/judge/verdict.ts';
 import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import type { Scratch } from '../setup.ts';
 

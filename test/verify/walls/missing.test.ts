@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart, type Machine } from '../../../backend/verify/walls/missing.ts';
+import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart, type Machine } from '../../../backend/verify/sandbox/walls/missing.ts';
 import { makeScratch } from '../setup.ts';
 
 const machine = (osRelease: string, settings: Readonly<Record<string, string>> = {}, programs: readonly string[] = []): Machine => ({

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { shellQuote } from '../../../backend/verify/shell-quote.ts';
-import { systemCallFilter } from '../../../backend/verify/walls/system-call-filter.ts';
-import { Walls } from '../../../backend/verify/walls/walls.ts';
+import { shellQuote } from '../../../backend/verify/sandbox/shell-quote.ts';
+import { systemCallFilter } from '../../../backend/verify/sandbox/walls/system-call-filter.ts';
+import { Walls } from '../../../backend/verify/sandbox/walls/walls.ts';
 import { makeScratch, trySandbox, type Scratch } from '../setup.ts';
 
 const { available, note } = await trySandbox();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { PageReplies, PanelState, StateMessage } from '../../../backend/protocol/panel-messages.ts';
-import { panelHtml, type Place } from '../../../extension/panel-html.ts';
+import { panelHtml, type Place } from '../../../extension/panel/panel-html.ts';
 import type { Theme } from './themes.ts';
 
 /*

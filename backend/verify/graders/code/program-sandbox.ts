@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Limits } from '../../limits/limits.ts';
-import type { RunFolders } from '../../run-folder.ts';
-import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox.ts';
-import { shellQuote } from '../../shell-quote.ts';
-import { isMachineError } from '../../machine-error.ts';
+import type { Limits } from '../../sandbox/limits/limits.ts';
+import type { RunFolders } from '../../files/run-folder.ts';
+import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox/sandbox.ts';
+import { shellQuote } from '../../sandbox/shell-quote.ts';
+import { isMachineError } from '../../sandbox/machine-error.ts';
 import type { CodeLanguage } from '../answer-code.ts';
 import { GraderInfrastructureError } from '../grader.ts';
 

@@ -1,0 +1,26 @@
+import type { Plan } from '../workflow/plan.ts';
+
+/** A plan with something taken away that is believed to matter. */
+export interface Ablation {
+  readonly name: string;
+  readonly change: (plan: Plan) => Plan;
+}
+
+/** The subtask by which the paper tests whether instructions matter (arXiv 2512.04388 §5). */
+export const VAGUE_SUBTASK = 'Solve the user question.';
+
+/** @param best ordinal of the best worker */
+export function ablationsFor(best: number): Ablation[] {
+  return [
+    { name: 'every step reads everything', change: (plan) =>
+      ({ ...plan, accessList: plan.accessList.map(() => 'all' as const) }) },
+    { name: 'no step reads anything', change: (plan) => ({ ...plan, accessList: plan.accessList.map(() => []) }) },
+    {
+      name: 'all or nothing instead of step numbers',
+      change: (plan) => ({ ...plan, accessList: plan.accessList.map((access) => (access.length > 0 ? 'all' as const : [])) }),
+    },
+    { name: `subtasks replaced by "${VAGUE_SUBTASK}"`, change: (plan) =>
+      ({ ...plan, subtasks: plan.subtasks.map(() => VAGUE_SUBTASK) }) },
+    { name: 'all steps on the best worker', change: (plan) => ({ ...plan, modelIds: plan.modelIds.map(() => best) }) },
+  ];
+}

@@ -1,0 +1,53 @@
+import type { Contestant } from './contestants.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { EvalTask, PlanOutcome, RunPlan } from './run-plan.ts';
+
+export interface CompareOptions<T extends EvalTask> {
+  readonly contestants: readonly Contestant<T>[];
+  readonly tasks: readonly T[];
+  readonly pool: readonly WorkerConfig[];
+  /** Luck of the workers: every contestant meets the same. */
+  readonly seeds: readonly number[];
+  readonly runFor: (seed: number) => RunPlan;
+  /** Tasks at a time. */
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+/** What one contestant reached: a row a seed, a column a task. */
+export interface ContestantResult {
+  readonly name: string;
+  readonly outcomes: readonly (readonly Pick<PlanOutcome, 'verified' | 'score' | 'costUsd'>[])[];
+}
+
+/** All contestants on the same tasks with the same luck. @throws PlanNotRunError, the signal's reason */
+export async function compare<T extends EvalTask>(options: CompareOptions<T>): Promise<ContestantResult[]> {
+  const { contestants, tasks, pool, seeds, runFor, concurrency, signal, onProgress } = options;
+  const results = contestants.map(({ name }) => ({ name, outcomes: [] as Pick<PlanOutcome,
+    'verified' | 'score' | 'costUsd'>[][] }));
+  let done = 0;
+  for (const seed of seeds) {
+    const run = runFor(seed);
+    for (const [at, contestant] of contestants.entries()) {
+      const row = await mapInOrder(tasks, concurrency, async (task) => {
+        const { verified, score, costUsd } = await contestant.answer(task,
+          (plan, sample) => run(task, plan, { pool, sample, signal }), seed);
+        return { verified, score, costUsd };
+      });
+      results[at]?.outcomes.push(row);
+      onProgress?.((done += 1), seeds.length * contestants.length);
+    }
+  }
+  return results;
+}
+
+/** Results in the order of the items, so many at a time; the first failure ends it. */
+async function mapInOrder<T, R>(items: readonly T[], concurrency: number, map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  await Promise.all(Array.from({ length: concurrency }, async () => {
+    for (const [index, item] of queue) results[index] = await map(item);
+  }));
+  return results;
+}

@@ -1,0 +1,22 @@
+import type { KeyedRandom } from '../common/keyed-random.ts';
+import { MAX_STEPS, type Access, type Plan } from '../workflow/plan.ts';
+import { SUBTASKS, type SubtaskKind } from './plans.ts';
+
+const KINDS_OF_SUBTASK = Object.keys(SUBTASKS) as [SubtaskKind, ...SubtaskKind[]];
+
+/**
+ * A valid plan of one to five steps in which everything is left to chance: workers, what they are told, and what they may read.
+ */
+export function randomPlan(workerCount: number, random: KeyedRandom): Plan {
+  const steps = Array.from({ length: 1 + Math.floor(random.unit('steps') * MAX_STEPS) }, (_, index) => index);
+  const accessOf = (index: number): Access => {
+    const earlier = steps.slice(0, index);
+    return random.pick(`access:${index}`, [[], 'all', earlier.filter((other) => random.chance(`read:${index}:${other}`,
+      0.5))] as const);
+  };
+  return {
+    modelIds: steps.map((index) => Math.floor(random.unit(`worker:${index}`) * workerCount)),
+    subtasks: steps.map((index) => random.pick(`wording:${index}`, SUBTASKS[random.pick(`kind:${index}`, KINDS_OF_SUBTASK)])),
+    accessList: steps.map(accessOf),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Kind } from '../../simulator/families/family.ts';
+import type { SkillRow } from '../../simulator/skills.ts';
+
+/*
+ * Every number of the gym that is chosen and not measured, in one place. They were set before any training, so that on held-out
+ * tasks the best single worker of the fixed pool is right 55 to 70 % of the time, random valid plans clearly less often, and an
+ * oracle clearly more often; see test/lab/gym/balance.test.ts. All sums are in log-odds, so that no combination leaves 0 to 1.
+ */
+
+export interface GymParameters {
+  /** Of a kind's tasks, in the units of skill. */
+  readonly difficulty: Readonly<Record<Kind, number>>;
+  /** Log-odds for each point of skill above the difficulty. */
+  readonly slope: number;
+  /** Log-odds where skill and difficulty are equal. */
+  readonly ease: { readonly plan: number; readonly write: number; readonly find: number; readonly repair: number };
+  /** What a plan in view does to writing. */
+  readonly planInView: { readonly right: number; readonly wrong: number };
+  /**
+   * What a plan in view does to checking: whoever has read a wrong one believes it, and overlooks and repeats the fault that it
+   * led to.
+   */
+  readonly planWhenChecking: { readonly right: number; readonly wrong: number };
+  /** A subtask that does not say what to do. */
+  readonly vague: number;
+  /** For every 1,000 characters in view that do not serve the subtask, up to a limit in thousands. */
+  readonly irrelevant: { readonly each: number; readonly most: number };
+  /** Log-odds for finding faults in one's own code and in others'. */
+  readonly finding: { readonly own: number; readonly others: number; readonly subtlety: number };
+  /**
+   * Chance of breaking good code: so much at the least, and so much more for lack of skill; of one's own only so great a part.
+   */
+  readonly breaking: { readonly least: number; readonly lack: number; readonly own: number };
+  /** Chance that a writer who sees other attempts takes one over instead of writing. */
+  readonly copying: number;
+  /** Share of a worker's attempts at a question that come out as all its attempts at it do: asking again is not asking anew. */
+  readonly habit: number;
+}
+
+export const GYM_PARAMETERS: GymParameters = {
+  difficulty: { strings: 0.45, numbers: 0.45, intervals: 0.6, data: 0.6, parsing: 0.84, machines: 0.84 },
+  slope: 7,
+  ease: { plan: 0.3, write: 0, find: 0.4, repair: -1 },
+  planInView: { right: 3, wrong: -2 },
+  planWhenChecking: { right: 0.2, wrong: -2 },
+  vague: -1,
+  irrelevant: { each: -1, most: 3 },
+  finding: { own: -1.4, others: 0.5, subtlety: -1.5 },
+  breaking: { least: 0.03, lack: 0.3, own: 0.35 },
+  copying: 0.8,
+  habit: 0.7,
+};
+
+export interface WorkerNumbers {
+  readonly name: string;
+  /** Skill in planning, writing and checking. */
+  readonly usual: SkillRow;
+  readonly special: Partial<Record<Kind, SkillRow>>;
+  /** Dollars for a million tokens. */
+  readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
+}
+
+/** The fixed pool of training, in the order of its ordinals: a planner, a generalist, a reviewer, and two cheap specialists. */
+export const TRAINING_POOL_NUMBERS: readonly WorkerNumbers[] = [
+  {
+    name: 'sim-aspen',
+    usual: [0.45, 0.5, 0.4],
+    special: { parsing: [0.98, 0.62, 0.6], machines: [0.98, 0.62, 0.6], intervals: [0.45, 0.6, 0.5], data: [0.45, 0.58, 0.5] },
+    price: { inputPerMillion: 4, outputPerMillion: 16 },
+  },
+  {
+    name: 'sim-briar',
+    usual: [0.45, 0.63, 0.45],
+    special: { parsing: [0.55, 0.8, 0.5], machines: [0.55, 0.8, 0.5], intervals: [0.45, 0.65, 0.5], data: [0.45, 0.65, 0.5] },
+    price: { inputPerMillion: 3, outputPerMillion: 12 },
+  },
+  {
+    name: 'sim-clover',
+    usual: [0.45, 0.5, 0.45],
+    special: { parsing: [0.6, 0.66, 0.95], machines: [0.6, 0.66, 0.95], intervals: [0.45, 0.58, 0.9], data: [0.45, 0.58, 0.9] },
+    price: { inputPerMillion: 2, outputPerMillion: 8 },
+  },
+  {
+    name: 'sim-dahlia',
+    usual: [0.4, 0.5, 0.45],
+    special: { strings: [0.35, 0.97, 0.45], intervals: [0.4, 0.63, 0.5] },
+    price: { inputPerMillion: 0.6, outputPerMillion: 2.4 },
+  },
+  {
+    name: 'sim-elder',
+    usual: [0.4, 0.5, 0.45],
+    special: { numbers: [0.35, 0.97, 0.45], data: [0.4, 0.63, 0.5] },
+    price: { inputPerMillion: 0.3, outputPerMillion: 1.2 },
+  },
+];

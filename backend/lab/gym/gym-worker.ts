@@ -1,0 +1,196 @@
+import { answerCode } from '../../verify/graders/answer-code.ts';
+import { KINDS } from '../../simulator/families/family.ts';
+import { KeyedRandom } from '../../common/keyed-random.ts';
+import { readRole, ROLES, type Role } from '../../simulator/roles.ts';
+import { keyOf } from '../../simulator/simulated-model.ts';
+import type { Skills } from '../../simulator/skills.ts';
+import { readView, type SeenStep } from '../../simulator/view.ts';
+import type { WorkerRule } from '../../simulator/worker-model.ts';
+import { signature } from '../../simulator/worker-texts.ts';
+import { GymChances, type Circumstances, type PlanInView } from './gym-chances.ts';
+import { GYM_PARAMETERS, type GymParameters } from './gym-parameters.ts';
+import type { GymBook, GymTask, WrongSolution } from './gym-tasks.ts';
+import { codeOf, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
+
+/**
+ * Workers that know the tasks of a book by their questions. What a worker does depends on its messages alone: its role is read
+ * from the subtask, plans and attempts from the outputs in view, and it is right or plausibly wrong with a chance that follows
+ * from its hidden skill and from these.
+ */
+export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETERS): WorkerRule {
+  const chances = new GymChances(parameters);
+  return ({ name, skills, seed }, request) => {
+    const view = readView(request.messages);
+    const task = book.find(view.question);
+    if (!task) return `${signature(name)}\n\n${unknownQuestion()}`;
+    const random = new KeyedRandom('gym worker', seed, name, keyOf(request));
+    const habit = new KeyedRandom('gym habit', seed, name, task.question);
+    const job = new GymJob({ name, task, steps: view.steps, skill: skills[task.kind], random, habit, chances });
+    const { role, vague } = readRole(view.subtask);
+    return `${signature(name)}\n\n${job.answer(role, vague)}`;
+  };
+}
+
+/** Skills drawn anew for every call: nothing can be learned of such workers. */
+export function withoutCharacter(rule: WorkerRule): WorkerRule {
+  return (character, request) => {
+    const random = new KeyedRandom('no character', character.seed, character.name, keyOf(request));
+    const skills = Object.fromEntries(
+      KINDS.map((kind) => [kind, Object.fromEntries(ROLES.map((role) => [role, 0.3 + 0.6 * random.unit(`${kind}:${role}`)]))]),
+    ) as Skills;
+    return rule({ ...character, skills }, request);
+  };
+}
+
+interface GymJobOptions {
+  readonly name: string;
+  readonly task: GymTask;
+  /** Outputs in view. */
+  readonly steps: readonly SeenStep[];
+  readonly skill: Readonly<Record<Role, number>>;
+  readonly random: KeyedRandom;
+  /** The same in all that the worker does with the question. */
+  readonly habit: KeyedRandom;
+  readonly chances: GymChances;
+}
+
+/** Code in view; equal code of several steps is one attempt. */
+interface Attempt {
+  readonly source: string;
+  /** Undefined for the correct solution, and for code that is none of the known ones. */
+  readonly wrong: WrongSolution | undefined;
+  readonly isCorrect: boolean;
+  /** The worker knows its own signature. */
+  readonly isOwn: boolean;
+  readonly votes: number;
+}
+
+class GymJob {
+  readonly #task: GymTask;
+  readonly #skill: Readonly<Record<Role, number>>;
+  readonly #random: KeyedRandom;
+  readonly #habit: KeyedRandom;
+  readonly #chances: GymChances;
+  readonly #attempts: readonly Attempt[];
+  readonly #plan: { readonly inView: PlanInView; readonly blamed: WrongSolution | undefined };
+  readonly #lengths: { readonly plans: number; readonly attempts: number; readonly all: number };
+
+  constructor({ name, task, steps, skill, random, habit, chances }: GymJobOptions) {
+    this.#task = task;
+    this.#skill = skill;
+    this.#random = random;
+    this.#habit = habit;
+    this.#chances = chances;
+    const withCode = steps.map((step) => ({ ...step, source: answerCode(step.output, 'javascript') }));
+    const coded = withCode.filter((step): step is typeof step & { source: string } => step.source !== undefined);
+    const plans = withCode.filter(({ source, output }) => source === undefined
+      && ideasIn(task, output).length > 0).map(({ output }) => output);
+    this.#attempts = attemptsIn(task, coded, name);
+    this.#plan = readPlans(task, plans);
+    this.#lengths = {
+      plans: lengthOf(plans), attempts: lengthOf(coded.map(({ output }) => output)),
+        all: lengthOf(steps.map(({ output }) => output)),
+    };
+  }
+
+  answer(role: Role, vague: boolean): string {
+    switch (role) {
+      case 'plan':
+        return this.#makePlan(vague);
+      case 'write':
+        return this.#write(vague);
+      case 'check':
+        // Asked to check what it cannot see, it has to write, without having been told what.
+        return this.#attempts.length > 0 ? this.#check(vague) : this.#write(true);
+    }
+  }
+
+  #given(vague: boolean, useful: number): Circumstances {
+    const { difficulty } = this.#task;
+    return { difficulty, vague, plan: this.#plan.inView, irrelevantCharacters: this.#lengths.all - useful };
+  }
+
+  #makePlan(vague: boolean): string {
+    const isRight = this.#random.chance('plan', this.#chances.rightPlan(this.#skill.plan, this.#given(vague, 0)));
+    return planOf(this.#random, this.#task, isRight ? this.#task.approach : this.#anyWrong('plan').idea);
+  }
+
+  /** Attempts of others in view are no help to a writer: they are taken over, or they are in the way. */
+  #write(vague: boolean): string {
+    const copied = this.#random.chance('copy', this.#chances.copying) ? this.#random.pick('copied', this.#attempts) : undefined;
+    if (copied) return codeOf(this.#random, this.#task, copied.source);
+    const given = this.#given(vague, this.#lengths.plans);
+    const luck = this.#random.chance('habit', this.#chances.habit) ? this.#habit : this.#random;
+    if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return codeOf(this.#random, this.#task,
+      this.#task.source);
+    const wrong = this.#plan.blamed ?? (luck.pick('wrong', this.#task.wrong) as WrongSolution);
+    return codeOf(this.#random, this.#task, wrong.source);
+  }
+
+  /** The first attempt that stands up to a look is kept; where none does, the code is repaired. */
+  #check(vague: boolean): string {
+    const given = this.#given(vague, this.#lengths.attempts);
+    const order = this.#random.shuffled('order', this.#attempts).sort((a, b) => b.votes - a.votes);
+    const findings: string[] = [];
+    for (const attempt of order) {
+      const finding = this.#findFault(attempt, given);
+      if (finding === undefined) return reviewOf(this.#random, order.length, findings, attempt.source);
+      findings.push(finding);
+    }
+    const skill = (this.#skill.check + this.#skill.write) / 2;
+    // Whoever takes good code for faulty breaks it.
+    const isBroken = order.some(({ isCorrect }) => isCorrect);
+    const isRepaired = !isBroken && this.#random.chance('repair', this.#chances.repair(skill, given));
+    return reviewOf(this.#random, order.length, findings, isRepaired ? this.#task.source : this.#anyWrong('repair').source);
+  }
+
+  /** What the worker believes to be wrong with an attempt; undefined where it is content. */
+  #findFault({ source, wrong, isCorrect, isOwn, votes }: Attempt, given: Circumstances): string | undefined {
+    const draw = `review:${source}`;
+    if (isCorrect) {
+      const isDoubted = this.#random.chance(draw, this.#chances.breaking(this.#skill.check, isOwn) / votes);
+      return isDoubted ? this.#anyWrong(draw).idea : undefined;
+    }
+    // Code that is none of the known solutions is suspected as much as a fault of middling subtlety.
+    const chance = this.#chances.findingFault(this.#skill.check, { subtlety: wrong?.subtlety ?? 0.5, isOwn }, given);
+    return this.#random.chance(draw, chance) ? (wrong?.idea ?? 'It does not do what the question asks for.') : undefined;
+  }
+
+  #anyWrong(draw: string): WrongSolution {
+    return this.#random.pick(`wrong:${draw}`, this.#task.wrong) as WrongSolution;
+  }
+}
+
+function attemptsIn(task: GymTask, steps: readonly (SeenStep & { readonly source: string })[], name: string): Attempt[] {
+  const attempts = new Map<string, Attempt>();
+  for (const { source, output } of steps) {
+    const known = attempts.get(source);
+    attempts.set(source, {
+      source,
+      wrong: task.wrong.find((one) => one.source === source),
+      isCorrect: source === task.source,
+      isOwn: (known?.isOwn ?? false) || output.includes(signature(name)),
+      votes: (known?.votes ?? 0) + 1,
+    });
+  }
+  return [...attempts.values()];
+}
+
+/** What the plans in view say, the majority of them, and the first wrong idea among them. */
+function readPlans(task: GymTask, plans: readonly string[]): { inView: PlanInView; blamed: WrongSolution | undefined } {
+  const said = plans.flatMap((plan) => ideasIn(task, plan).slice(0, 1));
+  const right = said.filter((idea) => idea === task.approach).length;
+  const wrong = said.length - right;
+  if (right === wrong) return { inView: 'none', blamed: undefined };
+  return right > wrong ? { inView: 'right', blamed: undefined } : { inView: 'wrong',
+    blamed: task.wrong.find(({ idea }) => said.includes(idea)) };
+}
+
+/** What a text says of how to go about the task: the right approach or wrong ideas. */
+function ideasIn({ approach, wrong }: GymTask, text: string): string[] {
+  return [approach, ...wrong.map(({ idea }) => idea)].filter((idea) => text.includes(idea));
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}

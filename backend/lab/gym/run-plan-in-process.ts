@@ -1,0 +1,26 @@
+import type { SimulatedWorker } from '../../simulator/pool.ts';
+import { countTokens } from '../../simulator/simulated-model.ts';
+import type { WorkerRule } from '../../simulator/worker-model.ts';
+import { planRunner } from '../../eval/execute-on-task.ts';
+import type { RunPlan } from '../../eval/run-plan.ts';
+
+export interface InProcessOptions {
+  readonly seed: number;
+  readonly workers: readonly SimulatedWorker[];
+  readonly rule: WorkerRule;
+}
+
+/** The same answers, and the same costs, as over the wire, without it: for searching and tuning, which ask a million times. */
+export function runPlanInProcess({ seed, workers, rule }: InProcessOptions): RunPlan {
+  const byName = new Map(workers.map((worker) => [worker.name, worker]));
+  return planRunner(({ model }, messages, sample) => {
+    const worker = byName.get(model);
+    if (!worker) return Promise.reject(new RangeError(`There is no simulated worker "${model}".`));
+    const seeded = worker.wire === 'openai-chat' ? { sample } : {};
+    const text = rule({ name: worker.name, skills: worker.skills, seed }, { messages, ...seeded });
+    const inputTokens = messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+    const { inputPerMillion, outputPerMillion } = worker.price;
+    const costUsd = (inputTokens * inputPerMillion + countTokens(text) * outputPerMillion) / 1e6;
+    return Promise.resolve({ text, costUsd });
+  });
+}

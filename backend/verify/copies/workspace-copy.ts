@@ -1,0 +1,237 @@
+import {
+  chmodSync, closeSync, constants, fchmodSync, fstatSync, lstatSync, mkdirSync, opendirSync, openSync, renameSync, rmdirSync,
+  symlinkSync, unlinkSync, utimesSync, type BigIntStats, type Dirent,
+} from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { ContentStore } from './content-store.ts';
+import { isSameEntry, type CopyEntry, type CopyTree } from '../files/copy-tree.ts';
+import { removeTree } from '../files/remove-tree.ts';
+import type { RunFolder } from '../files/run-folder.ts';
+import type { Slices } from '../../common/slices.ts';
+
+/** With more files than these to remove one by one, a new copy is made sooner. */
+const MAX_STRANGERS = 10_000;
+
+/** File systems tell times two seconds apart at worst. */
+const TICK_MS = 1;
+const MAX_TICKS = 2_500;
+
+/** What tests have done to a copy is not undone one by one: it is to be removed as a whole. */
+export class CopyBeyondRepairError extends Error {
+  override readonly name = 'CopyBeyondRepairError';
+}
+
+interface Held {
+  readonly entry: CopyEntry;
+  readonly ino: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/**
+ * A copy of a workspace on disk, which knows of every file what it wrote there, and can tell whether that has been touched since: a
+ * process in the sandbox can set back when a file was modified, but neither its inode nor when that was changed. Contents are
+ * written or reflinked, never hard-linked: a test that writes in place must not reach the user's file.
+ *
+ * Extended attributes of folders are not looked at.
+ */
+export class WorkspaceCopy {
+  readonly #folder: RunFolder;
+  readonly #slices: Slices;
+  #held = new Map<string, Held>();
+  /** What it was brought to last. */
+  #tree: CopyTree | undefined;
+  /** Of that tree, what tests have touched and is therefore gone. */
+  #lost: string[] = [];
+  /** Permission bits of the folders that were made here, each after the one that it is in. */
+  #modes = new Map<string, number>();
+  #lastWritten: bigint | undefined;
+  #settled: Promise<void> = Promise.resolve();
+  /** Of what has been moved away. */
+  #removing: Promise<void> = Promise.resolve();
+  #moved = 0;
+
+  /** `folder` is this copy's alone. */
+  constructor(folder: RunFolder, slices: Slices) {
+    this.#folder = folder;
+    this.#slices = slices;
+  }
+
+  /** Absolute, without symbolic links. */
+  get path(): string {
+    return this.#folder.workspace;
+  }
+
+  /**
+   * Makes the copy hold `tree` and nothing else, by writing what differs from what it was brought to before; tests may have run in
+   * it since only if it has been settled. Nothing else may be at work in it. After an error it is only good to be removed: one of the
+   * file system, or the signal's reason.
+   */
+  async bringTo(tree: CopyTree, contents: ContentStore, signal: AbortSignal): Promise<void> {
+    await this.#folder.touch();
+    const isSame = this.#tree === tree;
+    await this.#slices.forEach(isSame ? [] : this.#held, ([relative, { entry }]) => {
+      const wanted = tree.entries.get(relative);
+      if (wanted && isSameEntry(wanted, entry)) return;
+      unlinkSync(this.#at(relative));
+      this.#held.delete(relative);
+    });
+    // Each before the folder that it is in.
+    for (const folder of [...this.#modes.keys()].reverse()) {
+      if (tree.folders.has(folder)) continue;
+      rmdirSync(this.#at(folder));
+      this.#modes.delete(folder);
+    }
+    await this.#slices.forEach(tree.folders, (folder) => {
+      if (!this.#modes.has(folder)) this.#makeFolder(folder);
+    });
+    await this.#slices.forEach(isSame ? this.#lost : tree.entries.keys(), (relative) => {
+      signal.throwIfAborted();
+      const entry = this.#held.has(relative) ? undefined : tree.entries.get(relative);
+      return entry && this.#write(relative, entry, contents);
+    });
+    this.#tree = tree;
+    this.#lost = [];
+    await this.#waitForNextTick();
+  }
+
+  /**
+   * Removes whatever tests have added or touched. Nothing else may be at work in the copy, nor get at it afterwards. After an error
+   * it is only good to be removed: `CopyBeyondRepairError`, or one of the file system.
+   */
+  async settle(): Promise<void> {
+    this.#settled = this.#removeStrangers();
+    await this.#settled;
+  }
+
+  async remove(): Promise<void> {
+    await this.#settled.catch(() => undefined);
+    await this.#removing;
+    await this.#folder.remove();
+  }
+
+  #at(relative: string): string {
+    return relative === '' ? this.path : `${this.path}/${relative}`;
+  }
+
+  async #removeStrangers(): Promise<void> {
+    const held = new Map<string, Held>();
+    const modes = new Map<string, number>();
+    let strangers = 0;
+    await this.#slices.forEach(this.#walk(modes), ([relative, found]) => {
+      const untouched = this.#untouched(relative);
+      if (untouched) return void held.set(relative, untouched);
+      if (++strangers > MAX_STRANGERS) throw new CopyBeyondRepairError('Too many files were left in the copy.');
+      if (found.isDirectory()) this.#moveAway(relative);
+      else unlinkSync(this.#at(relative));
+    });
+    for (const relative of this.#held.keys()) if (!held.has(relative)) this.#lost.push(relative);
+    this.#held = held;
+    this.#modes = modes;
+  }
+
+  /** All that lies in our folders, but for these themselves: `modes` receives those that are still there. No link is followed. */
+  *#walk(modes: Map<string, number>): Generator<readonly [relative: string, found: Dirent]> {
+    const toWalk = [''];
+    for (let folder = toWalk.pop(); folder !== undefined; folder = toWalk.pop()) {
+      const mode = this.#modes.get(folder) ?? 0o755;
+      if (modeOf(this.#at(folder)) !== mode) chmodSync(this.#at(folder), mode);
+      modes.set(folder, mode);
+      const directory = opendirSync(this.#at(folder), { bufferSize: 256 });
+      try {
+        for (let found = directory.readSync(); found; found = directory.readSync()) {
+          // A name that is not UTF-8 is not what it reads as.
+          if (found.name.includes('\uFFFD')) throw new CopyBeyondRepairError('A file with a broken name was left in the copy.');
+          const relative = folder === '' ? found.name : `${folder}/${found.name}`;
+          if (found.isDirectory() && this.#modes.has(relative)) toWalk.push(relative);
+          else yield [relative, found];
+        }
+      } finally {
+        directory.closeSync();
+      }
+    }
+  }
+
+  #untouched(relative: string): Held | undefined {
+    const held = this.#held.get(relative);
+    if (!held) return undefined;
+    const { ino, ctimeNs } = lstatSync(this.#at(relative), { bigint: true });
+    return ino === held.ino && ctimeNs === held.ctimeNs ? held : undefined;
+  }
+
+  #makeFolder(folder: string): void {
+    mkdirSync(this.#at(folder), { mode: 0o755 });
+    this.#modes.set(folder, modeOf(this.#at(folder)));
+  }
+
+  /** However much is in it, it is out of the way at once. */
+  #moveAway(folder: string): void {
+    // To be moved a folder must be writable.
+    chmodSync(this.#at(folder), 0o700);
+    const moved = path.join(this.#folder.temporary, String(this.#moved++));
+    renameSync(this.#at(folder), moved);
+    // What cannot be removed now is removed with the copy.
+    this.#removing = this.#removing.then(() => removeTree(moved)).catch(() => undefined);
+  }
+
+  #write(relative: string, entry: CopyEntry, contents: ContentStore): void | Promise<void> {
+    const absolute = this.#at(relative);
+    if (entry.kind === 'link') {
+      symlinkSync(entry.target, absolute);
+      return this.#hold(relative, entry, lstatSync(absolute, { bigint: true }));
+    }
+    const large = contents.largeFile(entry.content);
+    if (large !== undefined) return this.#writeLarge(relative, entry, large);
+    const descriptor = openSync(absolute, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, entry.mode);
+    try {
+      contents.writeSmall(entry.content, descriptor);
+      let found = fstatSync(descriptor, { bigint: true });
+      if ((Number(found.mode) & 0o777) !== entry.mode) {
+        fchmodSync(descriptor, entry.mode);
+        found = fstatSync(descriptor, { bigint: true });
+      }
+      this.#hold(relative, entry, found);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async #writeLarge(relative: string, entry: CopyEntry & { kind: 'file' }, from: string): Promise<void> {
+    const absolute = this.#at(relative);
+    await copyFile(from, absolute, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await chmod(absolute, entry.mode);
+    this.#hold(relative, entry, lstatSync(absolute, { bigint: true }));
+  }
+
+  #hold(relative: string, entry: CopyEntry, { ino, ctimeNs }: BigIntStats): void {
+    this.#held.set(relative, { entry, ino, ctimeNs });
+    this.#lastWritten = ctimeNs;
+  }
+
+  /** The clock of a file system goes in ticks, and what is done in the tick of our last write would look like our own. */
+  async #waitForNextTick(): Promise<void> {
+    if (this.#lastWritten === undefined) return;
+    const probe = path.join(this.#folder.root, 'clock');
+    closeSync(openSync(probe, 'a'));
+    for (let tick = 0; touched(probe) === this.#lastWritten; tick += 1) {
+      // A file system without such times: then nothing is taken for untouched.
+      if (tick === MAX_TICKS) return this.#forget();
+      await setTimeout(TICK_MS);
+    }
+    this.#lastWritten = undefined;
+  }
+
+  #forget(): void {
+    this.#held.clear();
+    this.#tree = undefined;
+  }
+}
+
+const modeOf = (absolute: string): number => lstatSync(absolute).mode & 0o7777;
+
+/** When the inode was changed, which is now. */
+function touched(file: string): bigint {
+  utimesSync(file, new Date(), new Date());
+  return lstatSync(file, { bigint: true }).ctimeNs;
+}

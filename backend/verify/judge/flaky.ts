@@ -1,0 +1,40 @@
+import { byId, type JudgedRun } from './judge.ts';
+import type { TestReport, TestResult } from '../runners/test-report.ts';
+
+/** Ids of which two runs of the same code say different things. */
+export function differing(first: TestReport, second: TestReport): ReadonlySet<string> {
+  const [a, b] = [byId(first), byId(second)];
+  return new Set([...a.keys(), ...b.keys()].filter((id) => a.get(id)?.status !== b.get(id)?.status));
+}
+
+export interface SettledRuns extends JudgedRun {
+  /** Ids of tests that passed before, in every run, and after only in one of two. */
+  readonly flaky: ReadonlySet<string>;
+}
+
+/**
+ * What two runs of the patched code say together. A test that passed before and passes in one of them is flaky. Any other counts by its
+ * worse run: what was to be mended has to pass each time, or a patch could make a failing test a random one.
+ */
+export function settle(before: TestReport, first: JudgedRun, second: JudgedRun): SettledRuns {
+  const beforeById = byId(before);
+  const secondById = byId(second.report);
+  const unstable = differing(first.report, second.report);
+  const isFlaky = (id: string): boolean => unstable.has(id) && beforeById.get(id)?.status === 'passed';
+  const worse = (result: TestResult): TestResult | undefined => {
+    const other = secondById.get(result.id);
+    if (!unstable.has(result.id) || result.status === 'failed') return result;
+    if (other?.status === 'failed') return other;
+    return isFlaky(result.id) || result.status !== 'passed' ? result : other;
+  };
+  const inFirst = byId(first.report);
+  const results = [
+    ...first.report.results.flatMap((result) => worse(result) ?? []),
+    // What only the second run knows of is as unstable as what it does not know of, but a failure is a failure.
+    ...second.report.results.filter(({ id, status }) => !inFirst.has(id) && (status === 'failed' || isFlaky(id))),
+  ];
+  return { report: { results }, exitCode: worseExit(first.exitCode, second.exitCode), flaky: new Set([...unstable].filter(isFlaky)) };
+}
+
+const worseExit = (first: number | null, second: number | null): number | null =>
+  first === null || second === null ? null : first === 0 ? second : first;

@@ -1,0 +1,127 @@
+import type { ChosenRunner } from '../runners/choose-runner.ts';
+import type { CopyPool, WorkspaceSnapshot } from '../copies/copy-pool.ts';
+import type { ExceededLimit } from '../sandbox/process-group.ts';
+import type { RunFolders } from '../files/run-folder.ts';
+import type { Sandbox, SandboxOutcome } from '../sandbox/sandbox.ts';
+import { ReportError, type TestReport } from '../runners/test-report.ts';
+
+export interface TestRunsParts {
+  readonly sandbox: Pick<Sandbox, 'run' | 'pinnedImage'>;
+  readonly folders: RunFolders;
+  readonly copies: CopyPool;
+}
+
+/** What all runs of one verification have in common. */
+export interface TestRunsSetup {
+  readonly snapshot: WorkspaceSnapshot;
+  readonly chosen: ChosenRunner;
+  /** The workspace, which the tests cannot see, and where its dependencies are installed. Absolute. */
+  readonly base: string;
+  readonly installed: string;
+  readonly reports?: string | undefined;
+  /** As `SandboxedCommand` has it. */
+  readonly image?: string | undefined;
+  readonly sandboxed: boolean;
+  /** For one run. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface TestRun {
+  readonly report: TestReport;
+  readonly exitCode: number | null;
+  readonly outcome: SandboxOutcome;
+}
+
+/** A run of the tests that says nothing; the message says why. */
+export class UnusableRunError extends Error {
+  override readonly name = 'UnusableRunError';
+}
+
+/** Runs the tests of one snapshot, each time on a clean copy of it. */
+export class TestRuns {
+  readonly #parts: TestRunsParts;
+  readonly #setup: TestRunsSetup;
+
+  constructor(parts: TestRunsParts, setup: TestRunsSetup) {
+    this.#parts = parts;
+    this.#setup = setup;
+  }
+
+  /**
+   * Runs the tests once, after `change` has made of the clean copy (absolute) what is to be tested. Throws `UnusableRunError` if the tests
+   * did not end within their limits or left no readable report, what `change` throws, an error of the machine, or the signal's reason.
+   */
+  async run<Changed>(change: (copy: string) => Promise<Changed>): Promise<TestRun & { readonly changed: Changed }> {
+    const { snapshot, signal } = this.#setup;
+    const copy = await this.#parts.copies.lease(snapshot, signal);
+    // Without walls, and for a moment after a kill, a process may still write to the copy.
+    let reusable = false;
+    try {
+      const changed = await change(copy.folder);
+      const run = await this.#runIn(copy.folder, copy.sharedFolders);
+      reusable = this.#setup.sandboxed;
+      return { ...run, changed };
+    } finally {
+      await copy.release({ reusable });
+    }
+  }
+
+  async #runIn(copy: string, sharedFolders: readonly string[]): Promise<TestRun> {
+    const { chosen, base, installed, reports, image, sandboxed, timeoutMs, signal } = this.#setup;
+    const folder = await this.#parts.folders.create();
+    try {
+      const prepared = await chosen.runner.prepare({
+        command: chosen.command,
+        copy,
+        workspace: installed,
+        tools: folder.tools,
+        report: folder.report,
+        ...(reports !== undefined && { reports }),
+      });
+      const outcome = await this.#parts.sandbox.run({
+        command: prepared.command,
+        environment: prepared.environment ?? {},
+        programFolders: prepared.programFolders ?? [],
+        cwd: copy,
+        temporary: folder.temporary,
+        writable: [folder.report],
+        hidden: base === installed ? [base] : [base, installed],
+        readable: [folder.tools, ...sharedFolders, ...(prepared.readable ?? [])],
+        timeoutMs,
+        signal,
+        image,
+        sandboxed,
+      });
+      if (outcome.exceeded) throw new UnusableRunError(exceededText(outcome.exceeded, timeoutMs));
+      const report = await prepared.readReport().catch((error: unknown) => {
+        throw error instanceof ReportError ? new UnusableRunError(`${error.message}${lastWords(outcome)}`) : error;
+      });
+      return { report, exitCode: outcome.exitCode, outcome };
+    } catch (error) {
+      throw error instanceof ReportError ? new UnusableRunError(error.message) : error;
+    } finally {
+      await folder.remove();
+    }
+  }
+}
+
+function exceededText(limit: ExceededLimit, timeoutMs: number): string {
+  switch (limit) {
+    case 'time':
+      return `The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`;
+    case 'memory':
+      return 'The tests used more memory than they may.';
+    case 'processes':
+      return 'The tests started more processes than they may.';
+    case 'disk':
+      return 'The tests wrote more to the disk than they may.';
+    case 'output':
+      return 'The tests printed more than they may.';
+  }
+}
+
+export function lastWords({ stdout, stderr }: SandboxOutcome): string {
+  const output = stderr.trim() || stdout.trim();
+  return output === '' ? '' : ` The command said: ${output.slice(-500)}`;
+}

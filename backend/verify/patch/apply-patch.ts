@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { FileEdit, Patch } from './patch.ts';
+import { protectedReason } from '../files/protected-paths.ts';
+import { readTextFile } from '../files/text-file.ts';
+import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
+
+/** The patch does not fit the folder (any more), or may not be written there. Nothing was written. */
+export class PatchNotApplicableError extends Error {
+  override readonly name = 'PatchNotApplicableError';
+  readonly path: string;
+  readonly reason: string;
+
+  constructor(filePath: string, reason: string) {
+    super(`The change cannot be written to ${filePath}: ${reason}`);
+    this.path = filePath;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Writes a patch into a folder (absolute). All edits are checked again before the first is written, also for paths, protected
+ * files and symbolic links, because the folder may have changed since the answer was read. Each file is written beside its place
+ * and renamed, so it is never half there. Throws `PatchNotApplicableError` with nothing written, or a file system error.
+ */
+export async function applyPatch(folder: string, patch: Pick<Patch, 'edits'>): Promise<void> {
+  const base = await realpath(folder);
+  for (const edit of patch.edits) await check(base, edit);
+  for (const edit of patch.edits) await write(base, edit);
+}
+
+async function check(base: string, edit: FileEdit): Promise<void> {
+  const checked = checkWorkspacePath(edit.path);
+  const reason =
+    checked.refused ??
+    (checked.path === edit.path ? undefined : 'The path is not in its shortest form.') ??
+    protectedReason(edit.path) ??
+    (await refusalOnDisk(base, edit.path));
+  if (reason !== undefined) throw new PatchNotApplicableError(edit.path, reason);
+  const found = await readTextFile(base, edit.path);
+  if (found.kind === 'refused') throw new PatchNotApplicableError(edit.path, found.reason);
+  if ((found.kind === 'text' ? found.text : null) !== edit.before) {
+    throw new PatchNotApplicableError(edit.path, 'The file has changed since the answer was read.');
+  }
+}
+
+async function write(base: string, edit: FileEdit): Promise<void> {
+  const target = path.join(base, edit.path);
+  if (edit.after === null) return await rm(target);
+  await mkdir(path.dirname(target), { recursive: true });
+  const refused = await refusalOnDisk(base, edit.path);
+  if (refused !== undefined) throw new PatchNotApplicableError(edit.path, refused);
+  const mode = edit.before === null ? 0o644 : (await stat(target)).mode & 0o777;
+  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 100)}.${randomUUID()}.tmp`);
+  try {
+    // 'wx' never follows a link that somebody put in the way.
+    const handle = await open(temporary, 'wx', mode);
+    try {
+      await handle.writeFile(edit.after);
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

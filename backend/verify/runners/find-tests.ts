@@ -1,0 +1,70 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { isOwnFolder, ProjectFolder } from './project-folder.ts';
+import { RUNNERS } from './runners.ts';
+import { shellQuote } from '../sandbox/sandbox.ts';
+
+export interface FoundTests {
+  /** What to run in the workspace's folder. */
+  readonly command: string;
+  /** Name of the runner whose report will be read. */
+  readonly runner: string;
+  /** The folder whose tests these are, relative to the workspace; empty for the workspace itself. */
+  readonly folder: string;
+}
+
+/** How deep packages of a monorepo are looked for (`packages/<scope>/<name>`), and how many folders. */
+const MAX_DEPTH = 3;
+const MAX_FOLDERS = 200;
+
+/** What makes a folder a project of its own. */
+const MANIFESTS = [
+  'package.json', 'pyproject.toml', 'setup.py', 'setup.cfg', 'pytest.ini', 'tox.ini', 'go.mod', 'Cargo.toml', 'pom.xml',
+  'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'CMakeLists.txt',
+];
+
+/** Folders of projects that show or measure another one. */
+const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench)(\/|$)/i;
+
+/**
+ * Every way to run tests of `workspace` (absolute) that its files show, the likeliest first: those of the workspace itself, then
+ * those of projects inside it, and those of its examples last. Looks at files only.
+ */
+export async function findTestCommands(workspace: string): Promise<readonly FoundTests[]> {
+  const found: FoundTests[] = [];
+  for (const relative of await projectFolders(workspace)) {
+    const folder = new ProjectFolder(path.join(workspace, relative));
+    for (const runner of RUNNERS) {
+      if (runner.buildsFoldersBelow && found.some((outer) => outer.runner === runner.name && isBelow(relative, outer.folder))) continue;
+      for (const command of await runner.detect(folder)) {
+        const inFolder = relative === '' ? command : `cd ${/^[\w./-]+$/.test(relative) ? relative : shellQuote(relative)} && ${command}`;
+        found.push({ command: inFolder, runner: runner.name, folder: relative });
+      }
+    }
+  }
+  return found;
+}
+
+/** The likeliest of `findTestCommands`, or undefined if no known runner is used there. */
+export async function findTestCommand(workspace: string): Promise<FoundTests | undefined> {
+  return (await findTestCommands(workspace))[0];
+}
+
+const isBelow = (folder: string, outer: string): boolean => outer === '' || folder === outer || folder.startsWith(`${outer}/`);
+
+/** The workspace itself (empty) and the projects inside it, outer ones first and examples last; relative, with forward slashes. */
+async function projectFolders(workspace: string): Promise<readonly string[]> {
+  const folders = [''];
+  for (const [index, relative] of folders.entries()) {
+    const depth = relative === '' ? 0 : relative.split('/').length;
+    if (depth >= MAX_DEPTH || index >= MAX_FOLDERS) continue;
+    const entries = await readdir(path.join(workspace, relative), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1)))
+      if (entry.isDirectory() && isOwnFolder(entry.name)) folders.push(path.posix.join(relative, entry.name));
+  }
+  const isProject = await Promise.all(
+    folders.map((relative) => relative === '' || new ProjectFolder(path.join(workspace, relative)).has(...MANIFESTS)),
+  );
+  const projects = folders.filter((_, index) => isProject[index]);
+  return [...projects.filter((folder) => !ASIDE.test(folder)), ...projects.filter((folder) => ASIDE.test(folder))];
+}

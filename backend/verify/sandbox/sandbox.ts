@@ -1,0 +1,279 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import type { Containers } from './container/containers.ts';
+import { DockerError } from './container/docker.ts';
+import { ControlGroups } from './limits/control-group.ts';
+import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
+import { ResourceWatch } from './limits/resource-watch.ts';
+import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
+import type { RunFolders } from '../files/run-folder.ts';
+import type { SandboxAvailability } from './sandbox-availability.ts';
+import { shellQuote } from './shell-quote.ts';
+import { GO_BUILD_CACHE, readableToolchains, type ReadableToolchains } from './toolchains.ts';
+import { inheritedDescriptors } from './walls/inherited-descriptors.ts';
+import { remedyOn, thisMachine, whatIsMissing, whyItDoesNotStart } from './walls/missing.ts';
+import { ONLY_WHILE_WE_LIVE, RUN_SCRIPT, SCRIPT } from './walls/script.ts';
+import type { WalledLine, WallsAround } from './walls/walled-line.ts';
+import { Walls } from './walls/walls.ts';
+
+export { shellQuote };
+
+export interface SandboxOptions {
+  /** Where commands are looked for: the user's PATH. */
+  readonly searchPath: string;
+  /** Hidden from the command, but for the toolchains on `searchPath`. */
+  readonly homeFolder: string;
+  /** Hidden too: the backend's own storage, for one. */
+  readonly hiddenFolders?: readonly string[];
+  /** Where runs have their folders; a command sees its own alone. */
+  readonly folders: RunFolders;
+  /** For commands with an image; without it there is no sandbox for those. */
+  readonly containers?: Containers;
+  /** False leaves the limits to the watch even where the kernel could hold them for us. */
+  readonly useControlGroups?: boolean;
+}
+
+export interface SandboxedCommand {
+  /** A line for the shell. */
+  readonly command: string;
+  readonly cwd: string;
+  /** Folders in which commands are looked for before the user's PATH. */
+  readonly programFolders?: readonly string[];
+  /** Home and temporary folder of the command. */
+  readonly temporary: string;
+  /** Further folders that the command may write. */
+  readonly writable?: readonly string[];
+  /** Folders to hide, such as the workspace that `cwd` is a copy of. */
+  readonly hidden?: readonly string[];
+  /** Folders to show although they lie in hidden ones. */
+  readonly readable?: readonly string[];
+  /** Variables beside PATH, HOME, LANG, TMPDIR and those of toolchains. Nothing of our own environment is passed on. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** What differs from `defaultLimits`. */
+  readonly limits?: Partial<Limits>;
+  readonly signal: AbortSignal;
+  /** Has the command run in a container of this image, with the image's programs instead of this machine's. */
+  readonly image?: string | undefined;
+  /** False runs the command, image or none, on this machine, with the same limits and environment but without walls around it. Only where a person has agreed. */
+  readonly sandboxed: boolean;
+}
+
+export interface SandboxOutcome extends ProcessOutcome {
+  readonly sandboxed: boolean;
+}
+
+/** No sandbox can be had here. */
+export class SandboxUnavailableError extends Error {
+  override readonly name = 'SandboxUnavailableError';
+}
+
+/**
+ * Where other programs keep what is no business of a test: sockets, secrets of containers, pipes, which may be written however they are
+ * mounted. The folders are file systems in memory for the command, in which it may write.
+ */
+const HIDDEN = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
+
+/** What the file system hides from other users, but not from root. */
+const HIDDEN_FROM_ROOT = [
+  ...['/root', '/home', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/ssh', '/etc/ssl/private'],
+  ...['/var/lib/docker', '/var/lib/containerd', '/var/lib/kubelet', '/var/spool/cron'],
+];
+
+/** NixOS and its like have programs and drivers there. */
+const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
+
+const NO_CONTAINERS = 'There are no containers here.';
+
+/** Toolchains are looked for anew that often: people install some while we run. */
+const TOOLCHAINS_KEPT_MS = 30_000;
+
+/**
+ * Runs commands with no network, no writes outside the folders they are given, no sight of the home folder, none of our environment, and
+ * within limits. docs/sandbox.md says how each of these is held.
+ */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #walls: Walls;
+  readonly #groups: ControlGroups | undefined;
+  readonly #searchPath: string;
+  readonly #inherited = inheritedDescriptors();
+  readonly #hiddenAlways = process.getuid?.() === 0 ? [...HIDDEN, ...HIDDEN_FROM_ROOT] : HIDDEN;
+  #availability: Promise<SandboxAvailability> | undefined;
+  #toolchains: { readonly found: Promise<ReadableToolchains>; readonly until: number } | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    // A relative entry would be looked up in the copy, where a patch could have put a program.
+    this.#searchPath = options.searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter);
+    this.#walls = new Walls(options.folders.root);
+    this.#groups = options.useControlGroups === false ? undefined : new ControlGroups();
+  }
+
+  /**
+   * Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. Of an `image`,
+   * whether a container of it can be had.
+   */
+  async availability(image?: string): Promise<SandboxAvailability> {
+    if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
+    this.#availability ??= this.#tryOut();
+    const found = await this.#availability;
+    // Somebody may install what is missing while we run.
+    if (!found.available) this.#availability = undefined;
+    return found;
+  }
+
+  /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
+  async pinnedImage(image: string): Promise<string> {
+    const { available, reason, remedy } = await this.availability(image);
+    const id = available ? await this.#options.containers?.idOf(image).catch(() => undefined) : undefined;
+    if (id === undefined) throw new SandboxUnavailableError(remedy === undefined ? reason : `${reason} This brings it: ${remedy}`);
+    return id;
+  }
+
+  /** Throws `SandboxUnavailableError`, an AbortError, or an error of the file system. */
+  async run(command: SandboxedCommand): Promise<SandboxOutcome> {
+    if (command.sandboxed) {
+      const { available, reason } = await this.availability(command.image);
+      if (!available) throw new SandboxUnavailableError(reason);
+    }
+    if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');
+    command.signal.throwIfAborted();
+    return command.sandboxed && command.image !== undefined ? await this.#runContained(command, command.image) : await this.#runUnchecked(command);
+  }
+
+  async #runContained(command: SandboxedCommand, image: string): Promise<SandboxOutcome> {
+    const { cwd, temporary, timeoutMs, signal, writable = [], readable = [] } = command;
+    const limits = { ...defaultLimits(timeoutMs), ...command.limits };
+    try {
+      const outcome = await this.#options.containers?.run({
+        script: [...exported(variablesOf(command), command.programFolders), limitLines(limits, false), command.command].join('\n'),
+        image, cwd, limits, timeoutMs, signal, readable,
+        writable: [cwd, temporary, ...writable],
+        emptied: this.#inherited,
+      });
+      if (!outcome) throw new SandboxUnavailableError(NO_CONTAINERS);
+      return { ...outcome, sandboxed: true };
+    } catch (error) {
+      if (!(error instanceof DockerError)) throw error;
+      throw new SandboxUnavailableError(`Docker did not run the tests: ${error.message}`, { cause: error });
+    }
+  }
+
+  async #runUnchecked(command: SandboxedCommand): Promise<SandboxOutcome> {
+    const { cwd, temporary, timeoutMs, signal, sandboxed } = command;
+    const limits = { ...defaultLimits(timeoutMs), ...command.limits };
+    const toolchains = await this.#readableToolchains();
+    const writable = [cwd, temporary, ...(command.writable ?? [])];
+    const hidden = this.#hidden(command, toolchains);
+    const readable = [...SYSTEM_FOLDERS, ...toolchains.allowed, ...(command.readable ?? [])];
+    const walled = sandboxed ? await this.#walledBy({ hidden, readable, writable }, signal) : WITHOUT_WALLS;
+    const group = this.#groups?.create(limits);
+    try {
+      const watched = { limits, writable, inMemory: sandboxed ? ['/dev', ...hidden] : [], group };
+      const outcome = await runProcessGroup({
+        argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
+        cwd,
+        // Out here nothing may come from where tests can write: neither programs nor what they are told by variables.
+        environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits)}` },
+        ...(walled.input && { input: walled.input }),
+        emptied: this.#inherited,
+        timeoutMs,
+        outputBytes: limits.outputBytes,
+        watch: (pid, exceed) => new ResourceWatch(pid, watched, exceed),
+        signal,
+      });
+      const exceeded = outcome.exceeded ?? group?.refused();
+      return { ...outcome, ...(exceeded && { exceeded }), sandboxed };
+    } finally {
+      walled.release();
+      await group?.remove();
+    }
+  }
+
+  /** @throws SandboxUnavailableError, the signal's reason */
+  async #walledBy(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
+    try {
+      return await this.#walls.around(walls, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new SandboxUnavailableError(`The sandbox could not be set up: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+
+  #hidden({ hidden = [] }: SandboxedCommand, { denied }: ReadableToolchains): string[] {
+    const { homeFolder, hiddenFolders = [], folders } = this.#options;
+    return [...this.#hiddenAlways, homeFolder, folders.root, ...hiddenFolders, ...hidden, ...denied];
+  }
+
+  async #readableToolchains(): Promise<ReadableToolchains> {
+    if (!this.#toolchains || this.#toolchains.until < performance.now()) {
+      const found = readableToolchains(this.#searchPath, this.#options.homeFolder, this.#hiddenAlways);
+      this.#toolchains = { found, until: performance.now() + TOOLCHAINS_KEPT_MS };
+    }
+    return await this.#toolchains.found;
+  }
+
+  async #tryOut(): Promise<SandboxAvailability> {
+    if (process.platform !== 'linux' && process.platform !== 'darwin')
+      return { available: false, reason: `Conductor has no sandbox for ${process.platform} yet.` };
+    const machine = thisMachine(this.#searchPath);
+    const missing = process.platform === 'linux' ? whatIsMissing(machine) : undefined;
+    const remedy = process.platform === 'linux' ? remedyOn(machine) : undefined;
+    if (missing !== undefined) return { available: false, reason: missing, remedy };
+    const { folders } = this.#options;
+    const folder = await folders.create();
+    try {
+      const outside = path.join(folder.report, 'written-from-inside');
+      const outcome = await this.#runUnchecked({
+        command: [
+          'echo inside > "$TMPDIR/probe" && cat "$TMPDIR/probe"',
+          `(echo outside > ${shellQuote(outside)}) 2>/dev/null`,
+          'cat /proc/net/dev 2>/dev/null | grep -c :',
+        ].join('; '),
+        cwd: await realpath(folder.temporary),
+        temporary: folder.temporary,
+        timeoutMs: 20_000,
+        signal: new AbortController().signal,
+        sandboxed: true,
+      });
+      const [inside, interfaces] = outcome.stdout.trim().split('\n');
+      if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr), remedy };
+      if (existsSync(outside))
+        return { available: false, reason: 'The sandbox does not hold: a command could write outside its folder.' };
+      if (process.platform === 'linux' && interfaces !== '1')
+        return { available: false, reason: 'The sandbox does not hold: a command could see the network.' };
+      return { available: true };
+    } catch (error) {
+      return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)), remedy };
+    } finally {
+      await folder.remove();
+    }
+  }
+}
+
+/** Runs inside the walls, in a shell of its own. */
+function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits): string {
+  const { [GO_BUILD_CACHE]: goBuildCache, ...environment } = toolchains.environment;
+  const variables = {
+    ...environment,
+    // No test's business, so only for a command that asks for it.
+    ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
+    PATH: toolchains.searchPath,
+    ...variablesOf(command),
+  };
+  return [`unset ${SCRIPT}`, ...exported(variables, command.programFolders), limitLines(limits, command.sandboxed), command.command].join('\n');
+}
+
+/** What a command finds in its environment wherever it runs. */
+function variablesOf({ temporary, environment }: SandboxedCommand): Record<string, string> {
+  return { HOME: temporary, TMPDIR: temporary, LANG: 'C.UTF-8', ...environment };
+}
+
+function exported(variables: Readonly<Record<string, string>>, programFolders: readonly string[] = []): string[] {
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+  return programFolders.length === 0 ? lines : [...lines, `export PATH=${shellQuote(`${programFolders.join(path.delimiter)}${path.delimiter}`)}"$PATH"`];
+}
+
+const WITHOUT_WALLS: WalledLine = { line: `/bin/sh -c ${shellQuote(RUN_SCRIPT)}`, release: () => undefined };

@@ -1,0 +1,182 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BundledModel } from './bundled-model.ts';
+import { LocalPolicy } from '../conductor/local-policy.ts';
+import { outlineAdapter } from '../lm/adapter/read-adapter.ts';
+import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
+import type { DeviceProbe } from '../lm/device/choose-device.ts';
+import type { CudaConsent } from '../lm/device/cuda-libraries.ts';
+import { findDriver, hasNvidiaCard, listGpus } from '../lm/device/nvidia.ts';
+import { HubError } from '../lm/hub/hub-error.ts';
+import { modelOffers } from '../lm/hub/model-offers.ts';
+import { pullModel } from '../lm/hub/pull-model.ts';
+import { listPulledModels } from '../lm/hub/pulled-models.ts';
+import { findModelFolder } from '../lm/process/find-model-folder.ts';
+import { LocalModels, type LocalModelState } from '../lm/process/local-models.ts';
+import { measureMemory } from '../lm/process/measure-memory.ts';
+import type { LocalModelStatus } from '../protocol/local-models.ts';
+import { ERROR_CODES } from '../protocol/methods.ts';
+import { RequestError } from '../protocol/request-error.ts';
+import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
+import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import type { ModelsAccess } from '../server/handlers/models-handlers.ts';
+import type { LocalConductor } from '../solve/run-manager.ts';
+import { checkAdapterBase } from '../train/adapter-base.ts';
+import { localErrorKind } from '../workers/adapters/classify-local-error.ts';
+import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
+
+/* Wires the models of this machine to the Conductor, the workers and the server. */
+
+export interface ModelPartsOptions {
+  /** Where models, quantised weights and CUDA libraries lie. */
+  readonly home: string;
+  readonly loadWorkers: () => Promise<WorkersFile>;
+  readonly bundled?: Pick<BundledModel, 'folder' | 'base'> | undefined;
+  /** Asks a person; undefined where nobody is there to ask. */
+  readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
+  readonly log: (line: string) => void;
+}
+
+export interface ModelParts {
+  readonly localModel: LocalModelSource;
+  readonly localConductor: LocalConductor;
+  readonly access: ModelsAccess;
+  /** @throws what LocalModels throws, and OtherBaseError */
+  readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
+  /** SHA-256 of the weights of a model whose name does not tell them; undefined for any other. */
+  baseOf(model: string): Promise<string | undefined>;
+  /** Why a worker's model, or its adapter, cannot be used; one sentence. */
+  whyNot(worker: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+/** A model costs seconds to load and gigabytes to keep: so long is somebody who reads an answer given to ask on. */
+const IDLE_MS = 10 * 60_000;
+
+/** Beside this file: its bundle lies beside the backend's, its source at the root of backend/. */
+const MODEL_PROCESS = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../model-process.ts' : './model-process.mjs', import.meta.url),
+);
+
+export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: ModelPartsOptions): ModelParts {
+  // The bundled model goes by its name, and lies elsewhere in each version.
+  const placeOf = (model: string): string => (model === BUNDLED_MODEL && bundled ? bundled.folder : model);
+  const statusOf = (state: LocalModelState): LocalModelStatus =>
+    statusAs(bundled && state.model === bundled.folder ? BUNDLED_MODEL : state.model, state);
+  const folderOf = (model: string): Promise<string> => findModelFolder(placeOf(model), { storage: home });
+  const baseOf = async (model: string): Promise<string | undefined> => (model === BUNDLED_MODEL ? await bundled?.base() : undefined);
+  const checkBase = async ({ model, adapter }: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<void> => {
+    const base = await baseOf(model);
+    if (adapter !== undefined && base !== undefined) await checkAdapterBase(adapter, base);
+  };
+  const probe: DeviceProbe = {
+    platform: process.platform,
+    arch: process.arch,
+    findDriver: () => findDriver({ env: process.env }),
+    hasCard: () => hasNvidiaCard(),
+    listGpus: () => listGpus({ env: process.env }),
+  };
+  const listeners = new Set<(status: LocalModelStatus) => void>();
+  const models = new LocalModels({
+    storage: home,
+    script: MODEL_PROCESS,
+    probe,
+    settings: async (model) => {
+      const { local: { device, precision, packageIndex }, workers } = await loadWorkers();
+      return { device, precision, packageIndex, adapters: workers.some((worker) => placeOf(worker.model) === model && worker.adapter !== undefined) };
+    },
+    confirmCuda,
+    onState: (state) => {
+      if (state.problem !== undefined) log(`The model ${state.model} is not loaded: ${state.problem}`);
+      for (const listener of listeners) listener(statusOf(state));
+    },
+    idleMs: IDLE_MS,
+  });
+
+  return {
+    localModel: (worker) => models.model(placeOf(worker.model)),
+    localConductor: {
+      adapterVersion: async ({ model, adapter }) => {
+        if (adapter === undefined) return undefined;
+        await checkBase({ model, adapter });
+        const { config } = await openCheckpoint(await folderOf(model));
+        return (await outlineAdapter(adapter, config)).version;
+      },
+      policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
+        model: models.model(placeOf(model)),
+        name: model,
+        profile,
+        ...(folder !== undefined && adapterVersion !== undefined && { adapter: { folder, version: adapterVersion } }),
+      }),
+    },
+    access: {
+      list: async (settings) => {
+        const [pulled, memory] = await Promise.all([listPulledModels(home), measureMemory({ storage: home, probe }, settings)]);
+        const { offered, recommended } = modelOffers(memory);
+        return { pulled, offered, ...(recommended && { recommended }) };
+      },
+      pull: ({ repo, revision, token, signal, onProgress }, { hubEndpoint }) => pullModel({
+        repo, revision, token, endpoint: hubEndpoint, storage: home, signal,
+        onProgress: ({ receivedBytes, totalBytes, bytesPerSecond }) => onProgress({ repo, receivedBytes, totalBytes, bytesPerSecond }),
+      }),
+      inspect: async (model) => {
+        await openCheckpoint(await folderOf(model));
+        return { shortName: path.basename(model) };
+      },
+      load: async (model, signal) => {
+        await models.load(placeOf(model), signal);
+        const state = models.states.find((one) => one.model === placeOf(model));
+        return state ? statusOf(state) : { model, state: 'unloaded' };
+      },
+      unload: (model) => models.unload(placeOf(model)),
+      get states() {
+        return models.states.map(statusOf);
+      },
+      listen: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    openTrainable: async (worker) => {
+      await checkBase(worker);
+      return models.openTrainable(placeOf(worker.model));
+    },
+    baseOf,
+    whyNot: async (worker) => {
+      try {
+        await openCheckpoint(await folderOf(worker.model));
+        await checkBase(worker);
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+    close: () => models.close(),
+  };
+}
+
+/** What a client is told of an error of this machine's models. */
+export function explainModelError(error: unknown): RequestError | undefined {
+  const kind = error instanceof HubError ? error.kind : localErrorKind(error);
+  if (kind === undefined || !(error instanceof Error)) return undefined;
+  return new RequestError({ code: ERROR_CODES.refused, kind, message: error.message });
+}
+
+function statusAs(model: string, { state, phase, fraction, loaded, problem }: Omit<LocalModelState, 'model'>): LocalModelStatus {
+  return {
+    model,
+    state,
+    ...(phase && { phase }),
+    ...(fraction !== undefined && { fraction }),
+    ...(loaded && {
+      loaded: {
+        device: loaded.device,
+        precision: loaded.precision,
+        weightBytes: loaded.weightBytes,
+        contextLength: loaded.contextLength,
+        reasons: [...loaded.deviceReasons],
+      },
+    }),
+    ...(problem !== undefined && { problem }),
+  };
+}

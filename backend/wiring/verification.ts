@@ -1,0 +1,33 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { isProcessAlive } from '../protocol/client/process-alive.ts';
+import { CopyPool } from '../verify/copies/copy-pool.ts';
+import { RunFolders } from '../verify/files/run-folder.ts';
+import { MemoryBaseRunCache } from '../verify/judge/base-run-cache.ts';
+import { Containers } from '../verify/sandbox/container/containers.ts';
+import { Sandbox } from '../verify/sandbox/sandbox.ts';
+import { Verifier } from '../verify/verify.ts';
+
+/** What the backend and the command line check changes with. */
+export interface VerificationParts {
+  readonly verifier: Verifier;
+  readonly sandbox: Sandbox;
+  readonly folders: RunFolders;
+  close(): Promise<void>;
+}
+
+/** @param home Conductor's own folder: no test may read it. Folders that a process left there when it was killed are removed. */
+export async function openVerificationParts(home: string): Promise<VerificationParts> {
+  const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
+  await folders.sweep();
+  const searchPath = process.env.PATH ?? '';
+  const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
+  const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
+  const copies = new CopyPool({ folders });
+  return {
+    sandbox,
+    folders,
+    verifier: new Verifier({ sandbox, folders, copies, baseRuns: new MemoryBaseRunCache() }),
+    close: () => copies.close(),
+  };
+}

@@ -1,0 +1,150 @@
+import { Anthropic } from '@anthropic-ai/sdk';
+import type {
+  MessageCreateParamsStreaming, MessageParam, RawMessageStreamEvent, TextBlockParam,
+} from '@anthropic-ai/sdk/resources/messages/messages';
+import type { Usage } from '../../protocol/usage.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { AnswerText } from './answer-text.ts';
+import { classifyError, workerError, type CallContext } from './classify-error.ts';
+import { estimateUsage, tokensOfBytes } from '../limits/estimate-tokens.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import type { FinishReason, Message, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { NO_SDK_TIMEOUT_MS } from './openai-client.ts';
+import { messagesUsage } from './reported-usage.ts';
+import { baseUrlOf } from '../servers/server-of.ts';
+
+/** The version every Anthropic-compatible server speaks, and the last in which Anthropic's own API takes sampling parameters. */
+const OLD_VERSION = '2023-06-01';
+
+/**
+ * Anthropic's Messages format. A worker with a baseUrl is a compatible server, which knows the old version and its key header.
+ */
+export class AnthropicAdapter implements ModelAdapter {
+  readonly #worker: WorkerConfig;
+  readonly #key: string | undefined;
+
+  constructor(worker: WorkerConfig, key: string | undefined) {
+    this.#worker = worker;
+    this.#key = key;
+  }
+
+  async stream(request: ModelRequest, { signal, onText, onThinking, onActivity }: StreamOptions): Promise<ModelReply> {
+    const worker = this.#worker;
+    const { messages } = request;
+    const answer = new AnswerText(worker, onText);
+    let model = worker.model;
+    let started: unknown;
+    let counted: unknown;
+    let stopReason: string | undefined;
+    let complete = false;
+    try {
+      const client = this.#client(request, onActivity);
+      const events: AsyncIterable<RawMessageStreamEvent> = await client.messages.create(parameters(worker, request), { signal });
+      for await (const event of events) {
+        switch (event.type) {
+          case 'message_start':
+            started = event.message.usage;
+            if (typeof event.message.model === 'string' && event.message.model !== '') model = event.message.model;
+            break;
+          case 'content_block_delta':
+            if (event.delta.type === 'text_delta') answer.append(event.delta.text);
+            else onThinking();
+            break;
+          case 'message_delta':
+            counted = event.usage;
+            stopReason = event.delta.stop_reason ?? stopReason;
+            break;
+          case 'message_stop':
+            complete = true;
+            break;
+          default:
+        }
+      }
+      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      if (!complete) throw workerError('incomplete', { worker }, { usage: partialUsage(started, answer.bytes) });
+    } catch (error) {
+      const usage = partialUsage(started, answer.bytes);
+      const context: CallContext = { worker, key: this.#key, messages, signal, usage };
+      throw classifyError(error, context);
+    }
+    return {
+      text: answer.toString(),
+      finishReason: finishReasonOf(stopReason),
+      usage: messagesUsage(started, counted) ?? estimateUsage(messages, answer.bytes),
+      model,
+    };
+  }
+
+  /** The SDK for one attempt, without retries, logging, telemetry, or a look into environment variables and credential files. */
+  #client(request: ModelRequest, onActivity: () => void): Anthropic {
+    const compatible = this.#worker.baseUrl !== undefined;
+    const sampled = request.temperature !== undefined || request.topP !== undefined;
+    return new Anthropic({
+      baseURL: baseUrlOf(this.#worker),
+      // A credential given here keeps the SDK from searching for one, even where the server wants none.
+      apiKey: this.#key ?? 'none',
+      defaultHeaders: {
+        ...((compatible || sampled) && { 'anthropic-version': OLD_VERSION }),
+        ...((compatible || this.#key === undefined) && { Authorization: null }),
+        ...(compatible && this.#key !== undefined && { 'x-api-key': this.#key }),
+      },
+      webhookKey: null,
+      maxRetries: 0,
+      timeout: NO_SDK_TIMEOUT_MS,
+      logLevel: 'off',
+      openTelemetry: false,
+      fetch: guardedFetch(onActivity),
+    });
+  }
+}
+
+/** The SDK's types follow the new version of the API, which knows no sampling parameters. */
+type Parameters = MessageCreateParamsStreaming & { temperature?: number; top_p?: number };
+
+function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
+  const { messages, maxOutputTokens, temperature, topP } = request;
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n\n');
+  return {
+    model: worker.model,
+    max_tokens: maxOutputTokens,
+    stream: true,
+    ...(system !== '' && { system: [cached(system)] }),
+    messages: messages.flatMap(turn),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...effort(request.reasoningEffort),
+  };
+}
+
+/**
+ * A block after which the provider keeps the prompt for five minutes: read again at a tenth of the price or less, written at
+ * one and a quarter (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Too short a prompt is not kept and
+ * costs nothing more.
+ */
+function cached(text: string): TextBlockParam {
+  return { type: 'text', text, cache_control: { type: 'ephemeral' } };
+}
+
+function turn({ role, content, sharedPrefix = 0 }: Message): MessageParam[] {
+  if (role === 'system') return [];
+  const [shared, rest] = [content.slice(0, sharedPrefix), content.slice(sharedPrefix)];
+  if (shared === '') return [{ role, content }];
+  return [{ role, content: rest === '' ? [cached(shared)] : [cached(shared), { type: 'text', text: rest }] }];
+}
+
+function effort(reasoningEffort: ModelRequest['reasoningEffort']): Pick<Parameters, 'thinking' | 'output_config'> {
+  if (reasoningEffort === undefined) return {};
+  if (reasoningEffort === 'none') return { thinking: { type: 'disabled' } };
+  return { output_config: { effort: reasoningEffort === 'minimal' ? 'low' : reasoningEffort } };
+}
+
+/** The input is known as soon as the answer begins; of the output there is only what has been seen. */
+function partialUsage(started: unknown, answerBytes: number): Usage | undefined {
+  const usage = messagesUsage(started, undefined);
+  return usage && { ...usage, output: Math.max(usage.output, tokensOfBytes(answerBytes)), estimated: true };
+}
+
+function finishReasonOf(reason: string | undefined): FinishReason {
+  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
+  return reason === 'refusal' ? 'content-filter' : 'stop';
+}

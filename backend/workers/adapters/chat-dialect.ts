@@ -1,0 +1,42 @@
+import { APIError } from 'openai';
+import { serverKey } from '../servers/server-of.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+
+/** What compatible servers disagree on. */
+export interface ChatDialect {
+  /** Asks for usage at the end of the stream; a few servers refuse the parameter. */
+  readonly asksForUsage: boolean;
+  /** `max_tokens` is what every server knows; OpenAI's own reasoning models, behind a proxy, want the newer name. */
+  readonly limit: 'max_tokens' | 'max_completion_tokens';
+}
+
+const COMMON: ChatDialect = { asksForUsage: true, limit: 'max_tokens' };
+
+/** Remembers, for as long as the process lives, what each server's models turned out to understand. */
+export class ChatDialects {
+  readonly #learned = new Map<string, ChatDialect>();
+
+  of(worker: WorkerConfig): ChatDialect {
+    return this.#learned.get(keyOf(worker)) ?? COMMON;
+  }
+
+  learn(worker: WorkerConfig, dialect: ChatDialect): void {
+    this.#learned.set(keyOf(worker), dialect);
+  }
+}
+
+function keyOf(worker: WorkerConfig): string {
+  return `${serverKey(worker)} ${worker.model}`;
+}
+
+/**
+ * The dialect to try next when a server refused a request for one of the parameters a dialect decides, otherwise `undefined`.
+ * Servers name the parameter in `param` or only in their sentence.
+ */
+export function dialectAfter(error: unknown, dialect: ChatDialect): ChatDialect | undefined {
+  if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
+  const complaint = `${error.param ?? ''} ${error.message}`;
+  if (dialect.asksForUsage && /stream_options|include_usage/.test(complaint)) return { ...dialect, asksForUsage: false };
+  const wantsNewerName = dialect.limit === 'max_tokens' && /max_completion_tokens/.test(complaint);
+  return wantsNewerName ? { ...dialect, limit: 'max_completion_tokens' } : undefined;
+}

@@ -1,0 +1,96 @@
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { AnswerText } from './answer-text.ts';
+import { abortError, classifyError, type CallContext } from './classify-error.ts';
+import { estimateUsage } from '../limits/estimate-tokens.ts';
+import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+
+export interface ClientModelCall {
+  readonly model: string;
+  readonly messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[];
+  readonly maxOutputTokens: number;
+  readonly signal: AbortSignal;
+  readonly onText: (text: string) => void;
+}
+
+export interface ClientModelReply {
+  readonly text: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/**
+ * A call of a model that only a client can reach, such as VS Code's own. @throws WorkerError `not-found` when no client offers
+ * models.
+ */
+export type ClientModel = (call: ClientModelCall) => Promise<ClientModelReply>;
+
+/**
+ * A model of VS Code, reached through a connected client. VS Code takes no sampling parameters and reports neither usage nor
+ * why an answer ended, so the usage is an estimate.
+ */
+export class ClientModelAdapter implements ModelAdapter {
+  readonly #worker: WorkerConfig;
+  readonly #model: ClientModel;
+
+  constructor(worker: WorkerConfig, model: ClientModel) {
+    this.#worker = worker;
+    this.#model = model;
+  }
+
+  async stream({ messages, maxOutputTokens }: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
+    const worker = this.#worker;
+    const context: CallContext = { worker, messages, signal };
+    const answer = new AnswerText(worker, onText);
+    const tooLarge = Promise.withResolvers<never>();
+    let over = false;
+    const take = (text: string) => {
+      if (over || signal.aborted) return;
+      onActivity();
+      try {
+        answer.append(text);
+      } catch (error) {
+        tooLarge.reject(error);
+      }
+    };
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(abortError(context));
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      signal.throwIfAborted();
+      const call = this.#model({
+        model: worker.model,
+        messages: messages.map(({ role, content }) => ({ role, content })),
+        maxOutputTokens,
+        signal,
+        onText: take,
+      });
+      // A client may never answer, cancelled or not.
+      const reply = await Promise.race([call, aborted.promise, tooLarge.promise]);
+      over = true;
+      const streamed = answer.toString();
+      // A client that streams nothing, or loses the end, still returns the whole.
+      if (reply.text.startsWith(streamed)) answer.append(reply.text.slice(streamed.length));
+      const text = answer.toString();
+      const estimate = estimateUsage(messages, answer.bytes);
+      return {
+        text,
+        finishReason: 'stop',
+        usage: {
+          ...estimate,
+          uncachedInput: counted(reply.inputTokens) ?? estimate.uncachedInput,
+          output: counted(reply.outputTokens) ?? estimate.output,
+        },
+        model: worker.model,
+      };
+    } catch (error) {
+      throw classifyError(error, context);
+    } finally {
+      over = true;
+      signal.removeEventListener('abort', abort);
+    }
+  }
+}
+
+function counted(tokens: number): number | undefined {
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : undefined;
+}

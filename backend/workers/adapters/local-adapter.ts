@@ -1,0 +1,77 @@
+import { randomInt } from 'node:crypto';
+import type { LanguageModel, WrittenText } from '../../lm/language-model.ts';
+import type { Usage } from '../../protocol/usage.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { AnswerText } from './answer-text.ts';
+import { classifyError } from './classify-error.ts';
+import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+
+/** The model of this machine that a worker of provider `local` names; nothing is loaded before it is asked. */
+export type LocalModelSource = (worker: WorkerConfig) => LanguageModel;
+
+/**
+ * What the makers of Qwen2.5 and Qwen3 sample with where no thinking is wanted (generation_config.json of Qwen/Qwen2.5-7B-Instruct;
+ * "Best Practices" of Qwen/Qwen3-8B's model card). Small models repeat themselves without.
+ */
+export const LOCAL_SAMPLING = { temperature: 0.7, topP: 0.8, topK: 20 } as const;
+
+/** Any of the seeds that a model takes and JSON keeps exactly. */
+export function randomSeed(): number {
+  return randomInt(2 ** 32);
+}
+
+/** A model of this machine as a worker: without an adapter, for nothing, and one request after another. */
+export class LocalAdapter implements ModelAdapter {
+  readonly #worker: WorkerConfig;
+  readonly #model: LanguageModel;
+
+  constructor(worker: WorkerConfig, model: LanguageModel) {
+    this.#worker = worker;
+    this.#model = model;
+  }
+
+  async stream(request: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
+    const worker = this.#worker;
+    const { messages, maxOutputTokens, seed = randomSeed() } = request;
+    // Its own abort beside the caller's: an answer that is too large ends the generation.
+    const ended = new AbortController();
+    const answer = new AnswerText(worker, onText);
+    const take = (text: string): void => {
+      onActivity();
+      try {
+        answer.append(text);
+      } catch (error) {
+        ended.abort(error);
+      }
+    };
+    try {
+      const [written] = await this.#model.write({
+        messages: messages.map(({ role, content }) => ({ role, content })),
+        samples: 1,
+        maxTokens: maxOutputTokens,
+        temperature: request.temperature ?? LOCAL_SAMPLING.temperature,
+        topP: request.topP ?? LOCAL_SAMPLING.topP,
+        topK: LOCAL_SAMPLING.topK,
+        seeds: [seed],
+        signal: AbortSignal.any([signal, ended.signal]),
+        onText: (_sample, text) => take(text),
+      });
+      if (!written) throw new Error('The model wrote nothing at all.');
+      return localReply(worker, written, seed);
+    } catch (error) {
+      throw classifyError(ended.signal.aborted ? ended.signal.reason : error, { worker, messages, signal });
+    }
+  }
+}
+
+function localReply({ model }: WorkerConfig, written: WrittenText, seed: number): ModelReply {
+  const { text, finishReason, device } = written;
+  return { text, finishReason, usage: localUsage(written), model, sampled: { seed, device } };
+}
+
+/** Counted, not estimated. What a prompt shares with an earlier one is read again: nothing is cached between requests. */
+export function localUsage({ promptTokenIds, tokenIds }: Pick<WrittenText, 'promptTokenIds' | 'tokenIds'>): Usage {
+  return {
+    uncachedInput: promptTokenIds.length, cacheRead: 0, cacheWrite: 0, output: tokenIds.length, reasoning: 0, estimated: false,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Response, ResponseCreateParamsStreaming, ResponseStreamEvent } from 'openai/resources/responses/responses';
+import type { Usage } from '../../protocol/usage.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { AnswerText } from './answer-text.ts';
+import { classifyError, classifyProviderError, workerError, type CallContext } from './classify-error.ts';
+import { estimateUsage } from '../limits/estimate-tokens.ts';
+import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
+import { openAiClient } from './openai-client.ts';
+import { responsesUsage } from './reported-usage.ts';
+
+/** The API refuses a smaller `max_output_tokens`. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** OpenAI's own API by its Responses format. It has no seed; a request's is ignored. */
+export class OpenAiResponsesAdapter implements ModelAdapter {
+  readonly #worker: WorkerConfig;
+  readonly #key: string | undefined;
+
+  constructor(worker: WorkerConfig, key: string | undefined) {
+    this.#worker = worker;
+    this.#key = key;
+  }
+
+  async stream(request: ModelRequest, { signal, onText, onThinking, onActivity }: StreamOptions): Promise<ModelReply> {
+    const worker = this.#worker;
+    const { messages } = request;
+    const answer = new AnswerText(worker, onText);
+    let usage: Usage | undefined;
+    const context = (): CallContext => ({ worker, key: this.#key, messages, signal, usage });
+    try {
+      const client = openAiClient(worker, this.#key, onActivity);
+      const events: AsyncIterable<ResponseStreamEvent> = await client.responses.create(parameters(worker, request), { signal });
+      let ended: { finishReason: FinishReason; model: string } | undefined;
+      for await (const event of events) {
+        switch (event.type) {
+          case 'response.output_text.delta':
+          case 'response.refusal.delta':
+            answer.append(event.delta);
+            break;
+          case 'response.reasoning_text.delta':
+          case 'response.reasoning_summary_text.delta':
+            onThinking();
+            break;
+          case 'response.completed':
+          case 'response.incomplete':
+            usage = responsesUsage(event.response.usage);
+            ended = { finishReason: finishReasonOf(event.response), model: event.response.model };
+            break;
+          case 'response.failed':
+            usage = responsesUsage(event.response.usage);
+            throw classifyProviderError(event.response.error ?? {}, context());
+          default:
+        }
+      }
+      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      if (ended === undefined) throw workerError('incomplete', { worker }, { usage });
+      return {
+        text: answer.toString(),
+        finishReason: ended.finishReason,
+        usage: usage ?? estimateUsage(messages, answer.bytes),
+        model: typeof ended.model === 'string' ? ended.model : worker.model,
+      };
+    } catch (error) {
+      throw classifyError(error, context());
+    }
+  }
+}
+
+function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreateParamsStreaming {
+  const { messages, maxOutputTokens, temperature, topP, reasoningEffort } = request;
+  return {
+    model: worker.model,
+    input: messages.map(({ role, content }) => ({ role, content })),
+    max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens),
+    stream: true,
+    // Questions hold people's code: nothing is kept at the provider that need not be.
+    store: false,
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(reasoningEffort !== undefined && { reasoning: { effort: reasoningEffort } }),
+  };
+}
+
+function finishReasonOf({ status, incomplete_details }: Response): FinishReason {
+  if (status !== 'incomplete') return 'stop';
+  return incomplete_details?.reason === 'content_filter' ? 'content-filter' : 'length';
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { type Cost, type Usage } from '../../protocol/usage.ts';
+import { priceSchema, type Price, type WorkerConfig } from '../../protocol/worker-config.ts';
+import { estimateInputTokens } from './estimate-tokens.ts';
+import type { Reserved } from './ledger.ts';
+import type { ModelRequest } from '../model.ts';
+import builtIn from './prices.json' with { type: 'json' };
+import { readJsonFile } from '../read-json-file.ts';
+import { baseUrlOf } from '../servers/server-of.ts';
+
+/** `prices.json`, and a file of the same form by which people override it. Servers are named by host and, if it has one, port. */
+const pricesFileSchema = z.object({
+  version: z.literal(1),
+  /** The day the prices were looked up. */
+  asOf: z.iso.date(),
+  note: z.string().optional(),
+  servers: z.record(
+    z.string(),
+    z.object({ sources: z.array(z.string()).default([]), models: z.record(z.string(), priceSchema) }),
+  ),
+});
+export type PricesFile = z.infer<typeof pricesFileSchema>;
+
+/** What a model of this machine costs: nobody sends a bill. */
+const FREE: Price = { inputPerMillion: 0, outputPerMillion: 0 };
+
+/** What models cost, by server and model name: the same name on another server is another product. */
+export class Prices {
+  readonly asOf: string;
+  readonly #servers: PricesFile['servers'];
+  readonly #override: PricesFile['servers'];
+
+  constructor(builtInFile: PricesFile, override?: PricesFile) {
+    this.asOf = builtInFile.asOf;
+    this.#servers = builtInFile.servers;
+    this.#override = override?.servers ?? {};
+  }
+
+  /** The price in the worker's own settings, then people's override, then ours. `undefined` is unpriced, which is not free. */
+  of(worker: WorkerConfig): Price | undefined {
+    if (worker.price !== undefined) return worker.price;
+    if (worker.provider === 'local') return FREE;
+    if (worker.provider === 'vscode') return undefined;
+    const { host } = new URL(baseUrlOf(worker));
+    return lookUp(this.#override[host], worker.model) ?? lookUp(this.#servers[host], worker.model);
+  }
+}
+
+/** Built-in prices, overridden by a file where there is one. @throws ConfigFileError when that file is not valid. */
+export async function loadPrices(overridePath?: string): Promise<Prices> {
+  const override = overridePath === undefined ? undefined : await readJsonFile(overridePath, pricesFileSchema);
+  return new Prices(pricesFileSchema.parse(builtIn), override);
+}
+
+/** OpenAI dates its snapshots `-2026-04-23`, Anthropic `-20251001`; a snapshot costs what its undated name costs. */
+const DATE_SUFFIX = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
+
+function lookUp(server: PricesFile['servers'][string] | undefined, model: string): Price | undefined {
+  const models = server?.models ?? {};
+  for (const name of [model, model.replace(DATE_SUFFIX, '')]) if (Object.hasOwn(models, name)) return models[name];
+  return undefined;
+}
+
+function priceFor(price: Price, inputTokens: number): Price {
+  return price.longPrompt !== undefined && inputTokens > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
+}
+
+/** What a call cost. Reasoning is billed as output; where a cache has no price of its own, its tokens count as ordinary input. */
+export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost {
+  const modelPrice = prices.of(worker);
+  if (modelPrice === undefined) return { estimated: usage.estimated };
+  const price = priceFor(modelPrice, usage.uncachedInput + usage.cacheRead + usage.cacheWrite);
+  const usdMillions =
+    usage.uncachedInput * price.inputPerMillion +
+    usage.cacheRead * (price.cacheReadPerMillion ?? price.inputPerMillion) +
+    usage.cacheWrite * (price.cacheWritePerMillion ?? price.inputPerMillion) +
+    (usage.output + usage.reasoning) * price.outputPerMillion;
+  return { usd: usdMillions / 1_000_000, estimated: usage.estimated };
+}
+
+/** The most a call can be expected to cost: all of its input written to a cache, all of its output used. */
+export function upperBound(worker: WorkerConfig, request: ModelRequest, prices: Prices): Reserved {
+  const inputTokens = estimateInputTokens(request.messages);
+  const tokens = inputTokens + request.maxOutputTokens;
+  const modelPrice = prices.of(worker);
+  if (modelPrice === undefined) return { tokens };
+  const price = priceFor(modelPrice, inputTokens);
+  const inputPrice = Math.max(price.inputPerMillion, price.cacheWritePerMillion ?? 0);
+  return { usd: (inputTokens * inputPrice + request.maxOutputTokens * price.outputPerMillion) / 1_000_000, tokens };
+}

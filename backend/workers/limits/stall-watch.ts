@@ -1,0 +1,55 @@
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { WorkerError } from '../errors.ts';
+import { failureSentence } from '../failure-sentences.ts';
+
+/**
+ * Watches one attempt for silence. Until the model's first token only tokens count, so that a server's keep-alives do not keep
+ * a dead model waiting; from then on any sign of life does. A model of this machine may be silent for as long as loading it and
+ * reading a long prompt take: that it died is told by its process.
+ */
+export class StallWatch {
+  readonly #worker: WorkerConfig;
+  readonly #controller = new AbortController();
+  /** Aborts when the caller does, with `cancelled`, or when the model stalls, with the timeout; the reason is a WorkerError. */
+  readonly signal: AbortSignal = this.#controller.signal;
+  readonly #caller: AbortSignal;
+  readonly #onCallerAbort = () => this.#abort('cancelled');
+  readonly #isTimed: boolean;
+  #timer: NodeJS.Timeout | undefined;
+  #begun = false;
+  #stopped = false;
+
+  constructor(worker: WorkerConfig, caller: AbortSignal) {
+    this.#worker = worker;
+    this.#caller = caller;
+    this.#isTimed = worker.provider !== 'local';
+    if (this.#isTimed) this.#timer = setTimeout(() => this.#abort('first-token-timeout'), worker.firstTokenTimeoutMs);
+    if (caller.aborted) this.#abort('cancelled');
+    else caller.addEventListener('abort', this.#onCallerAbort, { once: true });
+  }
+
+  /** The model said or thought something. */
+  token(): void {
+    this.activity();
+    if (this.#begun || this.#stopped || !this.#isTimed) return;
+    this.#begun = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#abort('idle-timeout'), this.#worker.idleTimeoutMs);
+  }
+
+  /** The server showed a sign of life. */
+  activity(): void {
+    if (this.#begun && !this.#stopped) this.#timer?.refresh();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#caller.removeEventListener('abort', this.#onCallerAbort);
+  }
+
+  #abort(kind: 'cancelled' | 'first-token-timeout' | 'idle-timeout'): void {
+    this.stop();
+    this.#controller.abort(new WorkerError({ kind, message: failureSentence(kind, this.#worker) }));
+  }
+}

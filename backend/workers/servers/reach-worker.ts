@@ -1,0 +1,34 @@
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { modelsAt } from './find-servers.ts';
+import { baseUrlOf } from './server-of.ts';
+
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Whether a worker's server answers and has its model: `unlisted` where it answers and does not say which models it has, `unasked`
+ * where only a call would tell, which somebody may have to pay for.
+ */
+export type Reach = { readonly state: 'answers' | 'unlisted' | 'unasked' } | { readonly state: 'silent'; readonly reason: string };
+
+/** Asks the server of a worker for its models, if it is on this machine: nobody pays for that. Its key is not sent. */
+export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Promise<Reach> {
+  const { provider, model } = worker;
+  if (provider !== 'openai-compatible') return { state: 'unasked' };
+  const baseUrl = baseUrlOf(worker);
+  const { origin, protocol } = new URL(baseUrl);
+  // The contract takes addresses with http on this machine alone.
+  if (protocol !== 'http:') return { state: 'unasked' };
+  try {
+    const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
+    if (names === 'unlisted') return { state: 'unlisted' };
+    if (!names) {
+      return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server of models does: look at the worker's address.` };
+    }
+    // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.
+    if (names.includes(model) || names.includes(`${model}:latest`)) return { state: 'answers' };
+    return { state: 'silent', reason: `The server at ${origin} answers, and has no model "${model}": load it there, or take another.` };
+  } catch {
+    signal.throwIfAborted();
+    return { state: 'silent', reason: `Nothing answers at ${origin}: start the server.` };
+  }
+}

@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+import { focusOf, type Focus, type Lines } from './focus.ts';
+import { isPanelTabActive } from '../panel/panel-editor.ts';
+import { relativePath } from './workspace-paths.ts';
+
+/** The workspace folder a question is about: the active editor's, the only one, or the one the person picks. */
+export type FolderChoice =
+  | { readonly kind: 'folder'; readonly folder: vscode.WorkspaceFolder }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'dismissed' };
+
+/** The text editor that the person looks at; with the panel's tab in front, the one that they looked at before. */
+export class LookedAt {
+  #last = vscode.window.activeTextEditor;
+
+  get editor(): vscode.TextEditor | undefined {
+    const { activeTextEditor } = vscode.window;
+    if (activeTextEditor || !isPanelTabActive()) return activeTextEditor;
+    return this.#last?.document.isClosed ? undefined : this.#last;
+  }
+
+  watch(): vscode.Disposable {
+    return vscode.window.onDidChangeActiveTextEditor((editor) => {
+      if (editor) this.#last = editor;
+    });
+  }
+}
+
+/** @param placeHolder what is asked where there are several */
+export async function chooseFolder(
+  placeHolder = vscode.l10n.t('Which folder is the question about?'), editor = vscode.window.activeTextEditor,
+): Promise<FolderChoice> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+  const [first, ...others] = folders;
+  if (!first) return { kind: 'none' };
+  if (others.length === 0) return { kind: 'folder', folder: first };
+  const active = editor?.document.uri;
+  const activeFolder = active && vscode.workspace.getWorkspaceFolder(active);
+  if (activeFolder && folders.includes(activeFolder)) return { kind: 'folder', folder: activeFolder };
+  const picked = await vscode.window.showWorkspaceFolderPick({ placeHolder, ignoreFocusOut: true });
+  return picked ? { kind: 'folder', folder: picked } : { kind: 'dismissed' };
+}
+
+/** What the person looks at in the folder at this moment. */
+export function lookingAt(folder: vscode.WorkspaceFolder, editor = vscode.window.activeTextEditor): Focus {
+  const pathOf = (uri: vscode.Uri): string | undefined =>
+    uri.scheme === 'file' ? relativePath(folder.uri.fsPath, uri.fsPath) : undefined;
+  const editorPath = editor && pathOf(editor.document.uri);
+  return focusOf({
+    ...(editor && editorPath !== undefined && {
+      editor: {
+        path: editorPath,
+        selection: linesOf(editor.selection),
+        visible: editor.visibleRanges[0] && linesOf(editor.visibleRanges[0]),
+      },
+    }),
+    diagnostics: vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
+      const path = pathOf(uri);
+      return path === undefined ? [] : diagnostics.flatMap(({ severity, range, message }) => {
+        const name = severityName(severity);
+        return name ? [{ path, severity: name, line: range.start.line, message }] : [];
+      });
+    }),
+  });
+}
+
+function linesOf({ start, end }: vscode.Range): Lines {
+  return { startLine: start.line, startCharacter: start.character, endLine: end.line, endCharacter: end.character };
+}
+
+function severityName(severity: vscode.DiagnosticSeverity): 'error' | 'warning' | undefined {
+  if (severity === vscode.DiagnosticSeverity.Error) return 'error';
+  return severity === vscode.DiagnosticSeverity.Warning ? 'warning' : undefined;
+}

@@ -1,0 +1,103 @@
+import type { PageCommand } from '../../backend/protocol/panel-messages.ts';
+import type { AnswerReview } from '../runs/answer-review.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import type { PanelStateSource } from './panel-state.ts';
+import type { RunCommands } from '../runs/run-commands.ts';
+import type { SolveCommand } from '../runs/solve-command.ts';
+import type { TrainingCommands } from '../training/training-commands.ts';
+import type { TrainingDetails } from '../training/training-details.ts';
+
+export interface PageMessageOptions {
+  readonly connection: Pick<BackendConnection, 'client' | 'request'>;
+  readonly panel: Pick<PanelStateSource, 'draft' | 'ask' | 'forgetProblem'>;
+  readonly solve: Pick<SolveCommand, 'solve' | 'preview'>;
+  readonly runCommands: Pick<
+    RunCommands, 'cancel' | 'resume' | 'retryStep' | 'again' | 'exportRun' | 'open' | 'openFolder' | 'runOf' | 'copyAnswer' | 'insertAnswer'
+  >;
+  readonly trainingCommands: Pick<TrainingCommands, 'act'>;
+  readonly trainingDetails: Pick<TrainingDetails, 'showTasks' | 'showRollout'>;
+  readonly review: Pick<AnswerReview, 'show' | 'undo'>;
+  /** Shows a file of the open run's folder. */
+  readonly openFile: (path: string, line: number | undefined) => Promise<void>;
+  /** Runs one of VS Code's commands or of ours, by its id. */
+  readonly runCommand: (id: string) => Promise<void>;
+}
+
+/** Does what the page asks for. @throws an error with a sentence, for the page to show. */
+export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
+  const { connection, panel, solve, runCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
+  if (message.type !== 'ready') panel.forgetProblem();
+  switch (message.type) {
+    case 'ready':
+    case 'retryBackend':
+      // Whether it worked is part of the state that the page shows.
+      await connection.client().catch(() => undefined);
+      return;
+    case 'solve': {
+      const alreadyShown = panel.draft?.question === message.question && panel.draft.preview !== undefined;
+      await solve.solve(message.question, alreadyShown ? false : undefined);
+      return;
+    }
+    case 'previewContext':
+      return solve.preview(message.question);
+    case 'newQuestion':
+      return panel.ask(message.question);
+    case 'cancel':
+      return runCommands.cancel(message.runId);
+    case 'resume':
+      return runCommands.resume(message.runId);
+    case 'retryStep':
+      return runCommands.retryStep(message);
+    case 'again':
+      return runCommands.again(message.runId);
+    case 'exportRun':
+      return runCommands.exportRun(message.runId);
+    case 'open':
+      await runCommands.open(message.runId);
+      return;
+    case 'fineTune':
+      return runCommand('conductor.fineTune');
+    case 'training':
+      return trainingCommands.act(message.action, message.trainingId);
+    case 'trainingTasks':
+      return trainingDetails.showTasks(message.trainingId, message.count);
+    case 'rollout':
+      return trainingDetails.showRollout(message.trainingId, message.runId);
+    case 'apply':
+      return review.show(await runCommands.runOf(message.runId));
+    case 'undo':
+      return review.undo(message.runId);
+    case 'openFolder':
+      return runCommands.openFolder(message.runId);
+    case 'copy':
+      return runCommands.copyAnswer(message.text);
+    case 'insert':
+      return runCommands.insertAnswer(message.text);
+    case 'openFile':
+      return openFile(message.path, message.line);
+    case 'openInEditor':
+      return runCommand('conductor.openPanelInEditor');
+    case 'addWorker':
+      return runCommand('conductor.addWorker');
+    case 'demonstrate':
+      return runCommand('conductor.showDemonstration');
+    case 'chooseModel':
+      return runCommand('conductor.chooseConductorModel');
+    case 'unloadModel':
+      await connection.request('model/unload', { model: message.model });
+      return;
+    case 'chooseTests': {
+      await runCommand('conductor.chooseTestCommand');
+      // What is on show names the command that it was.
+      const { draft } = panel;
+      if (draft?.preview ?? draft?.problem) await solve.preview(draft.question);
+      return;
+    }
+    case 'dismissProblem':
+      return;
+    case 'manageTrust':
+      return runCommand('workbench.trust.manage');
+    case 'showLogs':
+      return runCommand('conductor.showLogs');
+  }
+}

@@ -1,0 +1,26 @@
+import type { PageQuestion, PageReplies } from '../../backend/protocol/panel-messages.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import type { RunCommands } from '../runs/run-commands.ts';
+import type { RunList } from '../runs/run-list.ts';
+
+export interface PageQuestionOptions {
+  readonly connection: Pick<BackendConnection, 'request'>;
+  readonly list: Pick<RunList, 'find'>;
+  readonly runCommands: Pick<RunCommands, 'remove'>;
+}
+
+/** What the page asks for once somebody wants to see it. @throws an error with a sentence, for the page to show */
+export async function replyTo(
+  question: PageQuestion, { connection, list, runCommands }: PageQuestionOptions,
+): Promise<PageReplies[PageQuestion['type']]> {
+  switch (question.type) {
+    case 'stepPrompt': {
+      const { runId, round, step } = question;
+      return (await connection.request('run/prompt', { runId, round, step })).messages;
+    }
+    case 'findRuns':
+      return list.find(question.search);
+    case 'removeRun':
+      return runCommands.remove(question.runId);
+  }
+}

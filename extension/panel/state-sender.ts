@@ -1,0 +1,21 @@
+import { packTexts } from '../../backend/protocol/known-texts.ts';
+import type { PanelState, StateMessage } from '../../backend/protocol/panel-messages.ts';
+
+/** Makes the states for one page into messages, each without the long texts that the page has from the one before. */
+export class StateSender {
+  #number = 0;
+  #texts: readonly string[] = [];
+
+  message(state: PanelState): StateMessage {
+    const basis = this.#texts.length === 0 ? undefined : this.#number;
+    const { value, texts } = packTexts(state, this.#texts);
+    this.#texts = texts;
+    this.#number += 1;
+    return { type: 'state', sentAt: Date.now(), number: this.#number, ...(basis !== undefined && { basis }), state: value };
+  }
+
+  /** The page was made anew, or has missed a message: the next one is complete. */
+  startAnew(): void {
+    this.#texts = [];
+  }
+}

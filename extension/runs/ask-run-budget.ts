@@ -1,0 +1,25 @@
+import * as vscode from 'vscode';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { BudgetLimit } from '../../backend/protocol/worker-config.ts';
+import { askRaisedLimit } from '../common/ask-raised-limit.ts';
+
+/**
+ * How far the limit that a run stopped at is raised for it.
+ * @returns the limits to resume with, none for a run that stopped at none of its own, or undefined where nobody says
+ */
+export async function askRunBudget({ stoppedBy, needed, budget }: Pick<RunSnapshot, 'stoppedBy' | 'needed' | 'budget'>): Promise<Partial<Record<BudgetLimit, number>> | undefined> {
+  if (stoppedBy === undefined || stoppedBy === 'usd' || stoppedBy === 'tokens') return {};
+  const amount = await askRaisedLimit(
+    { by: stoppedBy, limit: budget[stoppedBy], needed }, { title: vscode.l10n.t('Conductor: Resume'), questionOf: (limit) => questionOf(stoppedBy, limit) },
+  );
+  return amount === undefined ? undefined : { [stoppedBy]: amount };
+}
+
+function questionOf(limit: BudgetLimit, of: string): string {
+  switch (limit) {
+    case 'runUsd': return vscode.l10n.t('The most that this run may cost in all, in dollars. The limit was {0}.', of);
+    case 'runTokens': return vscode.l10n.t('The most tokens that this run may use in all. The limit was {0}.', of);
+    case 'dayUsd': return vscode.l10n.t('The most that the day may cost for this run to go on, in dollars. The limit was {0}.', of);
+    case 'dayTokens': return vscode.l10n.t('The most tokens of the day for this run to go on. The limit was {0}.', of);
+  }
+}

@@ -1,0 +1,149 @@
+import * as vscode from 'vscode';
+import type { ContextPreview } from '../../backend/protocol/panel-messages.ts';
+import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
+import { readingOf } from '../../backend/protocol/test-runners.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { plainLabel } from '../common/plain-message.ts';
+import { SCHEMES, type VirtualDocuments } from '../common/virtual-documents.ts';
+import { insideFolder } from '../common/workspace-paths.ts';
+
+interface Item extends vscode.QuickPickItem {
+  readonly choice?: 'send' | 'save' | 'choose-tests' | { readonly path: string; readonly startLine: number };
+}
+
+/** What the person wants after a look at the list. */
+export type Wish = 'send' | 'choose-tests' | 'dismiss';
+
+/** Shows what a question would be sent with, piece by piece with the reason for each, before anything leaves the machine. */
+export class ContextConfirmation {
+  readonly #connection: BackendConnection;
+  readonly #documents: VirtualDocuments;
+
+  constructor({ connection, documents }: { connection: BackendConnection; documents: VirtualDocuments }) {
+    this.#connection = connection;
+    this.#documents = documents;
+  }
+
+  /** @throws the backend's sentence where there is no preview. */
+  async confirm(request: RunRequestInput): Promise<Wish> {
+    const pick = vscode.window.createQuickPick<Item>();
+    const dismissed = new AbortController();
+    pick.title = vscode.l10n.t('Conductor: what will be sent');
+    pick.placeholder = vscode.l10n.t('Enter sends the question with these pieces; choose a piece to look at it.');
+    pick.ignoreFocusOut = true;
+    pick.matchOnDescription = true;
+    pick.onDidHide(() => dismissed.abort());
+    pick.show();
+    try {
+      return await this.#ask(pick, request, dismissed.signal);
+    } catch (error) {
+      if (dismissed.signal.aborted) return 'dismiss';
+      throw error;
+    } finally {
+      pick.dispose();
+    }
+  }
+
+  async #ask(pick: vscode.QuickPick<Item>, request: RunRequestInput, signal: AbortSignal): Promise<Wish> {
+    const showPreview = async (): Promise<ContextPreview> => {
+      pick.busy = true;
+      const preview = await this.#connection.request('context/preview', { request }, signal);
+      pick.busy = false;
+      pick.items = itemsOf(preview, request);
+      pick.buttons = [{ iconPath: new vscode.ThemeIcon('eye'), tooltip: vscode.l10n.t('Show the exact text') }];
+      return preview;
+    };
+    let preview = await showPreview();
+    pick.onDidTriggerButton(() => void this.#showText(preview.text));
+    for (;;) {
+      const { choice } = (await accepted(pick, signal)) ?? {};
+      if (signal.aborted) return 'dismiss';
+      if (choice === 'send' || choice === 'choose-tests') return choice;
+      if (choice === 'save') {
+        await vscode.workspace.saveAll();
+        preview = await showPreview();
+      } else if (choice && request.workspace !== undefined) {
+        await showPiece(request.workspace, choice);
+      }
+    }
+  }
+
+  async #showText(text: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: SCHEMES.context, path: `/${vscode.l10n.t('Context')}.txt` });
+    this.#documents.put(uri, text);
+    await vscode.window.showTextDocument(uri, { preview: true, preserveFocus: true });
+  }
+}
+
+/** The item that is accepted next; undefined when the list goes away. */
+function accepted(pick: vscode.QuickPick<Item>, signal: AbortSignal): Promise<Item | undefined> {
+  return new Promise((resolve) => {
+    const subscription = pick.onDidAccept(() => {
+      subscription.dispose();
+      resolve(pick.activeItems[0]);
+    });
+    signal.addEventListener('abort', () => {
+      subscription.dispose();
+      resolve(undefined);
+    }, { once: true });
+  });
+}
+
+function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner }: ContextPreview, request: RunRequestInput): Item[] {
+  const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const unsaved = request.workspace === undefined ? 0 : unsavedIn(request.workspace);
+  return [
+    {
+      choice: 'send',
+      label: vscode.l10n.t('$(send) Send the question with {0} pieces', pieces.length),
+      description: vscode.l10n.t('about {0} tokens', tokens.toLocaleString(vscode.env.language)),
+      alwaysShow: true,
+    },
+    ...(request.workspace === undefined ? [] : [testsItem(request, testCommand, testRunner)]),
+    ...(unsaved > 0 ? [{
+      choice: 'save' as const,
+      label: vscode.l10n.t('$(save-all) Save {0} files first', unsaved),
+      description: vscode.l10n.t('what is on disk is sent and tested'),
+    }] : []),
+    ...(pieces.length > 0 ? [separator(vscode.l10n.t('Sent'))] : []),
+    ...pieces.map((piece): Item => ({
+      choice: piece,
+      label: `$(file) ${piece.path}:${piece.startLine}-${piece.endLine}`,
+      description: vscode.l10n.t('{0} · {1} tokens', piece.reason, piece.tokens),
+    })),
+    ...(leftOut.length > 0 ? [separator(vscode.l10n.t('Left out'))] : []),
+    ...leftOut.map(({ path, reason }): Item => ({ label: `$(circle-slash) ${path}`, description: reason })),
+  ];
+}
+
+/** Which command judges the answer, and the way to another. */
+function testsItem({ testCommand: named }: RunRequestInput, command: string | null, runner: string | undefined): Item {
+  const choice = 'choose-tests';
+  if (command !== null) {
+    return {
+      choice,
+      label: vscode.l10n.t('$(beaker) Checked by {0}', plainLabel(command)),
+      description: [runner && readingOf(runner), vscode.l10n.t('choose another')].filter(Boolean).join(' · '),
+    };
+  }
+  return {
+    choice,
+    label: named === null ? vscode.l10n.t('$(beaker) Not checked') : vscode.l10n.t('$(beaker) Not checked: no tests were found'),
+    description: vscode.l10n.t('choose a test command'),
+  };
+}
+
+function unsavedIn(workspace: string): number {
+  const folder = vscode.Uri.file(workspace).toString();
+  return vscode.workspace.textDocuments.filter((document) =>
+    document.isDirty && vscode.workspace.getWorkspaceFolder(document.uri)?.uri.toString() === folder).length;
+}
+
+async function showPiece(workspace: string, { path, startLine }: { path: string; startLine: number }): Promise<void> {
+  const file = await insideFolder(workspace, path);
+  if (file === undefined) return;
+  const line = new vscode.Position(startLine - 1, 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(file), {
+    preview: true, preserveFocus: true, selection: new vscode.Range(line, line),
+  });
+}

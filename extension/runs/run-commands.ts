@@ -1,0 +1,254 @@
+import { existsSync } from 'node:fs';
+import * as vscode from 'vscode';
+import { formatMoney } from '../../backend/protocol/figures.ts';
+import type { RunSummary } from '../../backend/protocol/methods.ts';
+import { answerOf, isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { askRunBudget } from './ask-run-budget.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { choosePool } from './choose-pool.ts';
+import { codeBlocksOf } from '../common/code-blocks.ts';
+import type { LookedAt } from '../common/looking-at.ts';
+import { NextStepError, solveStep } from '../common/next-step.ts';
+import type { PanelStateSource } from '../panel/panel-state.ts';
+import { plainLabel } from '../common/plain-message.ts';
+import { requireTrust } from '../common/require-trust.ts';
+import { leaveRunFor } from './run-for-folder.ts';
+import type { RunList } from './run-list.ts';
+import type { RunStore } from './run-store.ts';
+
+export interface RunCommandOptions {
+  readonly connection: BackendConnection;
+  readonly runs: RunStore;
+  readonly list: RunList;
+  readonly panel: PanelStateSource;
+  readonly lookedAt: Pick<LookedAt, 'editor'>;
+  /** That of all windows. */
+  readonly memory: vscode.Memento;
+  readonly showPanel: () => Promise<void>;
+}
+
+/** The commands about runs and their answers. Where a run is not named, the open one is meant. */
+export class RunCommands {
+  readonly #options: RunCommandOptions;
+
+  constructor(options: RunCommandOptions) {
+    this.#options = options;
+  }
+
+  async cancel(runId?: string): Promise<void> {
+    const id = runId ?? this.#openRun((run) => !isOver(run.state), vscode.l10n.t('No run is under way.')).runId;
+    await this.#options.connection.request('run/cancel', { runId: id });
+  }
+
+  async resume(runId?: string): Promise<void> {
+    const { connection, runs } = this.#options;
+    const goesOn = (run: RunSnapshot): boolean => run.state !== 'running';
+    const run = runId === undefined ? this.#openRun(goesOn, vscode.l10n.t('No run is open that could go on.')) : await this.#snapshot(runId);
+    requireTrust(run.request.workspace);
+    const budget = run.state === 'stopped' ? await askRunBudget(run) : {};
+    if (!budget) return;
+    await connection.request('run/resume', { runId: run.runId, budget });
+    if (runs.run?.runId !== run.runId) await this.open(run.runId);
+  }
+
+  /** Asks one step again, in a new run that keeps the rest; it opens. Rounds and steps count from 0. Without a place, the person picks. */
+  async retryStep(place?: RetriedStep): Promise<void> {
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = place ? await this.#snapshot(place.runId) : this.#openRun(over, vscode.l10n.t('No run is open that is over.'));
+    requireTrust(run.request.workspace);
+    const picked = place ?? (await pickStep(run));
+    if (!picked) return;
+    const { round, step } = picked;
+    const retried = await this.#options.connection.request('run/retry', { runId: run.runId, round, step });
+    await this.open(retried.runId);
+  }
+
+  /** Asks the run's question again, of workers that the person chooses; the new run opens. */
+  async again(runId?: string): Promise<void> {
+    const { connection, panel } = this.#options;
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
+    const chosen = await choosePool(run, await panel.refreshPool());
+    if (!chosen) return;
+    const asked = await connection.request('run/again', { runId: run.runId, ...chosen, trusted: vscode.workspace.isTrusted });
+    await this.open(asked.runId);
+  }
+
+  /** Writes the run into a file: a document for people, or JSON. */
+  async exportRun(runId?: string): Promise<void> {
+    const id = runId ?? this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.')).runId;
+    const { exportRun } = await import('./export-run.ts');
+    const { connection, memory } = this.#options;
+    await exportRun(id, { connection, memory });
+  }
+
+  /** Removes the run for good, once the person has said so again. @returns whether it is gone */
+  async remove(runId?: string): Promise<boolean> {
+    const over = (run: RunSnapshot): boolean => isOver(run.state);
+    const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
+    if (!(await isRemovalMeant(run.request.question))) return false;
+    await this.#options.connection.request('run/remove', { runId: run.runId });
+    return true;
+  }
+
+  async open(runId: string): Promise<RunSnapshot> {
+    const { runs, panel, showPanel } = this.#options;
+    const [run] = await Promise.all([runs.open(runId), showPanel()]);
+    panel.showRun();
+    return run;
+  }
+
+  /** Opens the run's folder in a window of its own, where the run is on show and its answer can be applied. */
+  async openFolder(runId: string): Promise<void> {
+    const { workspace } = (await this.#snapshot(runId)).request;
+    if (workspace === undefined) throw new Error(vscode.l10n.t('The question was asked without a folder.'));
+    if (!existsSync(workspace)) throw new Error(vscode.l10n.t('The folder {0} is not there any more.', workspace));
+    await leaveRunFor(this.#options.memory, { folder: workspace, runId });
+    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(workspace), { forceNewWindow: true });
+  }
+
+  /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
+  async demonstrate(): Promise<void> {
+    const { connection, panel } = this.#options;
+    if ((await panel.refreshPool()).workers.some(({ worker }) => worker.enabled)) {
+      throw new NextStepError(vscode.l10n.t('You have a worker now, so nothing is simulated any more.'), solveStep());
+    }
+    const { runId } = await connection.request('run/demonstrate', {});
+    await this.open(runId);
+  }
+
+  /** The run of this id, opened if another one is open; without an id the open one. */
+  async runOf(runId?: string): Promise<RunSnapshot> {
+    const { runs } = this.#options;
+    if (runId !== undefined && runs.run?.runId !== runId) return this.open(runId);
+    return this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
+  }
+
+  /** Lists past runs; the one picked opens in the panel. */
+  async showRuns(): Promise<void> {
+    const runs = await this.#options.list.refresh();
+    if (runs.length === 0) throw new NextStepError(vscode.l10n.t('There are no runs yet.'), solveStep());
+    const picked = await vscode.window.showQuickPick(runs.map(itemOf), {
+      title: vscode.l10n.t('Conductor: Past Runs'), placeHolder: vscode.l10n.t('Opens in the panel'), matchOnDetail: true,
+    });
+    if (picked) await this.open(picked.runId);
+  }
+
+  async copyAnswer(text = this.#answer()): Promise<void> {
+    await vscode.env.clipboard.writeText(text);
+    vscode.window.setStatusBarMessage(vscode.l10n.t('Conductor: copied'), 3_000);
+  }
+
+  /** Puts code at the cursors of the active editor: the text given, or a code block of the open run's answer. */
+  async insertAnswer(text?: string): Promise<void> {
+    const code = text ?? (await pickCode(this.#answer()));
+    if (code === undefined) return;
+    const lookedAt = this.#options.lookedAt.editor;
+    if (!lookedAt) throw new NextStepError(vscode.l10n.t('No editor is open: open a file and put the cursor where the code belongs.'));
+    const editor = await inSight(lookedAt);
+    const done = await editor.edit((edit) => {
+      for (const selection of editor.selections) edit.replace(selection, code);
+    });
+    if (!done) throw new Error(vscode.l10n.t('The editor took no text: it is read-only.'));
+    await vscode.window.showTextDocument(editor.document, editor.viewColumn);
+  }
+
+  #answer(): string {
+    const run = this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
+    const answer = answerOf(run);
+    if (!answer) throw new NextStepError(vscode.l10n.t('The run has no answer yet.'));
+    return answer.text;
+  }
+
+  /** The run as it stands, open or not. */
+  async #snapshot(runId: string): Promise<RunSnapshot> {
+    const { connection, runs } = this.#options;
+    return runs.run?.runId === runId ? runs.run : (await connection.request('run/get', { runId })).run;
+  }
+
+  #openRun(fits: (run: RunSnapshot) => boolean, otherwise: string): RunSnapshot {
+    const { run } = this.#options.runs;
+    if (!run || !fits(run)) throw new NextStepError(otherwise);
+    return run;
+  }
+}
+
+/** A step of a round; both count from 0. */
+export interface RetriedStep {
+  readonly runId: string;
+  readonly round: number;
+  readonly step: number;
+}
+
+async function isRemovalMeant(question: string): Promise<boolean> {
+  const remove = vscode.l10n.t('Remove Run');
+  const asked = plainLabel(question.replace(/\s+/g, ' ').trim()).slice(0, 120);
+  const detail = vscode.l10n.t(
+    '“{0}”\nThe plan, the answers and the results of the tests are deleted from this machine. What it cost still counts for its day.', asked,
+  );
+  return (await vscode.window.showWarningMessage(vscode.l10n.t('Remove this run for good?'), { modal: true, detail }, remove)) === remove;
+}
+
+async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
+  const steps = run.rounds.flatMap((round) => round.steps.map(({ index, worker, subtask }) => ({
+    runId: run.runId, round: round.index, step: index,
+    label: vscode.l10n.t('Round {0}, step {1}', round.index + 1, index + 1),
+    description: run.pool[worker]?.id ?? '',
+    detail: plainLabel(subtask.replace(/\s+/g, ' ').trim()),
+  })));
+  if (steps.length === 0) throw new NextStepError(vscode.l10n.t('The run has no step yet.'));
+  return vscode.window.showQuickPick(steps, {
+    title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('It is asked again, with what reads it; the rest is kept.'),
+  });
+}
+
+/** An editor behind another tab, such as the panel's, takes no text. */
+async function inSight(editor: vscode.TextEditor): Promise<vscode.TextEditor> {
+  if (vscode.window.visibleTextEditors.includes(editor)) return editor;
+  const { document, selection, viewColumn } = editor;
+  return vscode.window.showTextDocument(document, { selection, ...(viewColumn !== undefined && { viewColumn }) });
+}
+
+async function pickCode(answer: string): Promise<string | undefined> {
+  const blocks = codeBlocksOf(answer);
+  if (blocks.length <= 1) return blocks[0]?.code ?? answer;
+  const picked = await vscode.window.showQuickPick(blocks.map(({ language, code }) => ({
+    code,
+    label: code.trim().split('\n', 1)[0] ?? '',
+    description: [language, vscode.l10n.t('{0} lines', code.split('\n').length - 1)].filter(Boolean).join(' · '),
+  })), { placeHolder: vscode.l10n.t('Which code do you want to insert?') });
+  return picked?.code;
+}
+
+function itemOf(run: RunSummary): vscode.QuickPickItem & { runId: string } {
+  const when = new Date(run.acceptedAt).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  return {
+    runId: run.runId,
+    label: `${iconOf(run)} ${run.question.replace(/\s+/g, ' ').slice(0, 120)}`,
+    detail: [stateOf(run), when, formatMoney(run), ...(run.simulated ? [vscode.l10n.t('simulated')] : [])].join(' · '),
+  };
+}
+
+function iconOf({ state, outcome }: RunSummary): string {
+  switch (state) {
+    case 'running': return '$(sync~spin)';
+    case 'waiting': return '$(bell)';
+    case 'completed': return outcome === 'verified' ? '$(pass)' : '$(circle-outline)';
+    case 'failed': return '$(error)';
+    case 'stopped': return '$(debug-pause)';
+    case 'cancelled': return '$(circle-slash)';
+  }
+}
+
+function stateOf({ state, outcome }: RunSummary): string {
+  switch (state) {
+    case 'running': return vscode.l10n.t('running');
+    case 'waiting': return vscode.l10n.t('waiting for you');
+    case 'failed': return vscode.l10n.t('failed');
+    case 'stopped': return vscode.l10n.t('stopped');
+    case 'cancelled': return vscode.l10n.t('cancelled');
+    case 'completed':
+      if (outcome === 'verified') return vscode.l10n.t('verified');
+      return outcome === 'unchecked' ? vscode.l10n.t('unchecked') : vscode.l10n.t('not verified');
+  }
+}

@@ -1,0 +1,30 @@
+import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+
+export interface RunProgress {
+  /** The run goes on once somebody has done what its message says. */
+  readonly waiting: boolean;
+  readonly phase: 'context' | 'plan' | 'steps' | 'tests';
+  /** Steps of the current round that have ended, one way or another, and all of them. */
+  readonly done: number;
+  readonly steps: number;
+}
+
+/** How far a run is, in a few words; undefined when it is over. */
+export function runProgress(run: RunSnapshot): RunProgress | undefined {
+  if (isOver(run.state)) return undefined;
+  const round = run.rounds.at(-1);
+  const steps = round?.steps ?? [];
+  return {
+    waiting: run.state === 'waiting',
+    phase: phaseOf(run),
+    done: steps.filter(({ state }) => state !== 'pending' && state !== 'running').length,
+    steps: steps.length,
+  };
+}
+
+function phaseOf({ context, rounds }: RunSnapshot): RunProgress['phase'] {
+  const round = rounds.at(-1);
+  if (round?.verifying) return 'tests';
+  if (round && round.steps.length > 0) return 'steps';
+  return context ? 'plan' : 'context';
+}

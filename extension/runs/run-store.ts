@@ -1,0 +1,67 @@
+import type { RunText, StoredEvent } from '../../backend/protocol/run-events.ts';
+import { applyEvent, applyText, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { Followed } from '../common/followed.ts';
+import { Signal } from '../common/signal.ts';
+
+/** Where the id of the open run outlives a reload of the window. */
+export interface RunMemory {
+  readonly runId: string | undefined;
+  remember(runId: string | undefined): void;
+}
+
+/**
+ * The run that the window shows, kept up to date from the backend's events. The backend owns the run: closing it here, losing the
+ * connection or reloading the window changes nothing about it.
+ */
+export class RunStore {
+  /** The open run changed, or another one is open. */
+  readonly changed = new Signal<RunSnapshot | undefined>();
+  /** An event of the open run, as it arrives. */
+  readonly happened = new Signal<StoredEvent>();
+  /** The open run cannot be followed; a sentence that says why. */
+  readonly problem = new Signal<string>();
+  readonly #followed: Followed<RunSnapshot>;
+
+  constructor({ connection, memory }: { connection: BackendConnection; memory: RunMemory }) {
+    this.#followed = new Followed({
+      connection,
+      memory: { id: memory.runId, remember: (runId) => memory.remember(runId) },
+      subscribe: async (runId) => (await connection.request('run/subscribe', { runId })).run,
+      unsubscribe: (runId) => connection.request('run/unsubscribe', { runId }),
+      onSnapshot: () => this.changed.emit(this.run),
+      onProblem: (message) => this.problem.emit(message),
+    });
+    connection.on('run/event', (event) => this.#onEvent(event));
+    connection.on('run/removed', ({ runId }) => {
+      if (this.#followed.id === runId) this.close();
+    });
+    connection.on('run/text', (text) => this.#onText(text));
+  }
+
+  /** The open run as of now; undefined where none is open or its first snapshot is still on the way. */
+  get run(): RunSnapshot | undefined {
+    return this.#followed.snapshot;
+  }
+
+  /** Shows the run and follows it. @throws BackendRequestError, and then shows what it showed before. */
+  open(runId: string): Promise<RunSnapshot> {
+    return this.#followed.open(runId);
+  }
+
+  /** Shows no run. */
+  close(): void {
+    this.#followed.close();
+    this.changed.emit(undefined);
+  }
+
+  #onEvent(event: StoredEvent): void {
+    if (this.#followed.id !== event.runId) return;
+    if (this.#followed.change((run) => applyEvent(run, event), event.seq)) this.changed.emit(this.run);
+    this.happened.emit(event);
+  }
+
+  #onText(text: RunText): void {
+    if (this.#followed.id === text.runId && this.#followed.change((run) => applyText(run, text))) this.changed.emit(this.run);
+  }
+}

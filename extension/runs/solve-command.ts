@@ -1,0 +1,160 @@
+import * as vscode from 'vscode';
+import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
+import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
+import type { ContextConfirmation } from './context-confirmation.ts';
+import { chooseFolder, lookingAt, type LookedAt } from '../common/looking-at.ts';
+import { addWorkerStep, demonstrationStep, NextStepError, offerSteps } from '../common/next-step.ts';
+import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { RunStore } from './run-store.ts';
+import { readSettings } from '../common/settings.ts';
+import { readTestSettings } from '../common/test-settings.ts';
+
+export interface SolveOptions {
+  readonly connection: BackendConnection;
+  readonly runs: RunStore;
+  readonly panel: PanelStateSource;
+  readonly confirmation: ContextConfirmation;
+  readonly lookedAt: Pick<LookedAt, 'editor'>;
+  readonly showPanel: () => Promise<void>;
+  readonly chooseTests: () => Promise<boolean>;
+}
+
+const MAX_QUESTION_CHARACTERS = 32_000;
+
+interface Prepared {
+  readonly request: RunRequestInput;
+  /** The folder that the question is about. */
+  readonly folder: vscode.WorkspaceFolder | undefined;
+  readonly confirmContext: boolean;
+}
+
+/** From a question to a run on show in the panel. */
+export class SolveCommand {
+  readonly #options: SolveOptions;
+
+  constructor(options: SolveOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * `Conductor: Solve`.
+   * @param argument a `{question}`; a menu passes other things, which do not count.
+   * @returns the run's id; undefined when the person changed their mind.
+   */
+  async run(argument?: unknown): Promise<string | undefined> {
+    const { readSolveArguments } = await import('./solve-input.ts');
+    const given = readSolveArguments(argument);
+    const question = given?.question ?? (await askQuestion());
+    if (question === undefined) return undefined;
+    if (given === undefined && !(await this.#somebodyAnswers())) return this.#keep(question);
+    return this.solve(question, given?.confirmContext);
+  }
+
+  /** @throws NextStepError where nobody could answer. */
+  async requireWorker(): Promise<void> {
+    if (await this.#somebodyAnswers()) return;
+    throw new NextStepError(vscode.l10n.t('There is no worker yet who could answer.'), addWorkerStep(), demonstrationStep());
+  }
+
+  /** Whether there is a worker at all; what is wrong with one, the run says. */
+  async #somebodyAnswers(): Promise<boolean> {
+    const { panel } = this.#options;
+    const isEnabled = (pool = panel.pool): boolean => pool?.workers.some(({ worker }) => worker.enabled) ?? false;
+    return isEnabled() || isEnabled(await panel.refreshPool());
+  }
+
+  /** Until there is a worker, the question waits in the panel. */
+  async #keep(question: string): Promise<undefined> {
+    const { panel, showPanel } = this.#options;
+    panel.ask(question);
+    await showPanel();
+    const message = vscode.l10n.t('There is no worker yet who could answer. Your question is kept in the panel until there is one.');
+    void offerSteps(message, [addWorkerStep(), demonstrationStep()]);
+  }
+
+  /**
+   * Starts a run, after showing what it would be sent with.
+   * @param confirm whether to show that first; by default the setting says.
+   * @param options `inPanel`: false leaves the person where they are; the run is the open one all the same. `insertAt`: the cursor at
+   * which the answer belongs.
+   * @throws an error with a sentence when the backend refuses the question.
+   */
+  async solve(
+    question: string, confirm?: boolean,
+    { inPanel = true, insertAt }: { readonly inPanel?: boolean; readonly insertAt?: RunRequestInput['insertAt'] } = {},
+  ): Promise<string | undefined> {
+    const { connection, runs, panel, showPanel } = this.#options;
+    const prepared = await this.#request(question, insertAt);
+    if (!prepared) return undefined;
+    const { confirmContext } = prepared;
+    // A question that is empty or asked in Restricted Mode is sent with nothing: its run fails at once and says why.
+    const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
+    const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared) : prepared.request;
+    if (!request) return undefined;
+    const [{ runId }] = await Promise.all([connection.request('run/start', { request }), inPanel && showPanel()]);
+    await runs.open(runId);
+    panel.showRun();
+    return runId;
+  }
+
+  /** Shows in the panel what the question would be sent with; nothing leaves the machine. */
+  async preview(question: string): Promise<void> {
+    const { connection, panel } = this.#options;
+    const prepared = await this.#request(question);
+    if (!prepared) return;
+    try {
+      panel.showDraft(question, { preview: await connection.request('context/preview', { request: prepared.request }) });
+    } catch (error) {
+      panel.showDraft(question, { problem: messageOf(error) });
+    }
+  }
+
+  /** @returns the request as it is to be sent; undefined when the person changed their mind. */
+  async #confirm({ request, folder }: Prepared): Promise<RunRequestInput | undefined> {
+    const { confirmation, chooseTests } = this.#options;
+    let now = request;
+    for (;;) {
+      const wish = await confirmation.confirm(now);
+      if (wish === 'send') return now;
+      if (wish === 'dismiss') return undefined;
+      await chooseTests();
+      now = { ...now, ...readTestSettings(folder?.uri) };
+    }
+  }
+
+  async #request(question: string, insertAt?: RunRequestInput['insertAt']): Promise<Prepared | undefined> {
+    const { editor } = this.#options.lookedAt;
+    const choice = await chooseFolder(undefined, editor);
+    if (choice.kind === 'dismissed') return undefined;
+    const folder = choice.kind === 'folder' ? choice.folder : undefined;
+    const { rounds, confirmContext } = readSettings(folder?.uri);
+    const request: RunRequestInput = {
+      question,
+      trusted: vscode.workspace.isTrusted,
+      rounds,
+      ...(insertAt && { insertAt }),
+      ...(folder && { workspace: folder.uri.fsPath, focus: lookingAt(folder, editor) }),
+      ...readTestSettings(folder?.uri),
+    };
+    const { checkRequest } = await import('./solve-input.ts');
+    checkRequest(request);
+    return { request, folder, confirmContext };
+  }
+}
+
+async function askQuestion(): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    title: vscode.l10n.t('Conductor: Solve'),
+    prompt: vscode.l10n.t('What do you want to know or have changed? Name files with #path.'),
+    placeHolder: vscode.l10n.t('Why does merge() lose the outer interval?'),
+    ignoreFocusOut: true,
+    validateInput: questionProblem,
+  });
+}
+
+/** Why this is no question yet; undefined where it is one. */
+export function questionProblem(text: string): string | vscode.InputBoxValidationMessage | undefined {
+  if (text.trim() === '') return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
+  if (text.length <= MAX_QUESTION_CHARACTERS) return undefined;
+  return vscode.l10n.t('At most {0} characters: name files with #path instead of pasting them.', MAX_QUESTION_CHARACTERS);
+}

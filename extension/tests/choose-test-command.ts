@@ -1,0 +1,116 @@
+import * as vscode from 'vscode';
+import type { FoundTests } from '../../backend/protocol/test-command.ts';
+import { CUSTOM_RUNNER, readingOf, TEST_RUNNERS } from '../../backend/protocol/test-runners.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { manageTrustStep, NextStepError, openFolderStep } from '../common/next-step.ts';
+import { plainLabel } from '../common/plain-message.ts';
+import { readTestSettings, writeTestSettings, type TestSettings } from '../common/test-settings.ts';
+
+type Choice = { readonly folder: vscode.WorkspaceFolder; readonly tests: TestSettings | 'another' };
+type Item = vscode.QuickPickItem & { readonly choice?: Choice };
+
+const title = (): string => vscode.l10n.t('Conductor: Choose Test Command');
+
+/** `Conductor: Choose Test Command`: which command's tests judge the answers to questions about a folder. */
+export class ChooseTestCommand {
+  readonly #connection: Pick<BackendConnection, 'request'>;
+
+  constructor(connection: Pick<BackendConnection, 'request'>) {
+    this.#connection = connection;
+  }
+
+  /** @returns whether something was chosen. @throws an error with a sentence where there is nothing to choose for. */
+  async run(): Promise<boolean> {
+    const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+    if (folders.length === 0) {
+      throw new NextStepError(vscode.l10n.t('No folder is open: open the one whose tests are to judge answers.'), openFolderStep());
+    }
+    if (!vscode.workspace.isTrusted) {
+      throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its commands is run: trust it first.'), manageTrustStep());
+    }
+    const picked = await vscode.window.showQuickPick(this.#items(folders), {
+      title: title(),
+      placeHolder: vscode.l10n.t('Whose green run makes an answer verified?'),
+      ignoreFocusOut: true,
+      matchOnDescription: true,
+    });
+    if (!picked?.choice) return false;
+    const { folder } = picked.choice;
+    const tests = picked.choice.tests === 'another' ? await this.#another(folder) : picked.choice.tests;
+    if (!tests) return false;
+    await writeTestSettings(folder, tests);
+    return true;
+  }
+
+  async #items(folders: readonly vscode.WorkspaceFolder[]): Promise<Item[]> {
+    const lists = await Promise.all(folders.map(async (folder) => {
+      const { found } = await this.#connection.request('tests/find', { workspace: folder.uri.fsPath });
+      const named = await Promise.all(found.map((tests) => this.#settingsFor(folder, tests)));
+      const items = itemsOf(folder, found, named);
+      return folders.length === 1 ? items : [{ label: folder.name, kind: vscode.QuickPickItemKind.Separator }, ...items];
+    }));
+    return lists.flat();
+  }
+
+  /** The runner is named only where the command does not tell it: so it may change with the project. */
+  async #settingsFor(folder: vscode.WorkspaceFolder, { command, runner }: FoundTests): Promise<TestSettings> {
+    return { testCommand: command, ...((await this.#runnerOf(folder, command)) !== runner && { testRunner: runner }) };
+  }
+
+  async #runnerOf(folder: vscode.WorkspaceFolder, command: string): Promise<string | null> {
+    return (await this.#connection.request('tests/runner', { workspace: folder.uri.fsPath, command })).runner;
+  }
+
+  async #another(folder: vscode.WorkspaceFolder): Promise<TestSettings | undefined> {
+    const command = (await vscode.window.showInputBox({
+      title: title(),
+      prompt: vscode.l10n.t('Command that runs the tests, in the folder {0}', folder.name),
+      value: readTestSettings(folder.uri).testCommand ?? '',
+      placeHolder: 'npm run test:unit',
+      ignoreFocusOut: true,
+    }))?.trim();
+    if (!command) return undefined;
+    if (await this.#runnerOf(folder, command)) return { testCommand: command };
+    const picked = await vscode.window.showQuickPick(readings(), {
+      title: title(),
+      placeHolder: vscode.l10n.t('The command does not tell its test runner. How are its results read?'),
+      ignoreFocusOut: true,
+    });
+    if (!picked) return undefined;
+    if (picked.runner !== CUSTOM_RUNNER) return { testCommand: command, testRunner: picked.runner };
+    const reports = (await vscode.window.showInputBox({
+      title: title(),
+      prompt: vscode.l10n.t('The JUnit files that the command writes, as a pattern in the folder'),
+      placeHolder: 'reports/*.xml',
+      ignoreFocusOut: true,
+    }))?.trim();
+    return reports ? { testCommand: command, testReports: reports } : undefined;
+  }
+}
+
+function itemsOf(folder: vscode.WorkspaceFolder, found: readonly FoundTests[], named: readonly TestSettings[]): Item[] {
+  const now = readTestSettings(folder.uri);
+  const item = (icon: string, label: string, tests: Choice['tests'], description?: string): Item => {
+    const isInUse = tests !== 'another' && (['testCommand', 'testRunner', 'testReports'] as const).every((key) => tests[key] === now[key]);
+    const said = [description, isInUse && vscode.l10n.t('in use')].filter(Boolean).join(' · ');
+    return { choice: { folder, tests }, label: `$(${isInUse ? 'check' : icon}) ${plainLabel(label)}`, ...(said && { description: plainLabel(said) }) };
+  };
+  const [first] = found;
+  return [
+    item('search', vscode.l10n.t('Found from the project’s files'), {}, first?.command ?? vscode.l10n.t('nothing is found')),
+    ...found.map((tests, index) => item('beaker', tests.command, named[index] ?? {}, placeOf(tests))),
+    item('edit', vscode.l10n.t('Another command…'), 'another'),
+    item('circle-slash', vscode.l10n.t('None'), { testCommand: null }, vscode.l10n.t('answers stay unchecked')),
+  ];
+}
+
+function placeOf({ runner, folder }: FoundTests): string {
+  return folder === '' ? readingOf(runner) : vscode.l10n.t('{0} in {1}', readingOf(runner), folder);
+}
+
+function readings(): (vscode.QuickPickItem & { runner: string })[] {
+  return [
+    { runner: CUSTOM_RUNNER, label: vscode.l10n.t('From JUnit files that it writes…') },
+    ...TEST_RUNNERS.filter((runner) => runner !== CUSTOM_RUNNER).map((runner) => ({ runner, label: vscode.l10n.t('As those of {0}', runner) })),
+  ];
+}

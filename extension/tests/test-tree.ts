@@ -1,0 +1,39 @@
+import type { TestChange } from '../../backend/protocol/verdict.ts';
+import { partsOf } from '../../backend/protocol/verdict-facts.ts';
+
+/** A file, a suite or a test; a test may hold others. */
+export interface TestNode {
+  readonly name: string;
+  /** What became of the test of this very name, where it is one. */
+  readonly test?: TestChange | undefined;
+  readonly children: readonly TestNode[];
+}
+
+interface GrowingNode {
+  readonly name: string;
+  test?: TestChange;
+  readonly children: Map<string, GrowingNode>;
+}
+
+/** Reports are written by the project's own code, and a view of a tree that is deeper would not stand it. */
+const MAX_DEPTH = 16;
+
+/** Tests by the parts of their ids: file, suites, name. In the order of their first appearance. */
+export function testTree(tests: readonly TestChange[]): readonly TestNode[] {
+  const root: GrowingNode = { name: '', children: new Map() };
+  for (const test of tests) {
+    const parts = partsOf(test.id);
+    const path = parts.length > MAX_DEPTH ? [...parts.slice(0, MAX_DEPTH - 1), parts.slice(MAX_DEPTH - 1).join(' ')] : parts;
+    let node = root;
+    for (const name of path) {
+      const child = node.children.get(name) ?? { name, children: new Map() };
+      node.children.set(name, child);
+      node = child;
+    }
+    node.test = test;
+  }
+  return childrenOf(root);
+}
+
+const childrenOf = ({ children }: GrowingNode): TestNode[] =>
+  [...children.values()].map((child) => ({ name: child.name, test: child.test, children: childrenOf(child) }));

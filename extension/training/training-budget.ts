@@ -1,0 +1,35 @@
+import * as vscode from 'vscode';
+import type { TrainingLimits, TrainingSummary } from '../../backend/protocol/training.ts';
+import type { StopLimit } from '../../backend/protocol/worker-config.ts';
+import { amountOf, askRaisedLimit, type ReachedLimit } from '../common/ask-raised-limit.ts';
+
+/** What a training may cost at most, in dollars; undefined where nobody says. */
+export async function askBudget({ title, usd }: { readonly title: string; readonly usd: number }): Promise<number | undefined> {
+  const text = await vscode.window.showInputBox({
+    title,
+    prompt: vscode.l10n.t('The most that the training may spend, in dollars'),
+    value: String(usd),
+    ignoreFocusOut: true,
+    validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : undefined),
+  });
+  return text === undefined ? undefined : amountOf(text);
+}
+
+/** How far a training's limit is raised: the one that it stopped at, otherwise its dollars. @returns undefined where nobody says */
+export async function askTrainingLimits({ stopped, maxUsd }: Pick<TrainingSummary, 'stopped' | 'maxUsd'>): Promise<TrainingLimits | undefined> {
+  const reached: ReachedLimit = stopped ?? { by: 'usd', limit: maxUsd };
+  const title = vscode.l10n.t('Conductor: Raise the Budget of a Training');
+  const amount = await askRaisedLimit(reached, { title, questionOf: (of) => questionOf(reached.by, of) });
+  return amount === undefined ? undefined : { [reached.by]: amount };
+}
+
+function questionOf(limit: StopLimit, of: string): string {
+  switch (limit) {
+    case 'usd': return vscode.l10n.t('The most that the training may spend in all, in dollars. The limit was {0}.', of);
+    case 'tokens': return vscode.l10n.t('The most tokens that the training may use in all. The limit was {0}.', of);
+    case 'runUsd': return vscode.l10n.t('The most that carrying out one plan of the training may cost, in dollars. The limit was {0}.', of);
+    case 'runTokens': return vscode.l10n.t('The most tokens that carrying out one plan of the training may use. The limit was {0}.', of);
+    case 'dayUsd':
+    case 'dayTokens': throw new RangeError(`A training is not held by ${limit}.`);
+  }
+}

@@ -1,0 +1,142 @@
+import * as vscode from 'vscode';
+import type { Pool } from '../../backend/protocol/methods.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { AddFromServer } from './add-from-server.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { suggestPool } from './first-pool.ts';
+import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
+import type { KeyStore } from './keys.ts';
+import { offeredLanguageModels } from './language-models.ts';
+import type { PanelStateSource } from '../panel/panel-state.ts';
+import { plainMessage } from '../common/plain-message.ts';
+import { tryWorkers } from './try-workers.ts';
+import { modelItems, sourceItems, type Source, type SourceItem } from './worker-items.ts';
+import type { WorkerPreset } from './worker-presets.ts';
+
+interface AddWorkerOptions {
+  readonly connection: BackendConnection;
+  readonly keys: KeyStore;
+  readonly panel: PanelStateSource;
+  /** Has a model of this machine play the Conductor and answer, instead of a worker elsewhere. */
+  readonly chooseModel: () => Promise<string | undefined>;
+}
+
+const title = (): string => vscode.l10n.t('Conductor: Add Worker');
+
+/** `Conductor: Add Worker`: finds what is on this machine, asks for what is needed, makes a real call, and saves what answered. */
+export class AddWorkerCommand {
+  readonly #options: AddWorkerOptions;
+
+  constructor(options: AddWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the first saved worker's id; undefined when nothing was saved. */
+  async run(): Promise<string | undefined> {
+    const pool = await this.#options.connection.request('pool/get', {});
+    for (;;) {
+      const source = await this.#pickSource(pool);
+      switch (source?.from) {
+        case undefined: return undefined;
+        case 'look-again': continue;
+        case 'this-machine': return this.#options.chooseModel();
+        case 'found': return this.#addFound(source.models, pool);
+        case 'preset': return this.#addFromServer(source.preset, source.known, pool);
+      }
+    }
+  }
+
+  async #pickSource(pool: Pool): Promise<Source | undefined> {
+    const picked = await vscode.window.showQuickPick(this.#sources(pool), {
+      title: title(), placeHolder: vscode.l10n.t('Who serves the model?'), ignoreFocusOut: true, matchOnDetail: true,
+    });
+    return picked?.source;
+  }
+
+  /** Looks around while the list is open already. */
+  async #sources(pool: Pool): Promise<SourceItem[]> {
+    const [found, languageModels] = await Promise.all([
+      this.#options.connection.request('servers/find', {}), offeredLanguageModels(),
+    ]);
+    const models = notInPool([...modelsOf(found.servers), ...languageModels], pool);
+    return sourceItems(models, found, pool);
+  }
+
+  /** Of what was found, those that the person picks and that answer. */
+  async #addFound(models: readonly FoundWorker[], pool: Pool): Promise<string | undefined> {
+    const picked = await vscode.window.showQuickPick(modelItems(models, pool.workers.length === 0 ? suggestPool(models) : []), {
+      title: title(),
+      placeHolder: vscode.l10n.t('Which of these may answer? Each is tried before it is added.'),
+      canPickMany: true,
+      ignoreFocusOut: true,
+      matchOnDescription: true,
+      matchOnDetail: true,
+    });
+    const taken = pool.workers.map(({ worker }) => worker.id);
+    const workers: WorkerConfig[] = [];
+    for (const { found } of picked ?? []) {
+      if (found) workers.push(workerOf(found, [...taken, ...workers.map(({ id }) => id)]));
+    }
+    const added = await this.#addThoseThatAnswer(workers, pool);
+    await this.#tell(added);
+    return added[0];
+  }
+
+  /** @returns the ids of those that were saved. */
+  async #addThoseThatAnswer(workers: readonly WorkerConfig[], pool: Pool): Promise<string[]> {
+    if (workers.length === 0) return [];
+    const tried = await tryWorkers(this.#options.connection, workers);
+    const good = tried.filter(({ problem }) => problem === undefined).map(({ worker }) => worker);
+    const added = await this.#save(good, pool);
+    const bad = tried.filter(({ problem }) => problem !== undefined);
+    if (bad.length === 0) return added;
+    const tryAgain = vscode.l10n.t('Try Again');
+    const saveAnyway = vscode.l10n.t('Save Anyway');
+    const detail = bad.map(({ problem }) => problem ?? '').join('\n\n');
+    const question = bad.length === 1
+      ? vscode.l10n.t('The worker "{0}" did not answer.', bad[0]?.worker.id ?? '')
+      : vscode.l10n.t('{0} of {1} workers did not answer.', bad.length, workers.length);
+    const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, tryAgain, saveAnyway);
+    const left = bad.map(({ worker }) => worker);
+    // A worker was saved by now, or none: that decides who plans, and not what the pool was before.
+    const now = added.length > 0 ? await this.#options.connection.request('pool/get', {}) : pool;
+    if (chosen === tryAgain) return [...added, ...(await this.#addThoseThatAnswer(left, now))];
+    return chosen === saveAnyway ? [...added, ...(await this.#save(left, now))] : added;
+  }
+
+  /** The first one plans, too, where nobody else would. @returns their ids. */
+  async #save(workers: readonly WorkerConfig[], { conductor, bundledConductor }: Pool): Promise<string[]> {
+    const { connection, panel } = this.#options;
+    for (const [index, worker] of workers.entries()) {
+      const plans = index === 0 && conductor === undefined && bundledConductor === undefined;
+      panel.setPool(await connection.request('worker/save', { worker, conductor: plans }));
+    }
+    return workers.map(({ id }) => id);
+  }
+
+  /** Those of a server that the person names or has workers of. */
+  async #addFromServer(preset: WorkerPreset, known: boolean, pool: Pool): Promise<string | undefined> {
+    const { connection, keys } = this.#options;
+    const adding = new AddFromServer({ connection, keys, save: (workers, now) => this.#save(workers, now) });
+    const added = await adding.run(preset, known, pool);
+    await this.#tell(added);
+    return added[0];
+  }
+
+  /** Nobody waits for what the person makes of it. */
+  async #tell(added: readonly string[]): Promise<void> {
+    const [first] = added;
+    if (first === undefined) return;
+    const pool = await this.#options.connection.request('pool/get', {});
+    const edit = vscode.l10n.t('Edit Workers');
+    const sentences = [
+      added.length === 1 ? vscode.l10n.t('Added the worker "{0}".', first) : vscode.l10n.t('Added {0} workers: {1}.', added.length, added.join(', ')),
+      pool.conductor === undefined && pool.bundledConductor
+        ? vscode.l10n.t('{0}, which is part of Conductor, plans who of them does what.', pool.bundledConductor.id)
+        : vscode.l10n.t('"{0}" plans who does what.', pool.conductor ?? first),
+    ];
+    void vscode.window.showInformationMessage(plainMessage(sentences.join(' ')), edit).then(async (chosen) => {
+      if (chosen === edit) await vscode.commands.executeCommand('conductor.openWorkersFile');
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
+import type { Pool } from '../../backend/protocol/methods.ts';
+import type { PanelModel } from '../../backend/protocol/panel-messages.ts';
+import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+
+export interface LocalModelsSources {
+  readonly run: RunSnapshot | undefined;
+  readonly pool: Pool | undefined;
+  readonly statusOf: (model: string) => LocalModelStatus;
+}
+
+/** The models of this machine that plan or answer in the run on show, or in the next one; who plans stands first. */
+export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): PanelModel[] {
+  const planner = run ? run.policy.worker : pool && plannerOf(pool);
+  const workers = run ? run.pool : (pool?.workers ?? []).map(({ worker }) => worker).filter(({ enabled }) => enabled);
+  const local = [...(planner ? [planner] : []), ...workers].filter(({ provider }) => provider === 'local');
+  const models = [...new Set(local.map(({ model }) => model))];
+  const isOf = (model: string) => (worker: WorkerConfig): boolean => worker.provider === 'local' && worker.model === model;
+  return models.map((model) => ({
+    ...statusOf(model),
+    name: modelTitle(model),
+    plans: planner !== undefined && isOf(model)(planner),
+    answers: workers.some(isOf(model)),
+  }));
+}
+
+/** Who would plan the next run: whom the pool names, otherwise the model that is part of Conductor. */
+export function plannerOf({ conductor, bundledConductor, workers }: Pool): WorkerConfig | undefined {
+  return conductor === undefined ? bundledConductor : workers.find(({ worker }) => worker.id === conductor)?.worker;
+}
+
+/** `owner/name` as it is; of a folder its own name. */
+export function modelTitle(model: string): string {
+  return /^([/\\]|[A-Za-z]:[/\\])/.test(model) ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model) : model;
+}

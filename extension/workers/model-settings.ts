@@ -1,0 +1,44 @@
+import * as vscode from 'vscode';
+import type { ClientRequests, ParamsInput } from '../../backend/protocol/methods.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+
+type Changes = ParamsInput<ClientRequests, 'models/configure'>;
+
+const SECTION = 'conductor.localModel';
+const KEYS = ['device', 'precision', 'packageIndex', 'hubEndpoint'] as const satisfies readonly (keyof Changes)[];
+
+/**
+ * Hands VS Code's settings for local models to the backend, which keeps them in workers.json for the command line, too. Only what
+ * somebody set here counts: a default of VS Code's takes nothing back that stands in the file.
+ */
+export class ModelSettings {
+  readonly #connection: BackendConnection;
+  readonly #report: (error: unknown) => void;
+
+  constructor(connection: BackendConnection, report: (error: unknown) => void) {
+    this.#connection = connection;
+    this.#report = report;
+    connection.connected.on(() => this.#send(setHere()));
+  }
+
+  watch(): vscode.Disposable {
+    return vscode.workspace.onDidChangeConfiguration((event) => {
+      const changed = KEYS.filter((key) => event.affectsConfiguration(`${SECTION}.${key}`));
+      if (changed.length === 0 || this.#connection.state.kind !== 'connected') return;
+      const now = setHere();
+      // A setting that was taken away here is taken back there.
+      this.#send(Object.fromEntries(changed.map((key) => [key, now[key] ?? null])) as Changes);
+    });
+  }
+
+  #send(changes: Changes): void {
+    if (Object.keys(changes).length > 0) this.#connection.request('models/configure', changes).catch(this.#report);
+  }
+}
+
+/** The settings that have a value of their own; an empty text is none. */
+function setHere(): Changes {
+  const settings = vscode.workspace.getConfiguration(SECTION);
+  const values = KEYS.map((key) => [key, settings.inspect<string>(key)?.globalValue?.trim()] as const);
+  return Object.fromEntries(values.filter(([, value]) => value)) as Changes;
+}

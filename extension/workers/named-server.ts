@@ -1,0 +1,99 @@
+import type * as vscode from 'vscode';
+import type { Pool } from '../../backend/protocol/methods.ts';
+import { isLoopback, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import type { WorkerPreset } from './worker-presets.ts';
+
+/* What people say about a server: its address, its models' names, and what its key is called. */
+
+type Words = Pick<typeof vscode.l10n, 't'>;
+
+/** A server that workers of the pool are at, so that its address and the name of its key are known. */
+export type PoolServer = WorkerPreset & { readonly workers: number };
+
+/** In the pool's order. Simulated workers count for nobody. */
+export function serversOf({ workers }: Pick<Pool, 'workers'>): PoolServer[] {
+  const servers = new Map<string, PoolServer>();
+  for (const { worker: { provider, baseUrl, key, model, simulated } } of workers) {
+    if (provider === 'vscode' || provider === 'local' || simulated) continue;
+    const id = JSON.stringify([provider, baseUrl, key]);
+    const before = servers.get(id);
+    servers.set(id, {
+      label: baseUrl === undefined ? PROVIDERS[provider] : hostOf(baseUrl), provider, example: model, workers: (before?.workers ?? 0) + 1,
+      ...(baseUrl !== undefined && { baseUrl }), ...(key !== undefined && { key }),
+    });
+  }
+  return [...servers.values()];
+}
+
+const PROVIDERS: Readonly<Record<WorkerPreset['provider'], string>> = {
+  'openai': 'OpenAI', 'anthropic': 'Anthropic', 'openai-compatible': 'OpenAI’s API',
+};
+
+/** Such as `api.acme.com` or `127.0.0.1:8080`. */
+export function hostOf(baseUrl: string): string {
+  return new URL(baseUrl).host;
+}
+
+/** The address that a person means: without what a client adds to it, and with `https://`, or `http://` on this machine, where nobody wrote either. */
+export function addressOf(typed: string): string {
+  const text = typed.trim();
+  const withScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `${LOCAL.test(text) ? 'http' : 'https'}://${text}`;
+  return withScheme.replace(/\/+$/, '').replace(/\/(?:chat\/completions|completions|responses|models)$/, '');
+}
+
+const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/i;
+
+/** Why this is no address of a server; undefined where it is one. */
+export function addressProblem(typed: string, l10n: Words): string | undefined {
+  if (typed.trim() === '') return l10n.t('Write the address of the server, such as https://api.example.com/v1.');
+  const address = addressOf(typed);
+  if (!URL.canParse(address) || !/^https?:/.test(address) || /\s/.test(address)) {
+    return l10n.t('That is no address of a server. One looks like https://api.example.com/v1.');
+  }
+  if (new URL(address).username !== '') return l10n.t('Leave out the user name and the password: the key is asked for next.');
+  if (address.startsWith('http:') && !isLoopback(address)) {
+    return l10n.t('Take https:// instead of http://: only on this machine may a key travel unprotected.');
+  }
+  return workerConfigSchema.shape.baseUrl.safeParse(address).success ? undefined : l10n.t('That is no address of a server. One looks like https://api.example.com/v1.');
+}
+
+/** Why this is no name of a model; undefined where it may be one. */
+export function modelProblem(typed: string, l10n: Words): string | undefined {
+  const name = typed.trim();
+  if (name === '') return l10n.t('Write the name of the model as the server has it.');
+  if (KEY_LIKE.test(name)) return l10n.t('That looks like a key. Write the name of a model here; the key is asked for by itself, and hidden.');
+  return workerConfigSchema.shape.model.safeParse(name).success ? undefined : l10n.t('The name is too long for a model’s.');
+}
+
+/** As the providers' keys begin. */
+const KEY_LIKE = /^(?:sk-|sk_|AIza|gsk_|xai-|hf_|Bearer )[\w-]{16,}/;
+
+/** What the key of a server is called, such as `ACME_KEY` for `https://api.acme.com/v1`: a name that an environment variable can have. */
+export function keyNameOf(baseUrl: string): string {
+  if (isLoopback(baseUrl)) return 'LOCAL_SERVER_KEY';
+  const { hostname } = new URL(baseUrl);
+  const labels = hostname.split('.');
+  const isNumeric = hostname.startsWith('[') || labels.every((label) => /^\d+$/.test(label));
+  if (isNumeric) return 'SERVER_KEY';
+  const name = labels.length > 2 && SECOND_LEVELS.has(labels.at(-2) ?? '') ? labels.at(-3) : labels.at(-2) ?? labels[0];
+  const word = (name ?? '').toUpperCase().replace(/[^A-Z\d]+/g, '_').slice(0, 48);
+  return `${/^[A-Z]/.test(word) ? word : `SERVER_${word}`}_KEY`;
+}
+
+/** Of addresses such as `acme.co.uk`. */
+const SECOND_LEVELS = new Set(['ac', 'co', 'com', 'gov', 'net', 'org']);
+
+/**
+ * A name for a key that nothing else has: the one proposed, or with a number.
+ * @param stored the key of a name, as far as there is one; the same key may keep its name.
+ * @param isTaken whether a worker of another server names it.
+ */
+export async function freeKeyName(
+  proposed: string, value: string, { stored, isTaken }: { stored: (name: string) => Promise<string | undefined>; isTaken: (name: string) => boolean },
+): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? proposed : `${proposed}_${number}`;
+    const before = await stored(name);
+    if (before === value || (before === undefined && !isTaken(name))) return name;
+  }
+}

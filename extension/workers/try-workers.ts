@@ -1,0 +1,54 @@
+import * as vscode from 'vscode';
+import { withVersion } from '../../backend/protocol/server-address.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import { withProgressNotice } from '../common/progress-notice.ts';
+
+export interface TriedWorker {
+  /** At the address that answered. */
+  readonly worker: WorkerConfig;
+  /** Why it did not work, in one sentence; undefined where it answered. */
+  readonly problem: string | undefined;
+}
+
+/** Kinds of failures after which the address may lack its `/v1`. */
+const MAY_LACK_VERSION = new Set(['not-found', 'invalid-response']);
+
+/**
+ * One small real call of each, one after the other: a server of this machine has room for one model at a time. A worker whose address
+ * names no version and leads nowhere is tried with `/v1`, too.
+ */
+export async function tryWorkers(
+  connection: Pick<BackendConnection, 'request'>, workers: readonly WorkerConfig[],
+): Promise<TriedWorker[]> {
+  const [first] = workers;
+  const title = workers.length === 1 && first
+    ? vscode.l10n.t('Conductor: trying "{0}"', first.id)
+    : vscode.l10n.t('Conductor: trying {0} models', workers.length);
+  return withProgressNotice(title, async (report, signal) => {
+    const tried: TriedWorker[] = [];
+    for (const worker of workers) {
+      if (workers.length > 1) report({ message: worker.model });
+      tried.push(await tryOne(connection, worker, signal));
+      report({ increment: 100 / workers.length });
+    }
+    return tried;
+  });
+}
+
+async function tryOne(connection: Pick<BackendConnection, 'request'>, worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker> {
+  if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
+  try {
+    const { ok, kind, message } = await connection.request('worker/try', { worker }, signal);
+    if (ok) return { worker, problem: undefined };
+    const baseUrl = worker.provider === 'openai-compatible' && worker.baseUrl !== undefined ? withVersion(worker.baseUrl) : undefined;
+    if (baseUrl !== undefined && MAY_LACK_VERSION.has(kind ?? '')) {
+      const versioned = { ...worker, baseUrl };
+      if ((await connection.request('worker/try', { worker: versioned }, signal)).ok) return { worker: versioned, problem: undefined };
+    }
+    return { worker, problem: message };
+  } catch (error) {
+    if (signal.aborted) return { worker, problem: vscode.l10n.t('The try was cancelled.') };
+    throw error;
+  }
+}

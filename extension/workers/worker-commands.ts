@@ -1,0 +1,146 @@
+import * as vscode from 'vscode';
+import { isBundled } from '../../backend/protocol/bundled-conductor.ts';
+import type { Pool } from '../../backend/protocol/methods.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import { askKeyValue } from './ask-key-value.ts';
+import type { BackendConnection } from '../common/backend-connection.ts';
+import type { KeyStore } from './keys.ts';
+import type { PanelStateSource } from '../panel/panel-state.ts';
+import { NextStepError, noWorkerYet } from '../common/next-step.ts';
+import { plainMessage } from '../common/plain-message.ts';
+
+export interface WorkerCommandOptions {
+  readonly connection: BackendConnection;
+  readonly keys: KeyStore;
+  readonly panel: PanelStateSource;
+}
+
+/** The commands about workers and their keys, but for adding one. */
+export class WorkerCommands {
+  readonly #options: WorkerCommandOptions;
+  #offering = false;
+
+  constructor(options: WorkerCommandOptions) {
+    this.#options = options;
+  }
+
+  async setKey(): Promise<void> {
+    const { keys } = this.#options;
+    const name = await this.#pickKey(vscode.l10n.t('Which key do you want to set?'));
+    const value = name === undefined ? undefined : await askKeyValue(name, { keepable: false });
+    if (name !== undefined && value !== undefined) await keys.set(name, value);
+  }
+
+  async removeKey(): Promise<void> {
+    const { keys } = this.#options;
+    const name = await this.#pickKey(vscode.l10n.t('Which key do you want to remove?'), { onlyStored: true });
+    if (name !== undefined) await keys.remove(name);
+  }
+
+  /** Chooses whose model plans. */
+  async chooseConductor(): Promise<void> {
+    const { connection, panel } = this.#options;
+    const pool = await connection.request('pool/get', {});
+    requireWorkers(pool);
+    const { bundledConductor } = pool;
+    const now = vscode.l10n.t('plays the Conductor now');
+    const picked = await vscode.window.showQuickPick([
+      ...(bundledConductor === undefined ? [] : [{
+        id: null,
+        label: bundledConductor.id,
+        description: vscode.l10n.t('part of Conductor, on this machine'),
+        ...((pool.conductor ?? bundledConductor.id) === bundledConductor.id && { detail: now }),
+      }]),
+      // With an adapter it stands among the workers, too.
+      ...pool.workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(({ worker }) => ({
+        id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
+      })),
+    ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });
+    if (picked) panel.setPool(await connection.request('conductor/choose', { id: picked.id }));
+  }
+
+  /** Asks before, and names what goes with it. */
+  async removeWorker(): Promise<void> {
+    const { connection, keys, panel } = this.#options;
+    const pool = await connection.request('pool/get', {});
+    requireWorkers(pool);
+    const picked = await vscode.window.showQuickPick(
+      pool.workers.map(({ worker }) => ({ label: worker.id, description: worker.model })),
+      { title: vscode.l10n.t('Conductor: Remove Worker'), placeHolder: vscode.l10n.t('Which worker do you want to remove?') },
+    );
+    const worker = pool.workers.find((status) => status.worker.id === picked?.label)?.worker;
+    if (!worker) return;
+    const key = await this.#keyOfOnly(worker, pool);
+    const wish = await askRemoval(worker, pool, key);
+    if (!wish) return;
+    panel.setPool(await connection.request('worker/remove', { id: worker.id }));
+    if (wish === 'with-key' && key !== undefined) await keys.remove(key);
+    void vscode.window.showInformationMessage(plainMessage(
+      key === undefined ? vscode.l10n.t('Removed the worker "{0}".', worker.id)
+      : wish === 'with-key' ? vscode.l10n.t('Removed the worker "{0}" and its key {1}.', worker.id, key)
+      : vscode.l10n.t('Removed the worker "{0}". Its key {1} stays in the secret storage.', worker.id, key),
+    ));
+  }
+
+  /** The name of the worker's key, if it is stored and no other worker has it. */
+  async #keyOfOnly({ id, key }: WorkerConfig, { workers }: Pool): Promise<string | undefined> {
+    if (key === undefined || workers.some(({ worker }) => worker.key === key && worker.id !== id)) return undefined;
+    return (await this.#options.keys.get(key)) === undefined ? undefined : key;
+  }
+
+  /** Opens workers.json, for everything that has no command; written first where there is none. */
+  async openWorkersFile(): Promise<void> {
+    const { file } = await this.#options.connection.request('pool/create', {});
+    await vscode.window.showTextDocument(vscode.Uri.file(file));
+  }
+
+  /** A run waits for a key. Says so once, however many runs wait, and leaves it to the person when to type it. */
+  async offerKey(message: string): Promise<void> {
+    if (this.#offering) return;
+    this.#offering = true;
+    try {
+      const setKey = vscode.l10n.t('Set Key');
+      if ((await vscode.window.showWarningMessage(plainMessage(message), setKey)) === setKey) await this.setKey();
+    } finally {
+      this.#offering = false;
+    }
+  }
+
+  async #pickKey(placeHolder: string, { onlyStored = false } = {}): Promise<string | undefined> {
+    const { connection, keys } = this.#options;
+    const pool = await connection.request('pool/get', {});
+    requireWorkers(pool);
+    const names = [...new Set(pool.workers.flatMap(({ worker }) => (worker.key === undefined ? [] : [worker.key])))];
+    const named = await Promise.all(names.map(async (name) => ({ name, stored: (await keys.get(name)) !== undefined })));
+    const offered = named.filter(({ stored }) => stored || !onlyStored).sort((a, b) => Number(a.stored) - Number(b.stored));
+    if (offered.length === 0) {
+      throw new NextStepError(onlyStored ? vscode.l10n.t('No key is stored.') : vscode.l10n.t('No worker needs a key.'));
+    }
+    const picked = await vscode.window.showQuickPick(offered.map(({ name, stored }) => ({
+      label: name, description: stored ? vscode.l10n.t('stored') : vscode.l10n.t('missing'),
+    })), { placeHolder });
+    return picked?.label;
+  }
+}
+
+function requireWorkers(pool: Pool): void {
+  if (pool.workers.length === 0) throw noWorkerYet();
+}
+
+/** @param key that nobody else has. @returns undefined when the person changed their mind */
+async function askRemoval(worker: WorkerConfig, pool: Pool, key: string | undefined): Promise<'with-key' | 'alone' | undefined> {
+  const remove = vscode.l10n.t('Remove Worker');
+  const removeWithKey = vscode.l10n.t('Remove Worker and Key');
+  const removeAlone = vscode.l10n.t('Remove Worker Alone');
+  const detail = [
+    worker.baseUrl === undefined ? vscode.l10n.t('Its model: {0}.', worker.model) : vscode.l10n.t('Its model: {0}, at {1}.', worker.model, worker.baseUrl),
+    ...(key === undefined ? [] : [vscode.l10n.t('No other worker has its key {0}.', key)]),
+    ...(pool.conductor !== worker.id ? [] : [pool.bundledConductor === undefined
+      ? vscode.l10n.t('It plays the Conductor: the first worker that is left does so then.')
+      : vscode.l10n.t('It plays the Conductor: {0} does so then.', pool.bundledConductor.id)]),
+  ].join('\n');
+  const choices = key === undefined ? [remove] : [removeWithKey, removeAlone];
+  const chosen = await vscode.window.showWarningMessage(vscode.l10n.t('Remove the worker "{0}"?', worker.id), { modal: true, detail }, ...choices);
+  if (chosen === undefined) return undefined;
+  return chosen === removeWithKey ? 'with-key' : 'alone';
+}
