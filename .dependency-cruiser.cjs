@@ -15,7 +15,7 @@ const ROOMS = {
   'backend/workflow': ['workers', 'common'],
   'backend/workers': ['lm', 'protocol', 'common'],
   'backend/context': ['common'],
-  'backend/verify': ['common'],
+  'backend/verify': ['protocol', 'common'],
   'backend/journal': ['protocol', 'common'],
   'backend/lm': ['common'],
   'backend/simulator': ['verify', 'common'],

@@ -1,5 +1,5 @@
 import { formatDuration } from '../protocol/figures.ts';
-import type { Verdict } from '../verify/judge/verdict.ts';
+import type { Verdict } from '../protocol/verdict.ts';
 import { oneLine, type Style } from './terminal.ts';
 import { testLines } from './test-lines.ts';
 

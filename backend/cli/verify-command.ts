@@ -8,7 +8,7 @@ import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
 import { RUNNERS } from '../verify/runners/runners.ts';
 import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
-import type { Verdict } from '../verify/judge/verdict.ts';
+import type { Verdict } from '../protocol/verdict.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';

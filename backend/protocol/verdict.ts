@@ -10,31 +10,32 @@ export const testChangeSchema = z.object({
   after: testStatusSchema,
   /** What the test said when it failed after the patch, cut short. */
   message: z.string().optional(),
-  /** It ended otherwise in another run of the same code, and is left out of the verdict. */
+  /** Two runs of the same code ended differently. A flaky test does not count. */
   flaky: z.boolean().optional(),
   durationMs: z.number().nonnegative().optional(),
 });
 export type TestChange = z.infer<typeof testChangeSchema>;
 
 /**
- * What the project's tests said of a patch. `infrastructure` means that nothing was learned (no sandbox, no runner): it is neither a
- * pass nor a failure and never becomes a reward. `refused` means that there was nothing to prove, or the patch was not admissible.
+ * How a patch did on the project's tests. `infrastructure`: nothing was learned (no sandbox, no runner, a timeout before the patch). It is
+ * neither a pass nor a failure and never becomes a reward. `refused`: there was nothing to prove, or the patch may not be applied.
  */
 export const verdictSchema = z.object({
+  /** True only with the outcome `verified`. */
   verified: z.boolean(),
-  /** Share of failing tests mended times share of passing tests kept, 0 to 1. */
+  /** The fail-to-pass rate times the pass-to-pass rate, 0 to 1. */
   score: z.number().min(0).max(1),
   outcome: z.enum(['verified', 'failed', 'refused', 'infrastructure']),
   reason: z.string(),
   tests: z.array(testChangeSchema).readonly(),
-  /** What people should know beside the reason, a sentence each: tests left out, edits left out, a check that could not be made. */
+  /** Further facts, one sentence each: tests or edits that were left out, a check that could not be made. */
   notes: z.array(z.string()).readonly().default([]),
   command: z.string(),
   /** The runner whose report was read. */
   runner: z.string().optional(),
   sandboxed: z.boolean(),
   durationMs: z.number().nonnegative(),
-  /** A command line that would have let the tests run, where one is known: for people to copy. */
+  /** A command line that would make the tests run here, if known. */
   remedy: z.string().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;

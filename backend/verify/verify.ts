@@ -15,7 +15,7 @@ import { protectedReason } from './files/protected-paths.ts';
 import { SandboxUnavailableError } from './sandbox/sandbox.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
 import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
-import type { Verdict } from './judge/verdict.ts';
+import type { Verdict } from '../protocol/verdict.ts';
 import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 
 export type VerifyProgress =

@@ -9,7 +9,7 @@ import { Rollouts, TrainingBudgetError, type RolloutsOptions } from '../../backe
 import type { GradedTask, ProjectTask } from '../../backend/train/task.ts';
 import { wholeGrade, infrastructureGrade } from '../../backend/verify/graders/grader.ts';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
-import type { Verdict } from '../../backend/verify/judge/verdict.ts';
+import type { Verdict } from '../../backend/protocol/verdict.ts';
 import { AnswerCache } from '../../backend/workers/answer-cache.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { SandboxUnavailableError, type SandboxedCommand } from '../../backend/verify/sandbox/sandbox.ts';
-import type { Verdict } from '../../backend/verify/judge/verdict.ts';
+import type { Verdict } from '../../backend/protocol/verdict.ts';
 import type { Patch } from '../../backend/verify/patch/patch.ts';
 import { Verifier, type VerifyOptions } from '../../backend/verify/verify.ts';
 import { makeScratch, processesWith, trySandbox, PATIENTLY, type Scratch } from './setup.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { TestCommand } from '../../protocol/test-command.ts';
 import { projectTaskKindSchema } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
-import type { Verdict } from '../../verify/judge/verdict.ts';
+import type { Verdict } from '../../protocol/verdict.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import { draw } from '../draws.ts';
 import { commitName, findCandidates, type Candidate, type CandidateOptions } from './candidates.ts';

@@ -1,4 +1,4 @@
-import type { TestChange, Verdict } from '../judge/verdict.ts';
+import type { TestChange, Verdict } from '../../protocol/verdict.ts';
 
 /**
  * What a grader says of an answer, in the words of a verdict. `infrastructure`: the machine or the task failed, so nothing was

@@ -1,6 +1,6 @@
 import { counted } from '../../common/counted.ts';
 import { ID_SEPARATOR, type TestReport, type TestResult } from '../runners/test-report.ts';
-import type { TestChange, TestStatus, Verdict } from './verdict.ts';
+import type { TestChange, TestStatus, Verdict } from '../../protocol/verdict.ts';
 
 export type Judgement = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
 

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import type { TestRunsParts } from '../../../backend/verify/judge/test-runs.ts';
-import type { Verdict } from '../../../backend/verify/judge/verdict.ts';
+import type { Verdict } from '../../../backend/protocol/verdict.ts';
 import { Verifier } from '../../../backend/verify/verify.ts';
 import type { Files } from '../runners/setup.ts';
 import { makeScratch, type Scratch } from '../setup.ts';

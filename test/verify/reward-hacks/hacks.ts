@@ -7,7 +7,7 @@ import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import type { FileEdit, Patch } from '../../../backend/verify/patch/patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import { unifiedDiff } from '../../../backend/verify/patch/unified-diff.ts';
-import type { Verdict } from '../../../backend/verify/judge/verdict.ts';
+import type { Verdict } from '../../../backend/protocol/verdict.ts';
 import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import { makeScratch, type Scratch } from '../setup.ts';
 

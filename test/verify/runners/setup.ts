@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { parsePatch } from '../../../backend/verify/patch/parse-patch.ts';
 import { Sandbox } from '../../../backend/verify/sandbox/sandbox.ts';
 import type { TestReport } from '../../../backend/verify/runners/test-report.ts';
-import type { Verdict } from '../../../backend/verify/judge/verdict.ts';
+import type { Verdict } from '../../../backend/protocol/verdict.ts';
 import { Verifier, type VerifyOptions } from '../../../backend/verify/verify.ts';
 import type { Scratch } from '../setup.ts';
 

@@ -1,4 +1,4 @@
-import type { TestChange } from '../../judge/verdict.ts';
+import type { TestChange } from '../../../protocol/verdict.ts';
 import { answerCode, type CodeLanguage } from '../answer-code.ts';
 import {
   GraderInfrastructureError,

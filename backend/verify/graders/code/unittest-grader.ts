@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { TestChange, TestStatus } from '../../judge/verdict.ts';
+import type { TestChange, TestStatus } from '../../../protocol/verdict.ts';
 import { answerCode } from '../answer-code.ts';
 import {
   GraderInfrastructureError,
