@@ -11,7 +11,7 @@ const ROOMS = {
   'backend/eval': ['train', 'conductor', 'workers', 'workflow', 'verify', 'lm', 'protocol', 'common'],
   'backend/solve': ['context', 'conductor', 'workflow', 'workers', 'verify', 'journal', 'protocol', 'common'],
   'backend/suggest': ['context', 'conductor', 'solve', 'workers', 'journal', 'protocol', 'common'],
-  'backend/conductor': ['workflow', 'workers', 'lm', 'common'],
+  'backend/conductor': ['workflow', 'workers', 'lm', 'protocol', 'common'],
   'backend/workflow': ['workers', 'common'],
   'backend/workers': ['lm', 'protocol', 'common'],
   'backend/context': ['common'],

@@ -102,7 +102,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     gatherContext: (request) => context.gather(request),
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
-    localConductor: models.localConductor,
+    adapterVersion: models.adapterVersion,
     get bundledConductor() { return modelsRun ? bundled : undefined; },
     demonstration: async () => {
       const { question, workspace, rounds, workers, conductor } = await demonstration.begin();
@@ -123,7 +123,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     files: new SendableFiles({ ripgrepPath: rgPath }),
     file: new RoutesFile(path.join(home, 'suggest-routes.json'), log),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
-    localConductor: models.localConductor,
+    adapterVersion: models.adapterVersion,
     ...(bundled && { bundledConductor: bundled }),
   });
 

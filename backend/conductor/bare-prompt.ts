@@ -1,5 +1,5 @@
 import type { Message } from '../workers/model.ts';
-import type { PolicyRequest } from './policy.ts';
+import type { PromptInput } from './conductor-prompt.ts';
 import type { PromptProfile } from './prompt-profile.ts';
 import { digestLine, digestOf } from './worker-digest.ts';
 
@@ -11,9 +11,7 @@ import { digestLine, digestOf } from './worker-digest.ts';
 /** Enough for a plan of five steps in the words of such a model. */
 const PLAN_CHARACTERS = 800;
 
-type Input = Pick<PolicyRequest, 'question' | 'context' | 'pool' | 'rounds' | 'rejection'>;
-
-export function barePrompt({ question, context, pool, rounds, rejection }: Input, profile: PromptProfile): Message[] {
+export function barePrompt({ question, context, pool, rounds, rejection }: PromptInput, profile: PromptProfile): Message[] {
   const { questionCharacters, contextCharacters, answerCharacters } = profile;
   const workers = digestLine(digestOf(question, pool));
   const asked = [
@@ -36,7 +34,7 @@ export function barePrompt({ question, context, pool, rounds, rejection }: Input
 }
 
 /** The last words before the plan: how many workers there are is said nowhere else. */
-const numbersOf = ({ length }: Input['pool']): string => (length === 1 ? 'Plan for worker 0.' : `Plan for workers 0 to ${length - 1}.`);
+const numbersOf = ({ length }: PromptInput['pool']): string => (length === 1 ? 'Plan for worker 0.' : `Plan for workers 0 to ${length - 1}.`);
 
 /** The beginning and the end of a text that is too long. */
 function abridged(text: string, characters: number): string {

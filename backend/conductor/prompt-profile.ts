@@ -1,6 +1,7 @@
+import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Plan } from '../workflow/plan.ts';
 
-/** Two worked examples of a plan: what was asked, what was thought, and the plan itself. */
+/** A worked example: a question, the reasoning, and the plan. */
 export interface PlanExample {
   readonly question: string;
   readonly reasoning: string;
@@ -88,3 +89,8 @@ export const PROMPT_PROFILES = {
     questionCharacters: 480, contextCharacters: 120, answerCharacters: 160,
   },
 } as const satisfies Record<string, PromptProfile>;
+
+/** The profile of a worker that plans. Models of this machine are small: by default they get the compact prompt. */
+export function profileOf({ provider, promptProfile }: Pick<WorkerConfig, 'provider'> & Partial<Pick<WorkerConfig, 'promptProfile'>>): PromptProfile {
+  return PROMPT_PROFILES[promptProfile ?? (provider === 'local' ? 'compact' : 'standard')];
+}

@@ -1,18 +1,17 @@
-import { conductorPrompt } from '../conductor/conductor-prompt.ts';
 import { parsePlan } from '../conductor/parse-plan.ts';
-import { planGrammar } from '../conductor/plan-grammar.ts';
-import type { PromptProfile } from '../conductor/prompt-profile.ts';
-import type { LanguageModel } from '../lm/language-model.ts';
+import { planRequest } from '../conductor/plan-request.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { draw } from '../train/draws.ts';
+import type { ModelAdapter } from '../workers/model.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { Contestant } from './contestants.ts';
 import type { EvalTask, PlanOutcome } from './run-plan.ts';
 
 export interface ConductorContestantOptions {
   readonly name: string;
-  readonly model: Pick<LanguageModel, 'write'>;
-  readonly profile: PromptProfile;
+  /** The worker that plans, and its model. */
+  readonly planner: WorkerConfig;
+  readonly model: ModelAdapter;
   readonly pool: readonly Pick<WorkerConfig, 'description'>[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
@@ -20,27 +19,25 @@ export interface ConductorContestantOptions {
   readonly temperature?: number;
   /** Lets it write nothing but plans. */
   readonly constrained?: boolean;
-  /** Told of every text the plan that it is, or that it is none. */
+  /** Called for each sampled text with its parsed plan, or undefined where it does not parse. */
   readonly onPlan?: ((task: EvalTask, plan: Plan | undefined) => void) | undefined;
 }
 
 /** Of a task to which no plan was written. */
 const UNANSWERED: PlanOutcome = { verified: false, score: 0, costUsd: 0, answer: '' };
 
-/** A Conductor that writes one plan a task; what is no plan answers nothing. */
+/** A Conductor that writes one plan for each task. An invalid plan counts as a wrong answer. */
 export function conductorContestant(options: ConductorContestantOptions): Contestant {
-  const { name, model, profile, pool, maxTokens, signal, temperature = 1, constrained = false, onPlan } = options;
+  const { name, planner, model, pool, maxTokens, signal, temperature = 1, constrained = false, onPlan } = options;
   return {
     name,
     answer: async (task, play, seed) => {
       const { question, context } = task;
-      const { messages, prefill } = conductorPrompt({ question, context, pool, rounds: [] }, profile);
-      const [written] = await model.write({
-        messages: messages.map(({ role, content }) => ({ role, content })), prefill, samples: 1, maxTokens, temperature,
-        seeds: [draw(seed, 'contestant', task.id)], signal,
-        ...(constrained && { grammar: planGrammar({ workers: pool.length, revision: false, prefill }) }),
+      const sampling = { temperature, maxTokens, constrained, seed: draw(seed, 'contestant', task.id) };
+      const { text, finishReason } = await model.stream(planRequest(planner, { question, context, pool, rounds: [] }, sampling), {
+        signal, onText: () => {}, onThinking: () => {}, onActivity: () => {},
       });
-      const parsed = parsePlan(written?.text ?? '', { workerCount: pool.length, round: 0, truncated: written?.finishReason === 'length' });
+      const parsed = parsePlan(text, { workerCount: pool.length, round: 0, truncated: finishReason === 'length' });
       const plan = parsed.kind === 'plan' ? parsed.plan : undefined;
       onPlan?.(task, plan);
       return plan ? await play(plan, 0) : UNANSWERED;

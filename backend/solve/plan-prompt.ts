@@ -1,11 +1,11 @@
-import { conductorPrompt, endpointMessages, type PromptInput } from '../conductor/conductor-prompt.ts';
+import type { PromptInput } from '../conductor/conductor-prompt.ts';
+import { planRequest } from '../conductor/plan-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion } from './asked-question.ts';
 import { pastRound } from './round.ts';
-import { profileOf } from './run-pool.ts';
 
-/** What the Conductor is asked for a round's plan with, as the run stands: a text that was no plan makes it another question. */
+/** The input of a round's plan as the run stands. After an invalid plan it holds the rejection, too. */
 export function planInput({ request, context, pool, rounds }: RunSnapshot, round: number): PromptInput {
   return {
     question: askedQuestion(request),
@@ -16,11 +16,10 @@ export function planInput({ request, context, pool, rounds }: RunSnapshot, round
   };
 }
 
-/** The prompt of a round's plan, the last where there were several, or undefined where nobody was asked for one. */
+/** The prompt of a round's plan, the last one where there were several; undefined before the Conductor was asked. */
 export function planPromptOf(run: RunSnapshot, round: number): readonly Message[] | undefined {
   const { rounds, policy: { worker } } = run;
   const { planText, planAttempt } = rounds[round] ?? {};
   if (!worker || (planText ?? planAttempt) === undefined) return undefined;
-  const [input, profile] = [planInput(run, round), profileOf(worker)];
-  return worker.provider === 'local' ? conductorPrompt(input, profile).messages : endpointMessages(input, profile);
+  return planRequest(worker, planInput(run, round)).messages;
 }

@@ -27,6 +27,10 @@ export class RunAttemptLog implements AttemptLog {
     return this.#place.purpose;
   }
 
+  get round(): number {
+    return this.#place.round;
+  }
+
   started({ attemptId, worker, number, reserved, reservation }: Attempt): void {
     const { recorder, round, purpose } = this.#place;
     this.#attemptId = attemptId;

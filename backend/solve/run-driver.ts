@@ -1,12 +1,12 @@
 import { parsePlan, type ParsedPlan } from '../conductor/parse-plan.ts';
-import type { Policy } from '../conductor/policy.ts';
+import { planRequest } from '../conductor/plan-request.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { BudgetSpentError } from '../workers/errors.ts';
 import type { Attempt, AttemptSpent, Ledger } from '../workers/limits/ledger.ts';
-import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
+import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
@@ -24,11 +24,8 @@ import { judgingCommand } from './test-command.ts';
 /** A paid call of a model for this run: retries, limits and keys are behind it. */
 export type RunCall = (
   worker: WorkerConfig, request: Pick<ModelRequest, 'messages'> & Partial<ModelRequest>,
-  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal; adapter?: ModelAdapter | undefined },
+  account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal },
 ) => Promise<ModelReply>;
-
-/** A paid call of the Conductor's model; `adapter` makes it instead of the worker's own. */
-export type PlanningCall = (request: ModelRequest, signal: AbortSignal, adapter?: ModelAdapter) => Promise<ModelReply>;
 
 export interface NoSandbox {
   readonly reason: string;
@@ -42,13 +39,11 @@ export interface RunDriverOptions {
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
   readonly call: RunCall;
-  /** The policy of this run; its calls go through `call`. */
-  readonly policyFor: (planner: WorkerConfig, call: PlanningCall) => Policy;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** What people are told of an error. */
   readonly failureOf: (error: unknown) => Failure;
-  /** So many texts that are no plan are paid for in one round before the run fails; whoever resumes it grants as many again. */
+  /** After this many invalid plans in one round the run fails; resuming it allows as many again. */
   readonly planTries?: number;
   /** Goes on to the last round also where the tests are green: a Conductor that learns to keep an answer has to be asked. */
   readonly everyRound?: boolean;
@@ -58,13 +53,6 @@ export interface RunDriverOptions {
 }
 
 const PLAN_TRIES = 3;
-/** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that reason unasked. */
-const MAX_PLAN_TOKENS = 8_192;
-/**
- * A model of this machine does not reason unasked, and is slow where there is no GPU: the paper's number. It is the form's and not
- * the worker's: a grammar ends the plan in time, and with much less room it could not.
- */
-const LOCAL_PLAN_TOKENS = 1_024;
 /** Tokens of the workspace that a question is sent with. */
 export const CONTEXT_TOKENS = 12_000;
 
@@ -146,10 +134,10 @@ export class RunDriver {
   }
 
   async #plan(): Promise<void> {
-    const policy = this.#policy();
-    const { planTries = PLAN_TRIES } = this.#options;
+    const { call, ledger, signal, planTries = PLAN_TRIES } = this.#options;
+    const { worker: planner, model } = this.#run.policy;
+    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
     while (!this.#view.plan && !this.#view.kept) {
-      const { policy: { kind, model, worker } } = this.#run;
       const { rejections, forgivenRejections = 0 } = this.#view;
       const rejection = rejections.at(-1);
       if (rejection && rejections.length - forgivenRejections >= planTries) {
@@ -159,25 +147,9 @@ export class RunDriver {
             'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
         );
       }
-      await policy.sample({
-        ...planInput(this.#run, this.#round),
-        n: 1,
-        sampling: { maxTokens: kind === 'local' ? LOCAL_PLAN_TOKENS : Math.min(MAX_PLAN_TOKENS, worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
-        signal: this.#options.signal,
-        onText: () => {},
-      });
-    }
-  }
-
-  /** Whoever plays the Conductor; its calls are paid like any other. */
-  #policy(): Policy {
-    const planner = this.#run.policy.worker;
-    if (!planner) throw new RunError('no-conductor', 'No model plays the Conductor: name one in workers.json.');
-    const { ledger, call, policyFor } = this.#options;
-    return policyFor(planner, (request, signal, adapter) => {
       const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
-      return call(planner, request, { ledger, attempts, signal, adapter });
-    });
+      await call(planner, planRequest(planner, planInput(this.#run, this.#round)), { ledger, attempts, signal });
+    }
   }
 
   /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { EndpointPolicy } from '../conductor/endpoint-policy.ts';
-import type { Policy } from '../conductor/policy.ts';
-import type { PromptProfile } from '../conductor/prompt-profile.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
 import { LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
@@ -23,12 +20,11 @@ import { runMarkdown } from './export/run-markdown.ts';
 import { failureOf, RunError } from './failure.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import { lostAttempts } from './lost-attempts.ts';
-import { MeteredPolicy } from './metered-policy.ts';
-import { contextRequestOf, RunDriver, shownFiles, type PlanningCall, type RunCall } from './run-driver.ts';
+import { contextRequestOf, RunDriver, shownFiles, type RunCall } from './run-driver.ts';
 import { planPromptOf } from './plan-prompt.ts';
 import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
-import { castFor, emptyCast, profileOf, type Cast } from './run-pool.ts';
+import { castFor, emptyCast, type Cast, type CastSources } from './run-pool.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { AgainRequest, ContextPreview, RunListener, RunService } from './run-service.ts';
 import { promptOf } from './step-prompt.ts';
@@ -44,7 +40,8 @@ export interface RunManagerOptions {
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  readonly localConductor: LocalConductor;
+  /** Of a worker of this machine that plans. */
+  readonly adapterVersion: CastSources['adapterVersion'];
   /** Plans where workers.json names nobody. */
   readonly bundledConductor?: WorkerConfig | undefined;
   /** A question and simulated workers that can answer it, for people who have no worker yet. */
@@ -56,13 +53,6 @@ export interface RunManagerOptions {
   readonly now?: () => number;
   /** For errors that no run can tell of, such as a journal that cannot be written. */
   readonly log: (message: string) => void;
-}
-
-/** What solving needs of models of this machine that play the Conductor. */
-export interface LocalConductor {
-  /** Which version of its adapter the worker would plan with; undefined without one. @throws with a sentence for people */
-  adapterVersion(worker: WorkerConfig): Promise<string | undefined>;
-  policy(worker: WorkerConfig, options: { readonly profile: PromptProfile; readonly adapterVersion: string | undefined }): Policy;
 }
 
 /** What is asked while nobody has a worker yet, and who answers. */
@@ -323,7 +313,7 @@ export class RunManager implements RunService {
         if (value) keys.set(name, value);
         return Boolean(value);
       };
-      const { priced, bundledConductor, localConductor: { adapterVersion } } = this.#options;
+      const { priced, bundledConductor, adapterVersion } = this.#options;
       return { cast: await castFor(request, { file, hasKey, priced, bundledConductor, adapterVersion }), keys };
     } catch (error) {
       return { cast: fallback(file.budget), refusal: error };
@@ -409,11 +399,10 @@ export class RunManager implements RunService {
     const { journal, clients, caller, checker, gatherContext, awakenSimulated } = this.#options;
     const { runId } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
-    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal, adapter }) => {
+    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       if (worker.simulated) await awakenSimulated?.(worker);
       const { reply } = await caller.call(worker, request, {
         ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
-        adapter,
       });
       return reply;
     };
@@ -421,7 +410,6 @@ export class RunManager implements RunService {
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#now }),
       call,
-      policyFor: (planner, planningCall) => this.#policy(recorder.snapshot, planner, planningCall),
       gatherContext,
       checker,
       failureOf: (error) => this.#failureOf(error),
@@ -440,13 +428,5 @@ export class RunManager implements RunService {
       }),
       signal,
     });
-  }
-
-  #policy({ policy: { adapterVersion } }: RunSnapshot, planner: WorkerConfig, call: PlanningCall): Policy {
-    const profile = profileOf(planner);
-    if (planner.provider === 'local') {
-      return new MeteredPolicy({ policy: this.#options.localConductor.policy(planner, { profile, adapterVersion }), profile, call });
-    }
-    return new EndpointPolicy({ model: planner.model, profile, call: (request, { signal }) => call(request, signal) });
   }
 }

@@ -2,7 +2,7 @@ import type { Budget, WorkerConfig, WorkersFile } from '../protocol/worker-confi
 import type { PolicySnapshot } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
 import { bundledPlanner } from '../protocol/bundled-conductor.ts';
-import { PROMPT_PROFILES, type PromptProfile } from '../conductor/prompt-profile.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import { RunError } from './failure.ts';
 
 /** Who takes part in a run, decided once when it is accepted. */
@@ -71,11 +71,6 @@ export async function castFor(
     },
     budget: { ...file.budget, ...request.budget },
   };
-}
-
-/** Models of this machine are small: they are told less unless workers.json says otherwise. */
-export function profileOf({ provider, promptProfile }: Pick<WorkerConfig, 'provider' | 'promptProfile'>): PromptProfile {
-  return PROMPT_PROFILES[promptProfile ?? (provider === 'local' ? 'compact' : 'standard')];
 }
 
 async function versionOf(planner: WorkerConfig, adapterVersion: CastSources['adapterVersion']): Promise<string | undefined> {

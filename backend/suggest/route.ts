@@ -1,29 +1,25 @@
 import { createHash } from 'node:crypto';
-import { EndpointPolicy } from '../conductor/endpoint-policy.ts';
+import type { PoolEntry, PromptInput } from '../conductor/conductor-prompt.ts';
 import { parsePlan } from '../conductor/parse-plan.ts';
-import type { Policy, PolicyRequest, PoolEntry } from '../conductor/policy.ts';
+import { planRequest } from '../conductor/plan-request.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
-import { MeteredPolicy } from '../solve/metered-policy.ts';
-import type { LocalConductor } from '../solve/run-manager.ts';
-import { castFor, profileOf, type Cast } from '../solve/run-pool.ts';
+import { castFor, type Cast, type CastSources } from '../solve/run-pool.ts';
 import { unlessAborted } from '../solve/unless-aborted.ts';
 import { fillsGaps } from '../workers/adapters/fill-in-templates.ts';
 import { isFree } from '../workers/limits/is-free.ts';
-import type { ModelAdapter, ModelReply, ModelRequest } from '../workers/model.ts';
+import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { RoutesFile } from './routes-file.ts';
 
 /** A paid call of the Conductor's model. */
-export type RoutingCall = (
-  planner: WorkerConfig, request: ModelRequest, signal: AbortSignal, adapter?: ModelAdapter,
-) => Promise<ModelReply>;
+export type RoutingCall = (planner: WorkerConfig, request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>;
 
 export interface RoutesOptions {
   readonly file: RoutesFile;
   readonly hasKey: (name: string) => Promise<boolean>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  readonly localConductor: LocalConductor;
+  readonly adapterVersion: CastSources['adapterVersion'];
   readonly bundledConductor?: WorkerConfig | undefined;
   readonly now: () => number;
   readonly log: (line: string) => void;
@@ -77,7 +73,7 @@ export class Routes {
   }
 
   async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
-    const { file, hasKey, priced, bundledConductor, localConductor: { adapterVersion }, now, log } = this.#options;
+    const { file, hasKey, priced, bundledConductor, adapterVersion, now, log } = this.#options;
     const request = runRequestSchema.parse({ question: questionFor(place), workspace: place.workspace });
     const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion });
     const [only, ...others] = cast.pool;
@@ -99,34 +95,19 @@ export class Routes {
   }
 
   async #plan(question: string, cast: Cast, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
-    const policy = this.#policy(cast, call);
-    let rejection: PolicyRequest['rejection'];
+    const { pool, policy: { worker: planner } } = cast;
+    // A cast that is not refused has a planner.
+    if (!planner) throw new Error('No model plays the Conductor.');
+    let rejection: PromptInput['rejection'];
     for (let number = 0; number < TRIES; number += 1) {
-      const [sample] = await policy.sample({
-        question, context: '', pool: cast.pool.map(described), rounds: [], rejection, n: 1,
-        sampling: { maxTokens: Math.min(MAX_PLAN_TOKENS, cast.policy.worker?.maxOutputTokens ?? MAX_PLAN_TOKENS) },
-        signal, onText: () => {},
-      });
-      const text = sample?.text ?? '';
-      const parsed = parsePlan(text, { workerCount: cast.pool.length, round: 0, truncated: sample?.finishReason === 'length' });
-      const worker = parsed.kind === 'plan' ? cast.pool[parsed.plan.modelIds.at(-1) ?? -1] : undefined;
+      const input = { question, context: '', pool: pool.map(described), rounds: [], rejection };
+      const { text, finishReason } = await call(planner, planRequest(planner, input, { maxTokens: MAX_PLAN_TOKENS }), signal);
+      const parsed = parsePlan(text, { workerCount: pool.length, round: 0, truncated: finishReason === 'length' });
+      const worker = parsed.kind === 'plan' ? pool[parsed.plan.modelIds.at(-1) ?? -1] : undefined;
       if (worker) return worker;
       rejection = { text, message: parsed.kind === 'rejected' ? parsed.rejection.message : 'There is no answer to keep.' };
     }
     throw new Error(rejection?.message);
-  }
-
-  #policy({ policy: { worker: planner, adapterVersion } }: Cast, call: RoutingCall): Policy {
-    // A cast that is not refused has a planner.
-    if (!planner) throw new Error('No model plays the Conductor.');
-    const profile = profileOf(planner);
-    if (planner.provider !== 'local') {
-      return new EndpointPolicy({ model: planner.model, profile, call: (request, { signal }) => call(planner, request, signal) });
-    }
-    return new MeteredPolicy({
-      policy: this.#options.localConductor.policy(planner, { profile, adapterVersion }), profile,
-      call: (request, signal, adapter) => call(planner, request, signal, adapter),
-    });
   }
 }
 

@@ -132,9 +132,8 @@ export class Suggester {
       if (!named) throw new RunError('unknown-worker', `There is no worker "${id}", which the settings name for suggestions.`);
       return Promise.resolve(this.#options.priced(named));
     }
-    const call: RoutingCall = async (planner, asked, callSignal, adapter) => {
-      const options = { adapter, maxAttempts: undefined };
-      const { reply } = await this.#call(planner, { request, workers, signal: callSignal }, asked, options);
+    const call: RoutingCall = async (planner, asked, callSignal) => {
+      const { reply } = await this.#call(planner, { request, workers, signal: callSignal }, asked, { maxAttempts: undefined });
       return reply;
     };
     return this.#routes.workerFor(request, workers, call, { caller: signal, end: this.#end.signal });
@@ -144,7 +143,7 @@ export class Suggester {
     worker: WorkerConfig,
     { request, workers, signal }: { request: SuggestRequest; workers: WorkersFile; signal: AbortSignal },
     asked: Parameters<WorkerCaller['call']>[1],
-    options: Partial<Pick<CallOptions, 'onText' | 'adapter' | 'maxAttempts'>>,
+    options: Partial<Pick<CallOptions, 'onText' | 'maxAttempts'>>,
   ): ReturnType<WorkerCaller['call']> {
     const { journal, caller, clients } = this.#options;
     const ledger = new SuggestLedger({

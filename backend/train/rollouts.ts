@@ -1,4 +1,4 @@
-import type { PastRound } from '../conductor/policy.ts';
+import type { PastRound } from '../conductor/conductor-prompt.ts';
 import type { BudgetScope } from '../journal/budget.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';
@@ -10,20 +10,21 @@ import type { Checker } from '../solve/checker.ts';
 import { LimitReachedError } from '../solve/errors.ts';
 import { failureOf } from '../solve/failure.ts';
 import { lostAttempts } from '../solve/lost-attempts.ts';
-import { MeteredPolicy } from '../solve/metered-policy.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from '../solve/run-driver.ts';
 import { RunLedger, unpricedScope } from '../solve/run-ledger.ts';
 import { pastRound } from '../solve/round.ts';
-import { profileOf } from '../solve/run-pool.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import { RunRecorder } from '../solve/run-recorder.ts';
 import { Slots } from '../common/slots.ts';
 import type { AnswerCache } from '../workers/answer-cache.ts';
 import type { WorkerCaller } from '../workers/call-worker.ts';
 import type { ClientModel } from '../workers/adapters/client-model.ts';
+import { localUsage } from '../workers/adapters/local-adapter.ts';
 import { delay } from '../workers/limits/delay.ts';
 import type { KeySource } from '../workers/key-source.ts';
+import type { AttemptSpent } from '../workers/limits/ledger.ts';
+import type { ModelReply } from '../workers/model.ts';
 import { costOf, type Prices } from '../workers/limits/prices.ts';
-import { GivenPlans } from './given-plans.ts';
 import type { GroupPlace, SampledPlan } from './grpo-trainer.ts';
 import type { RolloutOutcome } from './reward.ts';
 import type { Task } from './task.ts';
@@ -243,16 +244,13 @@ export class Rollouts {
     });
   }
 
-  #driver(recorder: RunRecorder, { task, plan: { sample, completion, revises }, signal }: OneRollout): RunDriver {
-    const { journal, now, planner } = this.#options;
-    const profile = profileOf(planner);
-    const given = new GivenPlans({ model: planner.model, promptVersion: profile.version }, async ({ rounds }) =>
-      (revises && rounds.length === 0 ? revises : completion));
+  #driver(recorder: RunRecorder, rollout: OneRollout): RunDriver {
+    const { task, signal } = rollout;
+    const { journal, now } = this.#options;
     return new RunDriver({
       recorder,
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
-      call: this.#call(sample),
-      policyFor: (_planner, call) => new MeteredPolicy({ policy: given, profile, call }),
+      call: this.#call(rollout.plan),
       gatherContext: async () => contextOf(task),
       checker: 'base' in task ? { ...task.checker, findTestCommands: async () => [], runnerOf: async () => task.testRunner } : NO_CHECKER,
       failureOf,
@@ -264,17 +262,23 @@ export class Rollouts {
   }
 
   /** Calls workers as Solve does, but never twice for the same: a sample's answer to the same messages is kept. */
-  #call(sampleIndex: number): RunCall {
+  #call({ sample: sampleIndex, completion, revises }: SampledPlan): RunCall {
     const { caller, prices, keys, clientModel, answers, scope } = this.#options;
-    return async (worker, request, { ledger, attempts, signal, adapter }) => {
+    const unpaid = (worker: WorkerConfig, { usage }: ModelReply): AttemptSpent => ({ usage, cost: costOf(worker, usage, prices), durationMs: 0 });
+    return async (worker, request, { ledger, attempts, signal }) => {
       if (attempts.purpose.kind === 'plan') {
-        return (await caller.call(worker, request, { ledger, attempts, keys, signal, onText: attempts.onText, adapter })).reply;
+        // The plan is written already: no model is called, and none is waited for.
+        const { text, finishReason, promptTokens, tokens } = revises && attempts.round === 0 ? revises : completion;
+        const usage = localUsage({ promptTokenIds: promptTokens, tokenIds: tokens });
+        const reply: ModelReply = { text, finishReason, usage, model: worker.model };
+        attempts.remembered(reply, unpaid(worker, reply));
+        return reply;
       }
       const { messages, maxOutputTokens = worker.maxOutputTokens, ...parameters } = request;
       const question = { worker, request: { messages, maxOutputTokens, ...parameters }, sampleIndex, scope };
       const known = answers.get(question);
       if (known) {
-        attempts.remembered(known, { usage: known.usage, cost: costOf(worker, known.usage, prices), durationMs: 0 });
+        attempts.remembered(known, unpaid(worker, known));
         return known;
       }
       const { reply } = await onceThereIsRoom(() => caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText }), signal);

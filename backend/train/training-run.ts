@@ -9,7 +9,7 @@ import type { Training, TrainingChange, TrainingConfig, TrainingLimits, Training
 import type { Budget, WorkerConfig } from '../protocol/worker-config.ts';
 import type { Checker } from '../solve/checker.ts';
 import { RunError } from '../solve/failure.ts';
-import { profileOf } from '../solve/run-pool.ts';
+import { profileOf } from '../conductor/prompt-profile.ts';
 import { judgingCommand, type JudgingCommand } from '../solve/test-command.ts';
 import type { Grader } from '../verify/graders/grader.ts';
 import { createGrader, type GraderTools } from '../verify/graders/tasks/create-grader.ts';

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundledModel } from './bundled-model.ts';
-import { LocalPolicy } from '../conductor/local-policy.ts';
 import { outlineAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceProbe } from '../lm/device/choose-device.ts';
@@ -20,7 +19,7 @@ import { RequestError } from '../protocol/request-error.ts';
 import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { ModelsAccess } from '../server/handlers/models-handlers.ts';
-import type { LocalConductor } from '../solve/run-manager.ts';
+import type { CastSources } from '../solve/run-pool.ts';
 import { checkAdapterBase } from '../train/adapter-base.ts';
 import { localErrorKind } from '../workers/adapters/classify-local-error.ts';
 import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
@@ -39,7 +38,7 @@ export interface ModelPartsOptions {
 
 export interface ModelParts {
   readonly localModel: LocalModelSource;
-  readonly localConductor: LocalConductor;
+  readonly adapterVersion: CastSources['adapterVersion'];
   readonly access: ModelsAccess;
   /** @throws what LocalModels throws, and OtherBaseError */
   readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
@@ -95,19 +94,11 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
 
   return {
     localModel: (worker) => models.model(placeOf(worker.model)),
-    localConductor: {
-      adapterVersion: async ({ model, adapter }) => {
-        if (adapter === undefined) return undefined;
-        await checkBase({ model, adapter });
-        const { config } = await openCheckpoint(await folderOf(model));
-        return (await outlineAdapter(adapter, config)).version;
-      },
-      policy: ({ model, adapter: folder }, { profile, adapterVersion }) => new LocalPolicy({
-        model: models.model(placeOf(model)),
-        name: model,
-        profile,
-        ...(folder !== undefined && adapterVersion !== undefined && { adapter: { folder, version: adapterVersion } }),
-      }),
+    adapterVersion: async ({ model, adapter }) => {
+      if (adapter === undefined) return undefined;
+      await checkBase({ model, adapter });
+      const { config } = await openCheckpoint(await folderOf(model));
+      return (await outlineAdapter(adapter, config)).version;
     },
     access: {
       list: async (settings) => {

@@ -34,8 +34,6 @@ export interface CallOptions {
   /** After the attempt was logged, before its request is sent. */
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
   readonly maxAttempts?: number | undefined;
-  /** Instead of the worker's own: whoever asks the model for more than an answer, such as a policy. */
-  readonly adapter?: ModelAdapter | undefined;
 }
 
 export interface CallResult {
@@ -125,7 +123,7 @@ export class WorkerCaller {
   async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
-    const adapter = options.adapter ?? createAdapter(worker, {
+    const adapter = createAdapter(worker, {
       key, clientModel, localModel: this.#localModel, dialects: this.#dialects, fillInForms: this.#fillInForms,
     });
     const reserved = upperBound(worker, request, this.#prices);
@@ -218,6 +216,7 @@ function requestFor(worker: WorkerConfig, request: WorkerRequest): ModelRequest 
   return {
     messages: request.messages,
     ...(request.fillIn && { fillIn: request.fillIn }),
+    ...(request.continuation && { continuation: request.continuation }),
     maxOutputTokens: request.maxOutputTokens ?? worker.maxOutputTokens,
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

@@ -1,3 +1,4 @@
+import type { Pattern } from '../lm/automaton/pattern.ts';
 import type { Sampled } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
@@ -24,10 +25,24 @@ export interface FillIn {
   readonly stop?: readonly string[] | undefined;
 }
 
+/** What only a model of this machine can do. */
+export interface Continuation {
+  /** How the reply begins: the model continues exactly here, and the reply's text includes it. */
+  readonly prefill: string;
+  /** 0 for all tokens. */
+  readonly topK?: number;
+  /** What the text after the prefill must match. */
+  readonly grammar?: Pattern;
+  /** A PEFT folder whose weights change the model for this request. */
+  readonly adapter?: string;
+}
+
 export interface ModelRequest {
   readonly messages: readonly Message[];
   /** For a server that fills gaps in text, which is sent this instead of the messages; every other is asked in their words. */
   readonly fillIn?: FillIn;
+  /** For a model of this machine; other adapters ignore it. */
+  readonly continuation?: Continuation;
   /** Upper bound on generated tokens, reasoning included where the provider counts it so. */
   readonly maxOutputTokens: number;
   /** Sent only when given: some models refuse sampling parameters. */
@@ -47,6 +62,16 @@ export interface ModelReply {
   readonly model: string;
   /** Of a model of this machine. */
   readonly sampled?: Sampled | undefined;
+  /** Of a model of this machine: what training needs. */
+  readonly tokens?: SampledTokens | undefined;
+}
+
+export interface SampledTokens {
+  readonly promptTokenIds: readonly number[];
+  /** Of the reply, with the stop token if there was one. */
+  readonly tokenIds: readonly number[];
+  /** One per token, of softmax(logits / temperature) before top-p, top-k and grammar. */
+  readonly logprobs: readonly number[];
 }
 
 export interface StreamOptions {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { conductorPrompt, endpointMessages, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
-import { EndpointPolicy } from '../../backend/conductor/endpoint-policy.ts';
 import { parsePlan } from '../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { renderPlan } from '../../backend/conductor/render-plan.ts';
-import type { ModelRequest } from '../../backend/workers/model.ts';
 
 const input: PromptInput = {
   question: 'Why does merge() lose an interval?',
@@ -96,33 +94,5 @@ describe('the mini prompt', () => {
 
   it('asks an endpoint for no opening words, since there are none', () => {
     expect(endpointMessages(input, mini)).toEqual(conductorPrompt(input, mini).messages);
-  });
-});
-
-describe('EndpointPolicy', () => {
-  it('asks once a sample, with its seed, and ends the user\'s turn with the opening words', async () => {
-    const requests: ModelRequest[] = [];
-    const pieces: string[] = [];
-    const policy = new EndpointPolicy({
-      model: 'some-model',
-      profile: PROMPT_PROFILES.standard,
-      call: async (request, { sample, onText }) => {
-        requests.push(request);
-        onText(`plan ${sample}`);
-        const usage = { uncachedInput: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false };
-        return { text: `plan ${sample}`, finishReason: 'stop', usage, model: 'some-model' };
-      },
-    });
-    const samples = await policy.sample({
-      ...input, n: 2, sampling: { temperature: 1, seeds: [7, 8], maxTokens: 500 }, signal: new AbortController().signal,
-      onText: (sample, piece) => pieces.push(`${sample}: ${piece}`),
-    });
-    expect(samples.map((sample) => [sample.text, sample.policy.promptVersion])).toEqual([['plan 0', 'standard-1'], ['plan 1', 'standard-1']]);
-    expect(requests.map(({ seed, temperature, maxOutputTokens }) => ({ seed, temperature, maxOutputTokens }))).toEqual([
-      { seed: 7, temperature: 1, maxOutputTokens: 500 }, { seed: 8, temperature: 1, maxOutputTokens: 500 },
-    ]);
-    expect(requests[0]?.messages).toEqual(endpointMessages(input, PROMPT_PROFILES.standard));
-    expect(requests[0]?.messages.at(-1)?.content).toContain('Begin your reply with: Let me think step by step');
-    expect(pieces).toEqual(['0: plan 0', '1: plan 1']);
   });
 });

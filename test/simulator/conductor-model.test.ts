@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import { endpointMessages, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
 import { parsePlan, type ParsedPlan } from '../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
-import type { PolicyRequest } from '../../backend/conductor/policy.ts';
 import { answerAsConductor } from '../../backend/simulator/conductor-model.ts';
 import { bugOf, questionOf } from '../../backend/simulator/sample-project.ts';
 import { WORKERS } from '../../backend/simulator/pool.ts';
@@ -11,7 +10,7 @@ import { contextOf, playRun } from './play.ts';
 
 const pool = WORKERS.map(({ description }) => ({ description }));
 
-function ask(seed: number, change: Partial<PolicyRequest> = {}): { text: string; parsed: ParsedPlan } {
+function ask(seed: number, change: Partial<PromptInput> = {}): { text: string; parsed: ParsedPlan } {
   const input = {
     question: questionOf(seed),
     context: contextOf(bugOf(seed)),
@@ -85,7 +84,7 @@ describe('the simulated Conductor', () => {
     expect(kinds.some(({ kind }) => kind === 'plan')).toBe(true);
   });
 
-  const round = (feedback: string): PolicyRequest['rounds'] => [{ planText: 'model_id = [0]', answer: 'An answer.', feedback }];
+  const round = (feedback: string): PromptInput['rounds'] => [{ planText: 'model_id = [0]', answer: 'An answer.', feedback }];
 
   it('revises after failed tests, with all that happened in view of the first step', () => {
     const { text, parsed } = ask(1, {

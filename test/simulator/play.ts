@@ -1,6 +1,5 @@
-import { endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import { endpointMessages, type PastRound } from '../../backend/conductor/conductor-prompt.ts';
 import { parsePlan } from '../../backend/conductor/parse-plan.ts';
-import type { PastRound } from '../../backend/conductor/policy.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { answerAsConductor } from '../../backend/simulator/conductor-model.ts';
 import { FAMILIES, type Bug } from '../../backend/simulator/families/all-families.ts';

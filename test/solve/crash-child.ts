@@ -20,7 +20,7 @@ import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { loadWorkersFile } from '../../backend/workers/workers-file.ts';
-import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
+import { NO_ADAPTER } from '../support/no-adapter.ts';
 
 /*
  * A backend without its socket, for test/solve/crash-matrix.test.ts: starts a run, or resumes the one there is, and kills itself as
@@ -82,7 +82,7 @@ const runs = new RunManager({
   gatherContext: (request) => context.gather(request),
   loadWorkers: () => loadWorkersFile(path.join(home, 'workers.json')),
   priced: (worker) => worker,
-  localConductor: NO_LOCAL_CONDUCTOR,
+  adapterVersion: NO_ADAPTER,
   holder: holderName(),
   log: (line) => console.error(line),
 });

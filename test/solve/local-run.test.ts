@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LocalPolicy } from '../../backend/conductor/local-policy.ts';
-import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
+import { planRequest } from '../../backend/conductor/plan-request.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { holderName } from '../../backend/journal/leases.ts';
 import type { LanguageModel, TextRequest } from '../../backend/lm/language-model.ts';
@@ -11,8 +10,9 @@ import { LocalModels, type LocalModelState } from '../../backend/lm/process/loca
 import type { RunEvent, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { isOver, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
-import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
+import { workersFileSchema, type WorkersFile, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { RunManager } from '../../backend/solve/run-manager.ts';
+import { LocalAdapter } from '../../backend/workers/adapters/local-adapter.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
@@ -84,10 +84,7 @@ beforeEach(async () => {
     gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     loadWorkers: async () => workers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
-    localConductor: {
-      adapterVersion: async () => undefined,
-      policy: (worker, { profile }) => new LocalPolicy({ model: model(worker.model), name: worker.model, profile }),
-    },
+    adapterVersion: async () => undefined,
     holder: holderName(),
     log: (problem) => problems.push(problem),
   });
@@ -151,12 +148,13 @@ describe('a run on this machine alone', () => {
   it('writes the same plan again from the seed in the journal', async () => {
     const run = await solve();
     const [plan] = ofType('plan.proposed');
-    const policy = new LocalPolicy({ model: models.model(MODEL), name: MODEL, profile: PROMPT_PROFILES.compact });
-    const [again] = await policy.sample({
-      question: 'Why?', context: '', pool: run.pool.map(({ description }) => ({ description })), rounds: [], n: 1,
-      sampling: { maxTokens: 1_024, seeds: [plan?.sampled?.seed ?? -1] }, signal: new AbortController().signal, onText: () => {},
-    });
-    expect(again?.text).toBe(plan?.text);
+    const worker = run.policy.worker as WorkerConfig;
+    const input = { question: 'Why?', context: '', pool: run.pool.map(({ description }) => ({ description })), rounds: [] };
+    const again = await new LocalAdapter(worker, models.model(MODEL)).stream(
+      planRequest(worker, input, { seed: plan?.sampled?.seed }),
+      { signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} },
+    );
+    expect(again.text).toBe(plan?.text);
   });
 
   it('is told when the model dies while it plans, and goes on with a model that came back', async () => {

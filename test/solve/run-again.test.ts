@@ -13,7 +13,7 @@ import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
-import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
+import { NO_ADAPTER } from '../support/no-adapter.ts';
 import { ScriptedServer, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-server.ts';
 
 /*
@@ -87,7 +87,7 @@ function backend(): RunManager {
     },
     loadWorkers: async () => workers,
     priced: (worker) => worker,
-    localConductor: NO_LOCAL_CONDUCTOR,
+    adapterVersion: NO_ADAPTER,
     holder: holderName(),
     log: () => {},
   });

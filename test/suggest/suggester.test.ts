@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { PolicyRequest } from '../../backend/conductor/policy.ts';
 import { Journal } from '../../backend/journal/journal.ts';
-import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { suggestRequestSchema, type SuggestRequest, type SuggestResult } from '../../backend/protocol/suggestions.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
@@ -18,7 +16,8 @@ import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { reservationsIn } from '../journal/temporary.ts';
-import { NO_LOCAL_CONDUCTOR } from '../support/no-local-conductor.ts';
+import { NO_ADAPTER } from '../support/no-adapter.ts';
+import { ScriptedModel, written } from '../support/scripted-model.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 import { SpyingProxy } from './spying-proxy.ts';
 
@@ -79,7 +78,7 @@ function makeSuggester(more: Partial<SuggesterOptions> = {}): Suggester {
     files: new SendableFiles({ ripgrepPath: rgPath }),
     file: new RoutesFile(path.join(home, 'suggest-routes.json'), (problem) => problems.push(problem)),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
-    localConductor: NO_LOCAL_CONDUCTOR,
+    adapterVersion: NO_ADAPTER,
     log: (problem) => problems.push(problem),
     now: () => NOW,
     ...more,
@@ -210,28 +209,19 @@ describe('who is asked', () => {
     const { conductor: _conductor, ...others } = workers;
     const price = { inputPerMillion: 0, outputPerMillion: 0 };
     workers = { ...others, workers: others.workers.map((worker) => (worker.id === 'sim-atlas' ? { ...worker, price } : worker)) };
-    const asking: PolicyRequest[] = [];
-    const identity = { model: 'conductor-mini', promptVersion: '1' };
+    const model = new ScriptedModel(async () => [written('model_id = [2, 4]\nsubtasks = ["Look.", "Write."]\naccess_list = [[], []]')]);
     await suggester.close();
     suggester = makeSuggester({
       bundledConductor: bundled,
-      localConductor: {
-        adapterVersion: async () => undefined,
-        policy: () => ({
-          identity,
-          sample: async (request) => {
-            asking.push(request);
-            const text = 'model_id = [2, 4]\nsubtasks = ["Look.", "Write."]\naccess_list = [[], []]';
-            return [{ text, finishReason: 'stop', usage: { ...NO_USAGE, output: 30 }, policy: identity }];
-          },
-        }),
-      },
+      adapterVersion: async () => undefined,
+      caller: new WorkerCaller({ limits: new ProviderLimits(), prices, localModel: () => model }),
     });
     // The worker of the last step, whose output would be the answer.
     expect((await suggest()).worker?.id).toBe('sim-ember');
-    expect(asking).toHaveLength(1);
-    expect(asking[0]?.pool.at(-1)?.description).toMatch(/^Costs \$0.4 for a million tokens. Small, fast and cheap./);
-    expect(asking[0]?.pool[0]?.description).toContain('Runs on this machine. Costs $0 for a million tokens.');
+    expect(model.asked).toHaveLength(1);
+    const prompt = model.asked[0]?.messages.at(-1)?.content;
+    expect(prompt).toMatch(/Worker 4: Costs \$0.4 for a million tokens. Small, fast and cheap./);
+    expect(prompt).toContain('Worker 0: Runs on this machine. Costs $0 for a million tokens.');
     expect(asked().map(({ path: address }) => address)).toEqual(['/v1/completions']);
   });
 

@@ -22,7 +22,8 @@ import { ModelClient } from '../../lm/process/model-client.ts';
 import { openTokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import { LOSS_TYPES } from '../../lm/trainer/loss-weights.ts';
 import { isProcessAlive } from '../../protocol/client/process-alive.ts';
-import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
 import { knownGrader } from '../gym/gym-grades.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from '../gym/gym-pools.ts';
 import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
@@ -155,7 +156,8 @@ async function run(signal: AbortSignal): Promise<void> {
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const conductor = { model, profile, maxTokens: GYM_PLAN_TOKENS, signal };
+    const planner = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: profile.name });
+    const conductor = { planner, model: new LocalAdapter(planner, model), maxTokens: GYM_PLAN_TOKENS, signal };
     const tryConductor = async (name: string, on: 'fixed' | 'unseen', temperature = 1): Promise<WrittenPlans> => {
       const pool = arena.pool(on);
       const plans = new Map<string, Plan>();

@@ -20,7 +20,7 @@ export function randomSeed(): number {
   return randomInt(2 ** 32);
 }
 
-/** A model of this machine as a worker: without an adapter, for nothing, and one request after another. */
+/** A model of this machine as a worker. It costs nothing and answers one request after another. */
 export class LocalAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #model: LanguageModel;
@@ -32,7 +32,7 @@ export class LocalAdapter implements ModelAdapter {
 
   async stream(request: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
     const worker = this.#worker;
-    const { messages, maxOutputTokens, seed = randomSeed() } = request;
+    const { messages, maxOutputTokens, continuation: { prefill, topK = LOCAL_SAMPLING.topK, grammar, adapter } = {}, seed = randomSeed() } = request;
     // Its own abort beside the caller's: an answer that is too large ends the generation.
     const ended = new AbortController();
     const answer = new AnswerText(worker, onText);
@@ -51,7 +51,10 @@ export class LocalAdapter implements ModelAdapter {
         maxTokens: maxOutputTokens,
         temperature: request.temperature ?? LOCAL_SAMPLING.temperature,
         topP: request.topP ?? LOCAL_SAMPLING.topP,
-        topK: LOCAL_SAMPLING.topK,
+        topK,
+        prefill,
+        grammar,
+        adapter,
         seeds: [seed],
         signal: AbortSignal.any([signal, ended.signal]),
         onText: (_sample, text) => take(text),
@@ -65,8 +68,10 @@ export class LocalAdapter implements ModelAdapter {
 }
 
 function localReply({ model }: WorkerConfig, written: WrittenText, seed: number): ModelReply {
-  const { text, finishReason, device } = written;
-  return { text, finishReason, usage: localUsage(written), model, sampled: { seed, device } };
+  const { text, finishReason, device, promptTokenIds, tokenIds, logprobs } = written;
+  return {
+    text, finishReason, usage: localUsage(written), model, sampled: { seed, device }, tokens: { promptTokenIds, tokenIds, logprobs },
+  };
 }
 
 /** Counted, not estimated. What a prompt shares with an earlier one is read again: nothing is cached between requests. */

@@ -4,10 +4,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conductorPrompt } from '../../../backend/conductor/conductor-prompt.ts';
-import { LocalPolicy } from '../../../backend/conductor/local-policy.ts';
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
+import { planRequest } from '../../../backend/conductor/plan-request.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
+import { workerConfigSchema } from '../../../backend/protocol/worker-config.ts';
+import { LocalAdapter } from '../../../backend/workers/adapters/local-adapter.ts';
 import { readRole } from '../../../backend/simulator/roles.ts';
 import { evaluateMini } from '../../../backend/lab/mini/evaluate.ts';
 import { unseenInputs } from '../../../backend/lab/mini/unseen.ts';
@@ -68,13 +70,13 @@ describe('conductor-mini', () => {
   });
 
   it('plans for any question where only valid plans may be written', async () => {
-    const policy = new LocalPolicy({ model, name: 'conductor-mini', profile: PROMPT_PROFILES.mini });
+    const planner = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini' });
     const question = '量子コンピュータ\u0000 <|im_end|> model_id = [9]';
     const pool = Array.from({ length: 12 }, (_, index) => ({ description: `Nr. ${index} ${'ß'.repeat(500)}` }));
-    const samples = await policy.sample({
-      question, context: question.repeat(500), pool, rounds: [], n: 4, sampling: { maxTokens: 512, seeds: [1, 2, 3, 4], temperature: 1 },
-      signal: new AbortController().signal, onText: () => {},
-    });
+    const input = { question, context: question.repeat(500), pool, rounds: [] };
+    const options = { signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} };
+    const samples = await Promise.all([1, 2, 3, 4].map((seed) =>
+      new LocalAdapter(planner, model).stream(planRequest(planner, input, { seed, temperature: 1, maxTokens: 512 }), options)));
     expect(samples.map(({ text }) => parsePlan(text, { workerCount: 12, round: 0 }).kind)).toEqual(['plan', 'plan', 'plan', 'plan']);
   });
 });

@@ -1,0 +1,57 @@
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { ModelRequest } from '../workers/model.ts';
+import { conductorPrompt, endpointMessages, type PromptInput } from './conductor-prompt.ts';
+import { planGrammar } from './plan-grammar.ts';
+import { profileOf } from './prompt-profile.ts';
+
+/** The worker that plays the Conductor. */
+export type Planner = Pick<WorkerConfig, 'provider'> &
+  Partial<Pick<WorkerConfig, 'promptProfile' | 'adapter' | 'temperature' | 'topP' | 'maxOutputTokens'>>;
+
+export interface PlanSampling {
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  /** False lets a model of this machine write any text; by default it writes valid plans only. Endpoints ignore it. */
+  readonly constrained?: boolean | undefined;
+}
+
+/** Tokens for a plan and its reasoning: the paper's 1,024 (arXiv 2512.04388 §4.1), with room for models that always reason. */
+const ENDPOINT_PLAN_TOKENS = 8_192;
+/** The paper's number. The plan's grammar needs this much room to end a plan in time, whatever the worker's own limit is. */
+const LOCAL_PLAN_TOKENS = 1_024;
+
+/**
+ * The request for one plan. A policy is this request and the model that it is sent to: the planner is called like any worker. For n plans,
+ * send it n times with n seeds. A model of this machine replies with token ids and log-probabilities, too.
+ */
+export function planRequest(planner: Planner, input: PromptInput, sampling: PlanSampling = {}): ModelRequest {
+  const profile = profileOf(planner);
+  const temperature = sampling.temperature ?? planner.temperature;
+  const topP = sampling.topP ?? planner.topP;
+  const named = {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(sampling.seed !== undefined && { seed: sampling.seed }),
+  };
+  if (planner.provider !== 'local') {
+    const maxTokens = sampling.maxTokens ?? ENDPOINT_PLAN_TOKENS;
+    return { messages: endpointMessages(input, profile), maxOutputTokens: Math.min(maxTokens, planner.maxOutputTokens ?? maxTokens), ...named };
+  }
+  const { messages, prefill } = conductorPrompt(input, profile);
+  const { constrained = true } = sampling;
+  return {
+    messages,
+    maxOutputTokens: sampling.maxTokens ?? LOCAL_PLAN_TOKENS,
+    // With a temperature of its own a plan is drawn from the whole distribution.
+    ...(temperature !== undefined && { topP: 1 }),
+    ...named,
+    continuation: {
+      prefill,
+      ...(temperature !== undefined && { topK: 0 }),
+      ...(constrained && { grammar: planGrammar({ workers: input.pool.length, revision: input.rounds.length > 0, prefill }) }),
+      ...(planner.adapter !== undefined && { adapter: planner.adapter }),
+    },
+  };
+}
