@@ -1,5 +1,5 @@
 import type { Message } from '../workers/model.ts';
-import type { PromptInput } from './conductor-prompt.ts';
+import type { PromptInput } from './prompt-input.ts';
 import type { PromptProfile } from './prompt-profile.ts';
 import { digestLine, digestOf } from './worker-digest.ts';
 

@@ -1,6 +1,7 @@
 import type { Message } from '../workers/model.ts';
 import { MAX_STEPS } from '../workflow/plan.ts';
 import { barePrompt } from './bare-prompt.ts';
+import type { PastRound, PoolEntry, PromptInput } from './prompt-input.ts';
 import type { PlanExample, PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
 
@@ -8,29 +9,6 @@ import { renderPlan } from './render-plan.ts';
  * The Conductor's prompt, in the shape of the paper's (arXiv 2512.04388 Fig. 13 and 14) and in words of our own: the three lists are
  * defined, examples come from other domains, workers are ordinals, and a later round shows what came of the one before.
  */
-
-/** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
-export interface PoolEntry {
-  readonly description?: string | undefined;
-}
-
-/** What happened in an earlier round, for the Conductor to revise. */
-export interface PastRound {
-  /** The Conductor's own text of that round. */
-  readonly planText: string;
-  readonly answer: string;
-  /** What the project's tests said, or why they said nothing. */
-  readonly feedback: string;
-}
-
-export interface PromptInput {
-  readonly question: string;
-  readonly context: string;
-  readonly pool: readonly PoolEntry[];
-  readonly rounds: readonly PastRound[];
-  /** Why an earlier text of the same round was not a valid plan; absent at the first try. */
-  readonly rejection?: { readonly text: string; readonly message: string } | undefined;
-}
 
 const SYSTEM =
   'You conduct a team of language models. You do not answer the question yourself: you think about how the team can answer it best and ' +

@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ModelRequest } from '../workers/model.ts';
-import { conductorPrompt, endpointMessages, type PromptInput } from './conductor-prompt.ts';
+import { conductorPrompt, endpointMessages } from './conductor-prompt.ts';
+import type { PromptInput } from './prompt-input.ts';
 import { planGrammar } from './plan-grammar.ts';
 import { profileOf } from './prompt-profile.ts';
 

@@ -1,4 +1,4 @@
-import type { PromptInput } from '../conductor/conductor-prompt.ts';
+import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';

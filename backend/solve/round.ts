@@ -1,4 +1,4 @@
-import type { PastRound } from '../conductor/conductor-prompt.ts';
+import type { PastRound } from '../conductor/prompt-input.ts';
 import type { RunEventOf } from '../protocol/run-events.ts';
 import type { RoundView } from '../protocol/run-snapshot.ts';
 import { changeKind, isRed } from '../protocol/test-changes.ts';

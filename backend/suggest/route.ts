@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PoolEntry, PromptInput } from '../conductor/conductor-prompt.ts';
+import type { PoolEntry, PromptInput } from '../conductor/prompt-input.ts';
 import { parsePlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import type { SuggestRequest } from '../protocol/suggestions.ts';

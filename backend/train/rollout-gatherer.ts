@@ -1,5 +1,5 @@
 import { conductorPrompt } from '../conductor/conductor-prompt.ts';
-import type { PastRound } from '../conductor/conductor-prompt.ts';
+import type { PastRound } from '../conductor/prompt-input.ts';
 import type { PromptProfile } from '../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { draw, shuffled } from './draws.ts';

@@ -1,4 +1,4 @@
-import type { PastRound } from '../conductor/conductor-prompt.ts';
+import type { PastRound } from '../conductor/prompt-input.ts';
 import type { BudgetScope } from '../journal/budget.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../protocol/run-events.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { conductorPrompt, endpointMessages, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
+import { conductorPrompt, endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import type { PromptInput } from '../../backend/conductor/prompt-input.ts';
 import { parsePlan } from '../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { renderPlan } from '../../backend/conductor/render-plan.ts';

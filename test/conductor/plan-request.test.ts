@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { conductorPrompt, endpointMessages, type PastRound, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
+import { conductorPrompt, endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import type { PastRound, PromptInput } from '../../backend/conductor/prompt-input.ts';
 import { planGrammar } from '../../backend/conductor/plan-grammar.ts';
 import { planRequest, type PlanSampling } from '../../backend/conductor/plan-request.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';

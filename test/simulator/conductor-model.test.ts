@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endpointMessages, type PromptInput } from '../../backend/conductor/conductor-prompt.ts';
+import { endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import type { PromptInput } from '../../backend/conductor/prompt-input.ts';
 import { parsePlan, type ParsedPlan } from '../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { answerAsConductor } from '../../backend/simulator/conductor-model.ts';

@@ -1,4 +1,5 @@
-import { endpointMessages, type PastRound } from '../../backend/conductor/conductor-prompt.ts';
+import { endpointMessages } from '../../backend/conductor/conductor-prompt.ts';
+import type { PastRound } from '../../backend/conductor/prompt-input.ts';
 import { parsePlan } from '../../backend/conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import { answerAsConductor } from '../../backend/simulator/conductor-model.ts';

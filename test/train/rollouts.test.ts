@@ -113,6 +113,16 @@ describe('a rollout', () => {
     expect(server.of('two')[0]?.text).toContain('So much is known.');
   });
 
+  it('does not wait for the model that wrote its plan', async () => {
+    const limits = new ProviderLimits({ now: () => (clock += 3_600_000) });
+    const planner = workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' });
+    // The only place of this machine's models is taken, as while the next group is sampled.
+    const place = await limits.acquire(planner, NEVER);
+    const made = await rollouts({ planner, caller: new WorkerCaller({ limits, prices: await loadPrices(), delay: async () => {} }) });
+    expect(await made.run(task, workers(), group([plan([0, 'Answer.'])]), AT, NEVER)).toMatchObject([{ kind: 'judged', verified: true }]);
+    place.release();
+  });
+
   it('that has ended is only read when its training goes on, and one that was left is finished; neither is paid for twice', async () => {
     const plans = [plan([0, 'Make a plan.'], [1, 'Answer.']), plan([0, 'Make a plan.'], [1, 'Answer.'])];
     const first = await rollouts();

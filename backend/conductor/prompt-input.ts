@@ -1,0 +1,22 @@
+/** A worker as the Conductor sees it. Its ordinal is its position in the pool; names are withheld, so that no name is favoured. */
+export interface PoolEntry {
+  readonly description?: string | undefined;
+}
+
+/** What happened in an earlier round, for the Conductor to revise. */
+export interface PastRound {
+  /** The Conductor's own text of that round. */
+  readonly planText: string;
+  readonly answer: string;
+  /** What the project's tests said, or why they said nothing. */
+  readonly feedback: string;
+}
+
+export interface PromptInput {
+  readonly question: string;
+  readonly context: string;
+  readonly pool: readonly PoolEntry[];
+  readonly rounds: readonly PastRound[];
+  /** Why an earlier text of the same round was not a valid plan; absent at the first try. */
+  readonly rejection?: { readonly text: string; readonly message: string } | undefined;
+}
