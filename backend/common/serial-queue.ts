@@ -1,4 +1,4 @@
-/** What is asked of a model, one after another: its runs must not overlap. */
+/** Runs tasks one after another, in order. One that fails rejects for its own caller, and the next begins. */
 export class SerialQueue {
   readonly #waiting = new Set<() => void>();
   #busy = false;
@@ -16,7 +16,7 @@ export class SerialQueue {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const begin = (): void => {
       this.#busy = true;
-      const ended = task().finally(() => {
+      const ended = (async () => task())().finally(() => {
         signal?.removeEventListener('abort', abort);
         this.#busy = false;
         this.#beginNext();

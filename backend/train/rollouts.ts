@@ -27,7 +27,7 @@ import type { ModelReply } from '../workers/model.ts';
 import { costOf, type Prices } from '../workers/limits/prices.ts';
 import type { GroupPlace, SampledPlan } from './grpo-trainer.ts';
 import type { RolloutOutcome } from './reward.ts';
-import type { Task } from './task.ts';
+import type { ProjectTask, Task } from './task.ts';
 
 export interface RolloutsOptions {
   readonly journal: Journal;
@@ -252,7 +252,7 @@ export class Rollouts {
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now, training: this.#scope }),
       call: this.#call(rollout.plan),
       gatherContext: async () => contextOf(task),
-      checker: 'base' in task ? { ...task.checker, findTestCommands: async () => [], runnerOf: async () => task.testRunner } : NO_CHECKER,
+      checker: 'base' in task ? checkerOf(task, signal) : NO_CHECKER,
       failureOf,
       planTries: 1,
       everyRound: true,
@@ -294,6 +294,15 @@ interface OneRollout {
   readonly plan: SampledPlan;
   readonly at: GroupPlace;
   readonly signal: AbortSignal;
+}
+
+function checkerOf({ checker, testRunner }: ProjectTask, signal: AbortSignal): Checker {
+  return {
+    ...checker,
+    parsePatch: (answer, _workspace, shown) => checker.parsePatch(answer, shown, signal),
+    findTestCommands: async () => [],
+    runnerOf: async () => testRunner,
+  };
 }
 
 const NO_CHECKER: Checker = {

@@ -1,4 +1,5 @@
 import type { Checker } from '../solve/checker.ts';
+import type { Patch } from '../verify/patch/patch.ts';
 import type { Grader } from '../verify/graders/grader.ts';
 
 interface AskedTask {
@@ -23,7 +24,10 @@ export interface ProjectTask extends AskedTask {
   readonly testCommand: string;
   readonly testRunner: string;
   /** Judges patches to the base by the tests that this task is about. */
-  readonly checker: Pick<Checker, 'parsePatch' | 'verify' | 'sandboxAvailability'>;
+  readonly checker: Pick<Checker, 'verify' | 'sandboxAvailability'> & {
+    /** `shown`: paths of the files in the context. */
+    parsePatch(answer: string, shown: readonly string[], signal: AbortSignal): Promise<Patch>;
+  };
 }
 
 /** A question with a verifier. */

@@ -5,11 +5,13 @@ import { applyTrainingEvent, isTrainingOver } from '../protocol/training-facts.t
 import type { TaskNotes, Training, TrainingChange, TrainingCheck, TrainingConfig, TrainingEvent, TrainingLimits, WholeRollout } from '../protocol/training.ts';
 import { bundledPlanner, isBundled } from '../protocol/bundled-conductor.ts';
 import type { WorkersFile, WorkerConfig } from '../protocol/worker-config.ts';
+import { SerialQueue } from '../common/serial-queue.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunKeys, waitingForKey } from '../solve/run-keys.ts';
 import type { KeySource } from '../workers/key-source.ts';
 import { writeAdapterBase } from './adapter-base.ts';
 import { TrainingBudgetError } from './rollouts.ts';
+import { isStorageProblem, notSaved } from './storage-problem.ts';
 import { trainingFolders, TrainingFolder } from './training-folder.ts';
 import { wholeRollout } from './training-rollouts.ts';
 import { EVALUATION, requireJudge, runTraining, TrainingError, type TrainingCast, type TrainingRunParts } from './training-run.ts';
@@ -64,8 +66,11 @@ export class TrainingManager {
   readonly #active = new Map<string, ActiveTraining>();
   readonly #listeners = new Set<TrainingListener>();
   readonly #removalListeners = new Set<RemovalListener>();
-  /** What is being written, so that a later state never comes before an earlier one. */
-  #writing: Promise<void> = Promise.resolve();
+  /** Commands run one at a time: none acts on a state that another is about to change. */
+  readonly #commands = new SerialQueue();
+  /** States are written in the order in which they came. */
+  readonly #writes = new SerialQueue();
+  #isClosed = false;
   readonly #opened = Promise.withResolvers<void>();
 
   constructor(options: TrainingManagerOptions) {
@@ -75,12 +80,14 @@ export class TrainingManager {
   /** Reads what earlier processes left; what was under way goes on. */
   async open(): Promise<void> {
     try {
-      for (const folder of await trainingFolders(this.#options.trainings)) {
-        const training = await folder.training();
-        if (!training) continue;
-        this.#tell(training);
-        if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
-      }
+      await this.#commands.run(async () => {
+        for (const folder of await trainingFolders(this.#options.trainings)) {
+          const training = await folder.training();
+          if (!training) continue;
+          this.#tell(training);
+          if (!isTrainingOver(training.state) && training.state !== 'paused') this.#drive(training, { patient: true });
+        }
+      });
     } finally {
       this.#opened.resolve();
     }
@@ -106,7 +113,6 @@ export class TrainingManager {
 
   /** @throws TrainingRefusedError, TrainingError */
   async start({ workspace, config }: TrainingRequest): Promise<Training> {
-    this.#refuseSecond();
     const { conductor, pool } = await this.#cast();
     const base = await this.#options.parts.baseOf?.(conductor);
     const now = this.#options.parts.now();
@@ -132,10 +138,13 @@ export class TrainingManager {
       adopted: false,
       simulated: pool.some(({ simulated }) => simulated),
     };
-    await this.#folder(training.trainingId).saveTraining(training);
-    this.#tell(training);
-    this.#drive(training, { patient: false });
-    return training;
+    return this.#commands.run(async () => {
+      this.#refuseSecond();
+      await this.#save(training);
+      this.#tell(training);
+      this.#drive(training, { patient: false });
+      return training;
+    });
   }
 
   /** Newest first. */
@@ -166,91 +175,103 @@ export class TrainingManager {
   }
 
   /** Stops at once; the step under way is done again when it goes on, with what its workers have answered already. */
-  async pause(trainingId: string): Promise<void> {
-    await this.#stop(trainingId, new Paused());
+  pause(trainingId: string): Promise<void> {
+    return this.#commands.run(() => this.#stop(trainingId, new Paused()));
   }
 
   /** For good. What it learned so far stays in its folder. */
-  async cancel(trainingId: string): Promise<void> {
-    const { state } = this.get(trainingId);
-    if (this.#active.has(trainingId)) await this.#stop(trainingId, new Cancelled());
-    else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: null });
+  cancel(trainingId: string): Promise<void> {
+    return this.#commands.run(async () => {
+      const { state } = this.get(trainingId);
+      if (this.#active.has(trainingId)) await this.#stop(trainingId, new Cancelled());
+      else if (!isTrainingOver(state)) await this.#change(trainingId, { state: 'cancelled', message: 'Cancelled.', progress: null });
+    });
   }
 
   /** `budget`: what it is held by from now on; one that is under way goes on with it. @throws TrainingRefusedError */
-  async resume(trainingId: string, budget: TrainingLimits = {}): Promise<void> {
-    const { state, config } = this.get(trainingId);
-    if (state === 'completed' || state === 'cancelled') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
-    const isActive = this.#active.has(trainingId);
-    if (!isActive) this.#refuseSecond();
-    const training = await this.#change(trainingId, { config: { ...config, budget: { ...config.budget, ...budget } } });
-    if (!isActive) this.#drive(training, { patient: false });
+  resume(trainingId: string, budget: TrainingLimits = {}): Promise<void> {
+    return this.#commands.run(async () => {
+      const { state, config } = this.get(trainingId);
+      if (state === 'completed' || state === 'cancelled') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
+      const isActive = this.#active.has(trainingId);
+      if (!isActive) this.#refuseSecond();
+      const training = await this.#change(trainingId, { config: { ...config, budget: { ...config.budget, ...budget } } });
+      if (!isActive) this.#drive(training, { patient: false });
+    });
   }
 
   /** Ends it after the steps that are done: what it has learned by then is compared, and offered. @throws TrainingRefusedError */
-  async finish(trainingId: string): Promise<void> {
-    const { state, step, tasks, comparison } = this.get(trainingId);
-    if (isTrainingOver(state) && state !== 'failed') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
-    if (step === 0) throw new TrainingRefusedError('No step is done yet, so there is nothing to compare.');
-    if (tasks.heldOut === 0) throw new TrainingRefusedError('No task is held out that could be compared on.');
-    if (state === 'evaluating' || comparison) return;
-    // Not paused in between: who follows it goes on doing so.
-    if (this.#active.has(trainingId)) await this.#stop(trainingId, new Stopping());
-    else this.#refuseSecond();
-    if (this.get(trainingId).state === 'completed') return;
-    this.#drive(await this.#change(trainingId, { finishing: true }), { patient: false });
+  finish(trainingId: string): Promise<void> {
+    return this.#commands.run(async () => {
+      const { state, step, tasks, comparison } = this.get(trainingId);
+      if (isTrainingOver(state) && state !== 'failed') throw new TrainingRefusedError(`The training "${trainingId}" is over: begin another one.`);
+      if (step === 0) throw new TrainingRefusedError('No step is done yet, so there is nothing to compare.');
+      if (tasks.heldOut === 0) throw new TrainingRefusedError('No task is held out that could be compared on.');
+      if (state === 'evaluating' || comparison) return;
+      // Not paused in between: who follows it goes on doing so.
+      if (this.#active.has(trainingId)) await this.#stop(trainingId, new Stopping());
+      else this.#refuseSecond();
+      if (this.get(trainingId).state === 'completed') return;
+      this.#drive(await this.#change(trainingId, { finishing: true }), { patient: false });
+    });
   }
 
   /**
    * Has the Conductor plan with what was trained; what it planned with before is kept. Offered with a comparison only.
    * @throws TrainingRefusedError
    */
-  async adopt(trainingId: string): Promise<Training> {
-    const training = this.get(trainingId);
-    if (training.state !== 'completed' || !training.comparison) {
-      throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
-    }
-    const { adapters, changeWorkers, bundledConductor, parts } = this.#options;
-    if (await isOutdated(training, parts)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
-    const target = path.join(adapters, trainingId);
-    await mkdir(adapters, { recursive: true });
-    await rm(target, { recursive: true, force: true });
-    await cp(this.#folder(trainingId).version(training.step), target, { recursive: true });
-    if (training.base !== undefined) await writeAdapterBase(target, training.base);
-    await changeWorkers((file) => withAdapter(file, training.conductor, target, bundledConductor));
-    for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
-    return await this.#change(trainingId, { adopted: true });
+  adopt(trainingId: string): Promise<Training> {
+    return this.#commands.run(async () => {
+      const training = this.get(trainingId);
+      if (training.state !== 'completed' || !training.comparison) {
+        throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
+      }
+      const { adapters, changeWorkers, bundledConductor, parts } = this.#options;
+      if (await isOutdated(training, parts)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
+      const target = path.join(adapters, trainingId);
+      await mkdir(adapters, { recursive: true });
+      await rm(target, { recursive: true, force: true });
+      await cp(this.#folder(trainingId).version(training.step), target, { recursive: true });
+      if (training.base !== undefined) await writeAdapterBase(target, training.base);
+      await changeWorkers((file) => withAdapter(file, training.conductor, target, bundledConductor));
+      for (const other of this.list()) if (other.adopted && other.conductor === training.conductor) await this.#change(other.trainingId, { adopted: false });
+      return await this.#change(trainingId, { adopted: true });
+    });
   }
 
   /** Has the Conductor plan with what it planned with when the training began. @throws TrainingRefusedError */
-  async goBack(trainingId: string): Promise<Training> {
-    const training = this.get(trainingId);
-    if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
-    const { changeWorkers, bundledConductor } = this.#options;
-    await changeWorkers((file) => withAdapter(file, training.conductor, training.adapterBefore, bundledConductor));
-    const before = this.list().find((other) => path.join(this.#options.adapters, other.trainingId) === training.adapterBefore);
-    if (before) await this.#change(before.trainingId, { adopted: true });
-    return await this.#change(trainingId, { adopted: false });
+  goBack(trainingId: string): Promise<Training> {
+    return this.#commands.run(async () => {
+      const training = this.get(trainingId);
+      if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
+      const { changeWorkers, bundledConductor } = this.#options;
+      await changeWorkers((file) => withAdapter(file, training.conductor, training.adapterBefore, bundledConductor));
+      const before = this.list().find((other) => path.join(this.#options.adapters, other.trainingId) === training.adapterBefore);
+      if (before) await this.#change(before.trainingId, { adopted: true });
+      return await this.#change(trainingId, { adopted: false });
+    });
   }
 
   /**
    * Removes what is known of the training and its runs, for good. Adapters stay that were adopted and may be gone back to.
    * @throws TrainingRefusedError while it is under way, or the Conductor plans with what it made
    */
-  async remove(trainingId: string): Promise<void> {
-    const { adopted } = this.get(trainingId);
-    if (this.#active.has(trainingId)) throw new TrainingRefusedError(`The training "${trainingId}" is under way: cancel it before it is removed.`);
-    if (adopted) throw new TrainingRefusedError(`The Conductor plans with what the training "${trainingId}" made: go back before it is removed.`);
-    const { adapters, parts: { journal } } = this.#options;
-    // Nothing drives what its end has left unfinished.
-    const runs = [trainingId, `${trainingId}${EVALUATION}`].flatMap((parent) => journal.childrenOf(parent));
-    journal.remove(runs, { unfinished: true });
-    this.#known.delete(trainingId);
-    await this.#writing;
-    await this.#folder(trainingId).remove();
-    const adapter = path.join(adapters, trainingId);
-    if (!this.list().some(({ adapterBefore }) => adapterBefore === adapter)) await rm(adapter, { recursive: true, force: true });
-    for (const onRemoved of this.#removalListeners) onRemoved(trainingId);
+  remove(trainingId: string): Promise<void> {
+    return this.#commands.run(async () => {
+      const { adopted } = this.get(trainingId);
+      if (this.#active.has(trainingId)) throw new TrainingRefusedError(`The training "${trainingId}" is under way: cancel it before it is removed.`);
+      if (adopted) throw new TrainingRefusedError(`The Conductor plans with what the training "${trainingId}" made: go back before it is removed.`);
+      const { adapters, parts: { journal } } = this.#options;
+      // The folder goes first: where that fails, the training is still known and can be removed again.
+      await this.#write(() => this.#folder(trainingId).remove());
+      // Nothing drives what its end has left unfinished.
+      const runs = [trainingId, `${trainingId}${EVALUATION}`].flatMap((parent) => journal.childrenOf(parent));
+      journal.remove(runs, { unfinished: true });
+      this.#known.delete(trainingId);
+      const adapter = path.join(adapters, trainingId);
+      if (!this.list().some(({ adapterBefore }) => adapterBefore === adapter)) await rm(adapter, { recursive: true, force: true });
+      for (const onRemoved of this.#removalListeners) onRemoved(trainingId);
+    });
   }
 
   /** Told of every change. @returns a function that ends it */
@@ -271,10 +292,12 @@ export class TrainingManager {
 
   /** Lets go of what is under way; it goes on when a backend next starts. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const active = [...this.#active.values()];
     for (const { controller } of active) controller.abort(new Stopping());
     await Promise.all(active.map(({ done }) => done));
-    await this.#writing;
+    // Writes that failed were answered to those who asked for them.
+    await this.#writes.run(async () => {});
   }
 
   #folder(trainingId: string): TrainingFolder {
@@ -311,13 +334,17 @@ export class TrainingManager {
   }
 
   #drive(training: Training, { patient }: { readonly patient: boolean }): void {
+    if (this.#isClosed) return;
     const { trainingId } = training;
     const { clients, parts } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
     const change = async (made: TrainingChange): Promise<void> => {
-      // What is told after the end, by what was under way, is late.
-      if (!signal.aborted) await this.#change(trainingId, made);
+      signal.throwIfAborted();
+      await this.#change(trainingId, made);
+    };
+    const report = (made: TrainingChange): void => {
+      change(made).catch((error: unknown) => controller.abort(error));
     };
     let working: Pick<Training, 'state' | 'message'> | undefined;
     const known = new RunKeys({
@@ -344,7 +371,7 @@ export class TrainingManager {
       const cast = training.pool ? castToGoOn(training, { file: await loadWorkers(), priced, bundledConductor }) : await this.#cast();
       if (await isOutdated(training, parts)) throw new TrainingError(`This training cannot go on: ${OUTDATED}`);
       const limits = (): TrainingLimits => this.get(trainingId).config.budget;
-      await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, limits, signal, change });
+      await runTraining(parts, { training, folder: this.#folder(trainingId), cast, keys, limits, signal, change, report });
     };
     const done = work()
       .catch(async (error: unknown) => {
@@ -354,11 +381,11 @@ export class TrainingManager {
         if (ending.state === 'failed' && !(error instanceof TrainingError)) this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
         await this.#change(trainingId, { ...ending, progress: null });
       })
-      .catch((error: unknown) => this.#options.log(`The training ${trainingId} was left as it stands: ${String(error)}`))
       .finally(() => {
         this.#active.delete(trainingId);
         this.#tell(this.get(trainingId));
-      });
+      })
+      .catch((error: unknown) => this.#options.log(`How the training ${trainingId} ended could not be saved: ${String(error)}`));
     this.#active.set(trainingId, { controller, done });
   }
 
@@ -368,11 +395,21 @@ export class TrainingManager {
     const training = applyTrainingEvent(before, event);
     this.#tell(training, event);
     const isLasting = ['state', 'step', 'finishing', 'comparison', 'adopted', 'adapterBefore', 'config'].some((key) => key in change);
-    if (isLasting) {
-      this.#writing = this.#writing.then(() => this.#folder(trainingId).saveTraining(training));
-      await this.#writing;
-    }
+    if (isLasting) await this.#save(training);
     return training;
+  }
+
+  #save(training: Training): Promise<void> {
+    return this.#write(() => this.#folder(training.trainingId).saveTraining(training));
+  }
+
+  /** @throws TrainingError where the disk refuses */
+  async #write(write: () => Promise<void>): Promise<void> {
+    try {
+      await this.#writes.run(write);
+    } catch (error) {
+      throw notSaved(error);
+    }
   }
 
   #tell(training: Training, event?: TrainingEvent): void {
@@ -393,7 +430,7 @@ function endingOf(error: unknown): Pick<Training, 'state' | 'message' | 'stopped
   if (error instanceof Stopping) return undefined;
   if (error instanceof Paused) return { state: 'paused', message: 'Paused.' };
   if (error instanceof Cancelled) return { state: 'cancelled', message: 'Cancelled.' };
-  const message = error instanceof Error ? error.message : String(error);
+  const { message } = isStorageProblem(error) ? notSaved(error) : error instanceof Error ? error : new Error(String(error));
   if (error instanceof TrainingBudgetError) return { state: 'paused', message, stopped: error.stopped };
   return { state: 'failed', message };
 }

@@ -85,6 +85,8 @@ export interface TrainingRunOptions {
   readonly signal: AbortSignal;
   /** Durable when it returns, where `state`, `step` or `comparison` changed. */
   readonly change: (change: TrainingChange) => Promise<void>;
+  /** The same without waiting; a change that cannot be saved ends the training. */
+  readonly report: (change: TrainingChange) => void;
 }
 
 /** Behind the id of a training: what the runs of its comparison are begun for. */
@@ -99,7 +101,7 @@ const TASKS_FILE = 'conductor.tasks.jsonl';
  * @throws TrainingError and what its parts throw; the signal's reason
  */
 export async function runTraining(parts: TrainingRunParts, options: TrainingRunOptions): Promise<void> {
-  const { training: { config, workspace, trainingId, finishing = false }, folder, cast, keys, limits, signal, change } = options;
+  const { training: { config, workspace, trainingId, finishing = false }, folder, cast, keys, limits, signal, change, report } = options;
   await requireSandbox(parts, config);
   const frozen = (await folder.tasks()) ?? (await freezeTasks(parts, options));
   await checkUnchanged(workspace, frozen.project);
@@ -110,7 +112,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
   const { model, close } = await parts.openModel(cast.conductor);
   try {
     const told = (rollout: ToldRollout): void =>
-      void change({ rollouts: { step: rollout.at.step + 1, list: [rolloutLine(rollout, config.reward)] }, ...spent() });
+      report({ rollouts: { step: rollout.at.step + 1, list: [rolloutLine(rollout, config.reward)] }, ...spent() });
     const rolloutsFor = (kind: 'rollout' | 'evaluation'): Rollouts => new Rollouts({
       ...parts, keys, kind,
       name: kind === 'rollout' ? trainingId : `${trainingId}${EVALUATION}`,
@@ -119,7 +121,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       budget: () => ({ ...cast.budget, ...limits() }),
       planner: cast.conductor,
       parallel: config.parallel,
-      onWaiting: (message) => void change(message === undefined ? WORKING[kind] : { state: 'waiting', message }),
+      onWaiting: (message) => report(message === undefined ? WORKING[kind] : { state: 'waiting', message }),
       ...(kind === 'rollout' && { onRollout: told }),
     });
     const profile = profileOf(cast.conductor);
@@ -162,12 +164,12 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
       const durations: number[] = [];
       await trainWithGrpo({
         engine, store, tasks: train, gatherer,
-        onGroup: (_step, done) => void change({ progress: { done, of: config.tasksPerStep }, ...spent() }),
+        onGroup: (_step, done) => report({ progress: { done, of: config.tasksPerStep }, ...spent() }),
         onStep: (step, measured) => {
           durations.push((parts.now() - began) / 1_000);
           began = parts.now();
           const secondsPerStep = durations.slice(-5).reduce((sum, one) => sum + one, 0) / Math.min(5, durations.length);
-          void change({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
+          report({ step, metrics: { after: step - 1, told: [measured] }, secondsPerStep, progress: null, ...spent() });
         },
       }, trainerOptions(config), { from, signal });
     }
@@ -183,7 +185,7 @@ export async function runTraining(parts: TrainingRunParts, options: TrainingRunO
           gatherer: wholePool,
           before: (request) => current.sample(request),
           after: (request) => engine.sample(request),
-          onTask: (done, of) => void change({ progress: { done, of }, ...spent() }),
+          onTask: (done, of) => report({ progress: { done, of }, ...spent() }),
         },
         { samples, maxTokens: config.maxTokens, temperature: config.temperature, seed: config.seed },
         signal,
@@ -264,7 +266,7 @@ function trainerOptions(config: TrainingConfig): GrpoTrainerOptions {
   };
 }
 
-async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change }: TrainingRunOptions): Promise<FrozenTasks> {
+async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change, report }: TrainingRunOptions): Promise<FrozenTasks> {
   const { count, heldOut, kinds } = config.tasks;
   const file = await freezeFile(workspace, config);
   const frozen: FrozenTasks = { project: [], ...(file && { file }) };
@@ -275,7 +277,7 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
     const durations: number[] = [];
     const made = await makeProjectTasks({
       ...parts, workspace, test, signal,
-      onHistory: (message) => void change({ message }),
+      onHistory: (message) => report({ message }),
       onDecided: (decision) => decisions.decided(decision),
       known: await folder.tried(),
       onFound: (found) => folder.keepTried(found),
@@ -285,7 +287,7 @@ async function freezeTasks(parts: TrainingRunParts, { training: { config, worksp
         const secondsLeft = secondsToPrepare({ tried, candidates, admitted, count, durations });
         const making = { tried, of: candidates, ...decisions.counts, ...(secondsLeft !== undefined && { secondsLeft }) };
         const tell = (): void =>
-          void change({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates }, making });
+          report({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates }, making });
         // Who looks at the tasks asks for them again when told of this: by then they have to be there.
         void decisions.kept().then(tell, tell);
       },

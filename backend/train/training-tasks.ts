@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { TaskNote, TaskNotes } from '../protocol/training.ts';
 import { clip } from '../common/clip.ts';
+import { SerialQueue } from '../common/serial-queue.ts';
 import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
 /** What is learned from comes first, what was left out last. */
@@ -44,9 +45,10 @@ const MAX_REASON = 300;
 export class DecisionKeeper {
   readonly #folder: Pick<TrainingFolder, 'saveDecisions'>;
   readonly #decided: Decisions['decided'][number][] = [];
+  readonly #writes = new SerialQueue();
   #untried = 0;
-  #isWaiting = false;
-  #writing: Promise<void> = Promise.resolve();
+  /** The write that has not begun yet: it takes everything that is decided until then. */
+  #next: Promise<void> | undefined;
 
   constructor(folder: Pick<TrainingFolder, 'saveDecisions'>) {
     this.#folder = folder;
@@ -70,18 +72,17 @@ export class DecisionKeeper {
 
   /** Resolves when everything is on disk. @throws where it cannot be written */
   kept(): Promise<void> {
-    this.#keep();
-    return this.#writing;
+    this.#next ??= this.#writes.run(async () => {
+      // Decisions of the same turn go into the same write.
+      await Promise.resolve();
+      this.#next = undefined;
+      await this.#folder.saveDecisions({ untried: this.#untried, decided: this.#decided });
+    });
+    return this.#next;
   }
 
+  /** A write that fails is made up for by the next: each has everything. */
   #keep(): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#writing = this.#writing.then(() => {
-      this.#isWaiting = false;
-      return this.#folder.saveDecisions({ untried: this.#untried, decided: this.#decided });
-    });
-    // Whoever waits for it at the end hears of it.
-    this.#writing.catch(() => {});
+    this.kept().catch(() => {});
   }
 }

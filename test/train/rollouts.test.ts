@@ -221,6 +221,32 @@ describe('a rollout', () => {
     expect(await made.run(task, workers(), group([plan([0, 'Answer.'], [1, 'Answer.'])]), AT, NEVER)).toMatchObject([{ verified: true }]);
   });
 
+  it('does not wait for the model of its plan, which is sampled already', async () => {
+    const limits = new ProviderLimits();
+    const planner = workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' });
+    const busy = await limits.acquire(planner, NEVER);
+    const made = await rollouts({ planner, caller: new WorkerCaller({ limits, prices: await loadPrices() }) });
+    expect(await made.run(task, workers(), group([plan([0, 'Answer.'])]), AT, NEVER)).toMatchObject([{ verified: true }]);
+    busy.release();
+  });
+
+  it('that is stopped also stops the reading of its answer', async () => {
+    const abort = new AbortController();
+    const base: ProjectTask = {
+      id: 'project', question: 'Fix it.', context: '', base: folder, shown: [], testCommand: 'node --test', testRunner: 'node-test',
+      checker: {
+        parsePatch: (_answer, _shown, signal) => new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          abort.abort(new Error('paused'));
+        }),
+        sandboxAvailability: async () => ({ available: true }),
+        verify: () => Promise.reject(new Error('not reached')),
+      },
+    };
+    const made = await rollouts();
+    await expect(made.run(base, workers(), group([plan([0, 'Answer.'])]), AT, abort.signal)).rejects.toThrow('paused');
+  });
+
   it('that revises a plan runs both of them, without paying for the first again, and is judged by the second', async () => {
     const keep: SampledCompletion = { ...plan([0, 'x']), text: 'model_id = []\nsubtasks = []\naccess_list = []' };
     const made = await rollouts();
@@ -243,7 +269,7 @@ describe('a rollout', () => {
     const project: ProjectTask = {
       id: 'project', question: 'Mend it.', context: '', base: folder, shown: ['a.js'], testCommand: 'node --test', testRunner: 'node-test',
       checker: {
-        parsePatch: (answer, base, shown) => parsePatch(answer, base, { candidates: shown }),
+        parsePatch: (answer, shown) => parsePatch(answer, folder, { candidates: shown }),
         sandboxAvailability: async () => ({ available: true }),
         verify: async (request) => {
           judged.push(request);

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Journal } from '../../backend/journal/journal.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/training-facts.ts';
@@ -8,6 +8,7 @@ import { trainingConfigSchema, type Training } from '../../backend/protocol/trai
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { checkAdapterBase } from '../../backend/train/adapter-base.ts';
+import { TrainingFolder } from '../../backend/train/training-folder.ts';
 import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { delay } from '../../backend/workers/limits/delay.ts';
@@ -63,6 +64,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const { manager, journal } of opened.splice(0)) {
     await manager.close();
     journal.close();
@@ -132,6 +134,17 @@ const over = (manager: TrainingManager, id: string): Promise<Training> =>
     while (manager.active > 0) await new Promise(setImmediate);
     return manager.get(training.trainingId);
   });
+
+/** The states of trainings cannot be written while the disk is full. */
+function fullDisk(): { isFull: boolean } {
+  const disk = { isFull: false };
+  const { saveTraining } = TrainingFolder.prototype;
+  vi.spyOn(TrainingFolder.prototype, 'saveTraining').mockImplementation(function (this: TrainingFolder, training) {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    return disk.isFull ? Promise.reject(full) : saveTraining.call(this, training);
+  });
+  return disk;
+}
 
 const weights = (id: string, step = CONFIG.steps): Promise<Buffer> =>
   readFile(path.join(folder, 'trainings', id, 'versions', `step-00000${step}`, 'adapter_model.safetensors'));
@@ -382,6 +395,50 @@ describe('a training', { timeout: 120_000 }, () => {
     await expect(manager.adopt(trainingId)).rejects.toThrow('let the training run to its end');
     await end();
     expect((await begin()).list()).toMatchObject([{ trainingId, state: 'cancelled' }]);
+  });
+
+  it('is the only one under way, however many are begun or resumed together', async () => {
+    const manager = await begin();
+    const paused: string[] = [];
+    while (paused.length < 3) {
+      const { trainingId } = await manager.start({ workspace, config: CONFIG });
+      await manager.pause(trainingId);
+      paused.push(trainingId);
+    }
+    const begun = await Promise.allSettled([...paused.map((id) => manager.resume(id)), manager.start({ workspace, config: CONFIG })]);
+    expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+    expect(begun[1]).toMatchObject({ reason: expect.any(TrainingRefusedError) });
+    expect(manager.active).toBe(1);
+    await manager.cancel(paused[0]!);
+    expect(await Promise.allSettled([manager.start({ workspace, config: CONFIG }), manager.start({ workspace, config: CONFIG })]))
+      .toMatchObject([{ status: 'fulfilled' }, { reason: expect.any(TrainingRefusedError) }]);
+  });
+
+  it('whose state cannot be written fails, says why, keeps no other from going on, and is resumed when it can', async () => {
+    const manager = await begin();
+    const disk = fullDisk();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    await until(manager, trainingId, ({ step }) => step === 1);
+    disk.isFull = true;
+    const message = 'The training could not be saved: the disk is full (ENOSPC: no space left on device, write). Fix this, then resume the training.';
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message });
+    await expect(manager.start({ workspace, config: CONFIG })).rejects.toThrow(message);
+    disk.isFull = false;
+    const other = await manager.start({ workspace, config: CONFIG });
+    await manager.cancel(other.trainingId);
+    expect(manager.get(other.trainingId).state).toBe('cancelled');
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 3 });
+  });
+
+  it('is let go of when the backend ends, although nothing can be written', async () => {
+    const manager = await begin();
+    const disk = fullDisk();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    disk.isFull = true;
+    await expect(manager.resume(trainingId, { usd: 50 })).rejects.toThrow('could not be saved');
+    await manager.close();
+    expect(manager.active).toBe(0);
   });
 
   it('is removed with its runs, once it is over and not planned with', async () => {

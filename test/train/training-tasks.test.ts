@@ -40,6 +40,23 @@ describe('the tasks of a training', () => {
     expect([leftOut, untried, tasks[0]?.reason.length]).toEqual([20, 0, 300]);
   });
 
+  it('are kept although one write fails: the next has everything', async () => {
+    const folder = await someFolder();
+    let isFull = true;
+    const keeper = new DecisionKeeper({
+      saveDecisions: async (decisions) => {
+        if (isFull) throw new Error('ENOSPC');
+        await folder.saveDecisions(decisions);
+      },
+    });
+    keeper.decided({ about: 'src/a.ts:3', state: 'left-out', reason: 'No test can tell.' });
+    await expect(keeper.kept()).rejects.toThrow('ENOSPC');
+    isFull = false;
+    keeper.decided({ about: 'src/a.ts:9', state: 'train', reason: 'Mended 1 of 1 failing tests.' });
+    await keeper.kept();
+    expect(await taskNotesOf(folder, ALL)).toMatchObject({ total: 2, train: 1, leftOut: 1 });
+  });
+
   it('that an earlier version made have no more to say than that they were admitted', async () => {
     const folder = await someFolder();
     const task = { id: 'write-1', kind: 'write', question: '', path: 'a.ts', before: 'a', after: 'b', context: '', shown: [], split: 'train' } as const;

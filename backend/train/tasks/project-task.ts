@@ -27,8 +27,7 @@ export function projectTask(record: ProjectTaskRecord, { verifier, workspace, te
     testRunner: test.runner,
     checker: {
       sandboxAvailability: () => sandboxAvailability(test.image),
-      parsePatch: (answer, _workspace, candidates) =>
-        verifier.onBase(base, new AbortController().signal, (folder) => parsePatch(answer, folder, { candidates })),
+      parsePatch: (answer, candidates, signal) => verifier.onBase(base, signal, (folder) => parsePatch(answer, folder, { candidates })),
       verify: ({ patch, sandboxed, signal: verifySignal }) =>
         verifier.verify({ ...base, patch, ...test, sandboxed, signal: verifySignal, ...(targets && { targets }) }),
     },

@@ -74,7 +74,7 @@ describe.skipIf(!available)(`tasks of a project (${note})`, { timeout: 240_000 }
     const task = projectTask(write, { ...partsOf(scratch, workspace), sandboxAvailability: () => scratch.sandbox.availability() });
     expect(task.context).toContain('not written yet');
     const judged = async (answer: string) => {
-      const patch = await task.checker.parsePatch(answer, task.base, task.shown);
+      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
       return await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal });
     };
     const right = await judged(`\`\`\`js title="src/list.js"\n${LIST}\`\`\`\n`);

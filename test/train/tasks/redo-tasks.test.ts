@@ -84,7 +84,7 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
 
     const judge = async (record: ProjectTaskRecord, answer: string): Promise<string> => {
       const task = projectTask(record, { ...parts, sandboxAvailability: () => scratch.sandbox.availability() });
-      const patch = await task.checker.parsePatch(answer, task.base, task.shown);
+      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
       return (await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal })).outcome;
     };
     expect(await judge(fix!, `\`\`\`js src/last.js\n${FIXED}\`\`\`\n`)).toBe('verified');
@@ -114,7 +114,7 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
     const task = projectTask(redo!, { ...parts, sandboxAvailability: () => scratch.sandbox.availability() });
     const outcomes = await Promise.all([['a'], ['a', 'b']].map(async (names) => {
       const answer = names.map((name) => `\`\`\`js src/${name}.js\nexport const ${name} = () => 2;\n\`\`\`\n`).join('\n');
-      const patch = await task.checker.parsePatch(answer, task.base, task.shown);
+      const patch = await task.checker.parsePatch(answer, task.shown, new AbortController().signal);
       return (await task.checker.verify({ base: task.base, patch, command: '', sandboxed: true, signal })).outcome;
     }));
     expect(outcomes).toEqual(['failed', 'verified']);
