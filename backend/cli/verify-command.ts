@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { addAbortSignal } from 'node:stream';
+import { TEST_RUNNERS } from '../protocol/test-runners.ts';
+import type { Verdict } from '../protocol/verdict.ts';
 import type { ReadChange } from '../verify/patch/change-draft.ts';
 import { MAX_DIFF_BYTES, parseDiffFile } from '../verify/patch/diff-file.ts';
 import { findTestCommands } from '../verify/runners/find-tests.ts';
 import { NoHeadError, readHead, writeHead } from '../verify/git/git-head.ts';
-import { RUNNERS } from '../verify/runners/runners.ts';
 import { uncommittedChange } from '../verify/git/uncommitted-change.ts';
-import type { Verdict } from '../protocol/verdict.ts';
 import type { TestCommand } from '../verify/runners/choose-runner.ts';
 import { checkImage, readArguments, whole } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -71,9 +71,8 @@ function checkValues(values: Values): void {
   if (test.some((id) => id.trim() === '')) throw new UsageError('--test takes the id of a test, as the verdict prints it.');
   checkImage(values.image);
   if (values.image !== undefined && values['no-sandbox']) throw new UsageError('--image and --no-sandbox exclude each other.');
-  const runners = RUNNERS.map(({ name }) => name);
-  if (runner !== undefined && !runners.includes(runner))
-    throw new UsageError(`There is no runner "${runner}"; there are ${runners.join(', ')}.`);
+  if (runner !== undefined && !TEST_RUNNERS.some((name) => name === runner))
+    throw new UsageError(`There is no runner "${runner}"; there are ${TEST_RUNNERS.join(', ')}.`);
 }
 
 /** @throws UsageError */

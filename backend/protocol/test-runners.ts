@@ -2,15 +2,20 @@ import * as l10n from '@vscode/l10n';
 
 // Apart from the schemas of test-command.ts, which the panel must not carry.
 
-/** The runners that this version reads, in the order in which a project is offered to them. */
+/** The runners whose reports this version reads, in the order in which a project is tried with them. */
 export const TEST_RUNNERS = [
-  'vitest', 'jest', 'mocha', 'pytest', 'unittest', 'go', 'nextest', 'cargo', 'maven', 'gradle', 'ctest', 'node-test', 'custom',
+  'vitest', 'jest', 'mocha', 'pytest', 'unittest', 'go', 'nextest', 'cargo', 'maven', 'gradle', 'ctest',
+  // Last of those that are detected: `node` also starts the others.
+  'node-test',
+  'custom',
 ] as const;
 
-/** The runner of a command that says by JUnit files alone how its tests went. */
-export const CUSTOM_RUNNER = 'custom';
+export type TestRunnerName = (typeof TEST_RUNNERS)[number];
 
-/** How the results of a command are read, in a word or two for people. */
+/** The runner of a command whose results are read from JUnit files that the user names. */
+export const CUSTOM_RUNNER = 'custom' satisfies TestRunnerName;
+
+/** How the results of a command are read, for people. */
 export function readingOf(runner: string): string {
   return runner === CUSTOM_RUNNER ? l10n.t('JUnit files') : runner;
 }

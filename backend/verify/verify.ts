@@ -229,7 +229,7 @@ class Attempt {
     const skipped = newSkips(before.report, first.report);
     const runAgain = runs.run(async (copy) => {
       await apply(copy);
-      return await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner.name, ids: skipped });
+      return await declaredSkips({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids: skipped });
     });
     const [second, distrust] = await bothDone(
       runAgain.catch(unusable),
@@ -262,7 +262,7 @@ class Attempt {
     const ids = mendedTests(before.report, after.report, options);
     const runAltered = runs.run(async (copy) => {
       await apply(copy);
-      return await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner.name, ids });
+      return await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids });
     });
     const control = await runAltered.catch(unusable);
     // Such a run says nothing of the patch: with what it expects altered, an honest test may wait for ever.

@@ -66,7 +66,7 @@ export async function readSource({ folder, runner }: TestsToAlter, file: string)
   if (found.kind !== 'text') return undefined;
   let hash = createHash('sha256').update(found.text).digest('hex');
   while (found.text.includes(heldName(hash))) hash = createHash('sha256').update(hash).digest('hex');
-  return { path: file, text: found.text, runner, held: heldName(hash) };
+  return { path: file, text: found.text, runner: runner.name, held: heldName(hash) };
 }
 
 const heldName = (hash: string): string => `held_${hash.slice(0, 8)}`;

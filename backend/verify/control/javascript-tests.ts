@@ -40,8 +40,8 @@ interface Place {
 }
 
 /** The tests of vitest, jest, mocha and `node --test` in a file. */
-export function javascriptTests(root: Node, language: Language, source: SourceFile): readonly SourceTest[] {
-  return new JavaScriptTests(root, language, source).found();
+export function javascriptTests(root: Node, source: SourceFile, language: Language): readonly SourceTest[] {
+  return new JavaScriptTests(root, source, language).found();
 }
 
 class JavaScriptTests {
@@ -53,7 +53,7 @@ class JavaScriptTests {
   /** False where functions of other files may declare tests, too, so that a title that is not written out may be theirs. */
   readonly #isComplete: boolean;
 
-  constructor(root: Node, language: Language, source: SourceFile) {
+  constructor(root: Node, source: SourceFile, language: Language) {
     this.#root = root;
     this.#source = source;
     this.#extended = new Set([...source.text.matchAll(/\b(\w+)\s*=\s*(?:\w+\.)?(?:test|it|base)\.extend\b/g)].map(([, name = '']) => name));
@@ -107,7 +107,7 @@ class JavaScriptTests {
       ...(path[0]?.[0] === undefined ? [joinedTitles(path.slice(1))] : []),
       ...(title.every((piece) => piece === undefined) ? [joinedTitles(place.path)] : []),
     ];
-    const mayHaveDone = /^(?:jest|mocha)$/.test(this.#source.runner) && !words.includes('each');
+    const mayHaveDone = ['jest', 'mocha'].includes(this.#source.runner) && !words.includes('each');
     const isKnown = this.#isComplete || title.some((piece) => piece !== undefined && piece.length >= TELLING);
     return [{
       titles,

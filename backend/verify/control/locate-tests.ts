@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
+import type { IdRoot } from '../runners/test-runner.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
-/** A file, and the ids that tests in it may have, each with the name of the test in that file. */
+/** A file, and the ids of tests that may be in it, each with the test's name in that file. */
 export interface FileOfTests {
   readonly file: string;
   readonly wanted: ReadonlyMap<string, string>;
@@ -15,9 +16,9 @@ interface Place {
   readonly name: string;
 }
 
-/** Finds the files in which tests may be written down, by their ids and by what is in `paths`. */
+/** Finds the source files of tests by their ids. */
 export async function locateTests(tests: TestsToAlter): Promise<readonly FileOfTests[]> {
-  const places = await placesOf(tests);
+  const places = await PLACES[tests.runner.idRoot](tests);
   const files = new Map<string, Map<string, string>>();
   for (const id of tests.ids) {
     const [first = '', ...names] = id.split(ID_SEPARATOR);
@@ -30,25 +31,18 @@ export async function locateTests(tests: TestsToAlter): Promise<readonly FileOfT
   return [...files].map(([file, wanted]) => ({ file, wanted }));
 }
 
-/** By the first part of an id and the others. */
+/** Takes the first part of an id, and the other parts. */
 type Places = (first: string, names: readonly string[]) => readonly Place[];
 
-async function placesOf(tests: TestsToAlter): Promise<Places> {
-  switch (tests.runner) {
-    case 'go':
-      return await goPlaces(tests);
-    case 'cargo':
-    case 'nextest':
-      return await rustPlaces(tests);
-    case 'maven':
-    case 'gradle':
-      return javaPlaces(tests);
-    default:
-      return (first, names) => [{ file: first, name: names.join(ID_SEPARATOR) }];
-  }
-}
+const PLACES: Readonly<Record<IdRoot, (tests: TestsToAlter) => Places | Promise<Places>>> = {
+  'file': () => (first, names) => [{ file: first, name: names.join(ID_SEPARATOR) }],
+  'go package': goPlaces,
+  'cargo target': rustPlaces,
+  'java class': javaPlaces,
+  'no source': () => () => [],
+};
 
-/** `import/path > TestName`: any test file of the package, whose folder follows from its module's. */
+/** `import/path > TestName`: any test file of the package. The package's folder follows from its module's. */
 async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   const modules = new Map<string, string>();
   for (const file of namedFiles(paths, 'go.mod')) {
@@ -66,7 +60,7 @@ async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   };
 }
 
-/** `package > test name > module::test`, without a target for those of the library; nextest joins package and target by `::`. */
+/** `package > test name > module::test`, without a target for tests of the library; nextest joins package and target with `::`. */
 async function rustPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   const packages = new Map<string, string>();
   for (const file of namedFiles(paths, 'Cargo.toml')) {
@@ -100,7 +94,7 @@ function moduleOf(relative: string, target: string | undefined): string {
   return parts.join('::');
 }
 
-/** `package.Class > method`, which is in a file of the class's name. */
+/** `package.Class > method`, in a file with the name of the class. */
 function javaPlaces({ paths }: TestsToAlter): Places {
   const files = [...paths].filter((file) => file.endsWith('.java'));
   return (first, names) => {

@@ -1,3 +1,4 @@
+import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
 
@@ -20,8 +21,7 @@ export interface SourceTest {
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
-  /** The runner that runs its tests, by name. */
-  readonly runner: string;
+  readonly runner: TestRunnerName;
   /** A name that occurs nowhere in the file. */
   readonly held: string;
 }

@@ -7,20 +7,19 @@ import { pythonTests } from './python-tests.ts';
 import { rustTests } from './rust-tests.ts';
 import type { SourceFile, SourceTest } from './source-test.ts';
 
-/** The tests that are written into a file. */
+type TestReader = (root: Node, source: SourceFile, language: Language) => readonly SourceTest[];
+
+const READERS: Readonly<Record<Language, TestReader>> = {
+  python: pythonTests,
+  javascript: javascriptTests,
+  typescript: javascriptTests,
+  tsx: javascriptTests,
+  go: goTests,
+  rust: rustTests,
+  java: javaTests,
+};
+
+/** The tests whose source is in a file. */
 export function testsIn(root: Node, language: Language, source: SourceFile): readonly SourceTest[] {
-  switch (language) {
-    case 'python':
-      return pythonTests(root, source);
-    case 'javascript':
-    case 'typescript':
-    case 'tsx':
-      return javascriptTests(root, language, source);
-    case 'go':
-      return goTests(root, source);
-    case 'rust':
-      return rustTests(root, source);
-    case 'java':
-      return javaTests(root, source);
-  }
+  return READERS[language](root, source, language);
 }

@@ -8,8 +8,10 @@ import { programUses, withEdits, type ProgramUse } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /** `cargo nextest run`, by its JUnit file. It starts a process for each test, and its own exit codes and words decide. */
-export const cargoNextest: TestRunner = {
+export const cargoNextest: TestRunner<'nextest'> = {
   name: 'nextest',
+  manifests: ['Cargo.toml'],
+  idRoot: 'cargo target',
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.text('.config/nextest.toml')) === undefined ? [] : ['cargo nextest run']),
   understands: (command) => runUses(command).length > 0,

@@ -16,8 +16,10 @@ const MAX_BINARIES = 1_000;
 const REMOVED_FLAGS = /^--(?:nocapture|no-capture|show-output|format|message-format|quiet|no-fail-fast)(?:=.*)?$|^-q$/;
 
 /** `cargo test`, by libtest's JSON events; see `cargo-tools.ts` for how it is made to write them. */
-export const cargoTest: TestRunner = {
+export const cargoTest: TestRunner<'cargo'> = {
   name: 'cargo',
+  manifests: ['Cargo.toml'],
+  idRoot: 'cargo target',
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.has('Cargo.toml')) ? ['cargo test'] : []),
   understands: (command) => testUses(command).length > 0,

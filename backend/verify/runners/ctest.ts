@@ -10,8 +10,10 @@ import type { TestRunner } from './test-runner.ts';
 const BUILD_FOLDER = 'conductor-build';
 
 /** ctest, by the JUnit file that it writes itself since CMake 3.21. The tests are programs of their own and know nothing of it. */
-export const ctest: TestRunner = {
+export const ctest: TestRunner<'ctest'> = {
   name: 'ctest',
+  manifests: ['CMakeLists.txt'],
+  idRoot: 'no source',
   buildsFoldersBelow: true,
 
   async detect(folder) {

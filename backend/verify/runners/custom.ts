@@ -6,8 +6,10 @@ import type { TestRunner } from './test-runner.ts';
  * Any command, for which the user names the JUnit files that it writes. Without them there is nothing to judge by: an exit code
  * alone proves nothing, so such a command is refused.
  */
-export const custom: TestRunner = {
+export const custom: TestRunner<'custom'> = {
   name: 'custom',
+  manifests: [],
+  idRoot: 'file',
   detect: async () => [],
   understands: () => false,
   configuration: [],

@@ -17,11 +17,7 @@ export interface FoundTests {
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 200;
 
-/** What makes a folder a project of its own. */
-const MANIFESTS = [
-  'package.json', 'pyproject.toml', 'setup.py', 'setup.cfg', 'pytest.ini', 'tox.ini', 'go.mod', 'Cargo.toml', 'pom.xml',
-  'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'CMakeLists.txt',
-];
+const MANIFESTS = [...new Set(RUNNERS.flatMap(({ manifests }) => manifests))];
 
 /** Folders of projects that show or measure another one. */
 const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench)(\/|$)/i;

@@ -17,8 +17,10 @@ const REMOVED_FLAGS = /^--?(?:json|v|failfast|test\.v|test\.failfast)(?:=.*)?$/;
  * `go test`, by its own JSON, which go writes and no test: a test's output reaches go through a pipe and is wrapped in an event. A
  * test can still print the mark by which go knows the end of a test, so one that has two endings has failed.
  */
-export const goTest: TestRunner = {
+export const goTest: TestRunner<'go'> = {
   name: 'go',
+  manifests: ['go.mod'],
+  idRoot: 'go package',
   async detect(folder) {
     const packages = await packagesOf(folder);
     return packages.length > 0 && (await folder.hasFile(/_test\.go$/, {})) ? [`go test ${packages.join(' ')}`] : [];

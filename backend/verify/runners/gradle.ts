@@ -6,14 +6,17 @@ import { programUses, withEdits, type Edit } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
 const PROGRAMS = ['gradle', 'gradlew'];
+const BUILD_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 
 /** Gradle, by the JUnit files of its test tasks. */
-export const gradle: TestRunner = {
+export const gradle: TestRunner<'gradle'> = {
   name: 'gradle',
+  manifests: BUILD_FILES,
+  idRoot: 'java class',
   buildsFoldersBelow: true,
 
   async detect(folder) {
-    if (!(await folder.has('build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'))) return [];
+    if (!(await folder.has(...BUILD_FILES))) return [];
     return [(await folder.has('gradlew')) ? './gradlew test' : 'gradle test'];
   },
 

@@ -11,8 +11,10 @@ import type { TestRunner } from './test-runner.ts';
 const JEST: JavaScriptRunner = { programs: ['jest', 'react-scripts'], packages: ['jest', 'react-scripts'], fallback: 'jest' };
 
 /** jest, by its own JSON, which its main process writes; tests run in a context or process of their own. */
-export const jest: TestRunner = {
+export const jest: TestRunner<'jest'> = {
   name: 'jest',
+  manifests: ['package.json'],
+  idRoot: 'file',
   detect: (folder) => scriptCommands(folder, JEST),
   understands: (command) => understandsProgram(command, JEST),
   configuration: [/(^|\/)(jest|babel)[^/]*\.(config|setup)[^/]*$/, /(^|\/)jest[^/]*\.json$/, /(^|\/)\.(babel|swc)rc[^/]*$/],

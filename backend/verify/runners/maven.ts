@@ -5,8 +5,10 @@ import type { TestRunner } from './test-runner.ts';
 const PROGRAMS = ['mvn', 'mvnw'];
 
 /** Maven, by the JUnit files that surefire and failsafe write. */
-export const maven: TestRunner = {
+export const maven: TestRunner<'maven'> = {
   name: 'maven',
+  manifests: ['pom.xml'],
+  idRoot: 'java class',
   buildsFoldersBelow: true,
   detect: async (folder) => ((await folder.has('pom.xml')) ? [(await folder.has('mvnw')) ? './mvnw test' : 'mvn test'] : []),
   understands: (command) => programUses(command, PROGRAMS).length > 0,

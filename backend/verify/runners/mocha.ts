@@ -13,8 +13,10 @@ import type { TestRunner } from './test-runner.ts';
 
 const MOCHA: JavaScriptRunner = { programs: ['mocha', '_mocha'], packages: ['mocha'], fallback: 'mocha' };
 
-export const mocha: TestRunner = {
+export const mocha: TestRunner<'mocha'> = {
   name: 'mocha',
+  manifests: ['package.json'],
+  idRoot: 'file',
   detect: (folder) => scriptCommands(folder, MOCHA),
   understands: (command) => understandsProgram(command, MOCHA),
   configuration: [/(^|\/)\.mocharc[^/]*$/, /(^|\/)mocha\.opts$/],

@@ -16,8 +16,10 @@ import type { TestRunner } from './test-runner.ts';
 const TEST_FILE = /(?:(?:^|\/)test[-_.][^/]*|(?:^|\/)test|[-_.]test)\.[cm]?[jt]s$|(?:^|\/)test\/[^/]*\.[cm]?[jt]s$/;
 
 /** Node's own test runner. */
-export const nodeTest: TestRunner = {
+export const nodeTest: TestRunner<'node-test'> = {
   name: 'node-test',
+  manifests: ['package.json'],
+  idRoot: 'file',
 
   async detect(folder) {
     const found = await folder.packageFile();

@@ -19,8 +19,10 @@ const REQUIREMENTS = [
 export const PYTHON_MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'pytest.ini', 'tox.ini'];
 export const PYTHON_TEST_FILE = /(^|\/)(test_[^/]*|[^/]*_test)\.py$/;
 
-export const pytest: TestRunner = {
+export const pytest: TestRunner<'pytest'> = {
   name: 'pytest',
+  manifests: PYTHON_MANIFESTS,
+  idRoot: 'file',
   detect: async (folder) => ((await usesPytest(folder)) ? ['python3 -m pytest'] : []),
   understands: (command) => programUses(command, ['pytest', 'py.test']).length > 0,
   configuration: [/(^|\/)\.?(pytest\.(ini|toml)|tox\.ini|conftest\.py|setup\.cfg|pyproject\.toml|\.coveragerc)$/],

@@ -1,3 +1,4 @@
+import { TEST_RUNNERS, type TestRunnerName } from '../../protocol/test-runners.ts';
 import { cargoNextest } from './cargo-nextest.ts';
 import { cargoTest } from './cargo-test.ts';
 import { ctest } from './ctest.ts';
@@ -13,12 +14,21 @@ import type { TestRunner } from './test-runner.ts';
 import { unittest } from './unittest.ts';
 import { vitest } from './vitest.ts';
 
-/** Every runner whose reports can be read, in the order in which a project and a command are offered to them. */
-export const RUNNERS: readonly TestRunner[] = [
-  ...[vitest, jest, mocha],
-  ...[pytest, unittest],
-  ...[goTest, cargoNextest, cargoTest, maven, gradle, ctest],
-  // After those that node itself may start.
-  nodeTest,
+const BY_NAME: { readonly [Name in TestRunnerName]: TestRunner<Name> } = {
+  vitest,
+  jest,
+  mocha,
+  pytest,
+  unittest,
+  go: goTest,
+  nextest: cargoNextest,
+  cargo: cargoTest,
+  maven,
+  gradle,
+  ctest,
+  'node-test': nodeTest,
   custom,
-];
+};
+
+/** Every runner, in the order in which a project and a command are tried with them. */
+export const RUNNERS: readonly TestRunner[] = TEST_RUNNERS.map((name) => BY_NAME[name]);

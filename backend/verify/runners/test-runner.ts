@@ -1,45 +1,51 @@
-import type { TestReport } from './test-report.ts';
+import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import type { ProjectFolder } from './project-folder.ts';
+import type { TestReport } from './test-report.ts';
 
-/** How one test runner is found, told to write a report, and read. A new runner is a new row in `runners.ts`. */
-export interface TestRunner {
-  readonly name: string;
-  /** The commands that run the tests of this folder, the likeliest first. Looks at files only, and runs nothing. */
+/** How one test runner is found, made to write a report, and read. Each is a row in `runners.ts`. */
+export interface TestRunner<Name extends TestRunnerName = TestRunnerName> {
+  readonly name: Name;
+  /** File names that mark a folder as a project of its own. */
+  readonly manifests: readonly string[];
+  /** What the first part of a test's id names. The negative control finds the source of the test by it. */
+  readonly idRoot: IdRoot;
+  /** The commands that run the tests of this folder, the likeliest first. Reads files only and runs nothing. */
   detect(folder: ProjectFolder): Promise<readonly string[]>;
-  /** True where its projects name those in folders below, whose tests it runs with its own. */
+  /** True if a project of this runner also runs the tests of the projects in folders below. */
   readonly buildsFoldersBelow?: boolean;
-  /** Whether this runner can read the results of `command`, in which scripts of `package.json` are written out. */
+  /** Whether this runner can read the results of `command`, in which scripts of `package.json` are expanded. */
   understands(command: string): boolean;
-  /**
-   * What tells this runner what to run and how (paths relative to the workspace, in lower case): such files are part of the judge.
-   */
+  /** The files that configure this runner (paths relative to the workspace, in lower case). An answer may not change them. */
   readonly configuration: readonly RegExp[];
-  /** Gets one run ready to write a report. Throws `ReportError` where the command cannot be made to. */
+  /** Prepares one run that writes a report. Throws `ReportError` if the command cannot be made to. */
   prepare(run: RunToPrepare): Promise<PreparedRun>;
 }
 
+/** With `no source`, the runner has no negative control. */
+export type IdRoot = 'file' | 'go package' | 'cargo target' | 'java class' | 'no source';
+
 /** All folders are absolute. */
 export interface RunToPrepare {
-  /** As the runner's `understands` was asked. */
+  /** The command that was passed to `understands`. */
   readonly command: string;
-  /** The copy in which the command will run. Ids of tests are relative to it. */
+  /** The copy in which the command runs. Test ids are relative to it. */
   readonly copy: string;
-  /** The workspace that it is a copy of: where what is installed but not copied lies. */
+  /** The original workspace. It holds what is installed but not copied. */
   readonly workspace: string;
-  /** For what the runner is to load. The tests cannot write it. */
+  /** For files that the runner loads. The tests cannot write here. */
   readonly tools: string;
-  /** For the report. The tests can write it, so code that looks for a report can forge it. */
+  /** For the report. The tests can write here, so code that looks for the report can forge it. */
   readonly report: string;
-  /** Where the user says that the command writes JUnit files: a glob, relative to the copy. */
+  /** The JUnit files that the user says the command writes: a glob, relative to the copy. */
   readonly reports?: string;
 }
 
 export interface PreparedRun {
   readonly command: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Folders in which programs are looked for first. */
+  /** Folders that are searched for programs before PATH. */
   readonly programFolders?: readonly string[];
-  /** Folders that must be readable although they lie in the workspace, which is hidden. */
+  /** Folders of the workspace that must be readable. The rest of the workspace is hidden. */
   readonly readable?: readonly string[];
   /** Throws `ReportError`. */
   readReport(): Promise<TestReport>;

@@ -13,8 +13,10 @@ import { UNITTEST_MAIN } from './unittest-main.ts';
 const IMPORTS_UNITTEST = /^\s*(?:import unittest|from unittest import|from unittest\.)/m;
 
 /** Python's own unittest. */
-export const unittest: TestRunner = {
+export const unittest: TestRunner<'unittest'> = {
   name: 'unittest',
+  manifests: PYTHON_MANIFESTS,
+  idRoot: 'file',
 
   async detect(folder) {
     if (!(await folder.hasFile(PYTHON_TEST_FILE, { text: IMPORTS_UNITTEST, manifests: PYTHON_MANIFESTS }))) return [];

@@ -17,8 +17,10 @@ const VITEST: JavaScriptRunner = { programs: ['vitest'], packages: ['vitest'], f
  * vitest, by its own `json` reporter: that has one form since 0.30, where the interface of custom reporters has changed twice, and
  * it runs in vitest's main process, where the tests are not and which tells them nothing of it.
  */
-export const vitest: TestRunner = {
+export const vitest: TestRunner<'vitest'> = {
   name: 'vitest',
+  manifests: ['package.json'],
+  idRoot: 'file',
   detect: (folder) => scriptCommands(folder, VITEST),
   understands: (command) => understandsProgram(command, VITEST),
   configuration: [/(^|\/)vite[^/]*\.(config|workspace|projects|setup)\.[^/]+$/],

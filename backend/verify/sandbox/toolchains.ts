@@ -1,60 +1,77 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import type { TestRunnerName } from '../../protocol/test-runners.ts';
 
-/** Folders under home in which version managers keep whole toolchains: the programs on PATH need all of theirs. */
-const TOOLCHAIN_FOLDERS = [
-  '.nvm',
-  '.fnm',
-  '.local/share/fnm',
-  '.volta',
-  '.nodenv',
-  '.asdf',
-  '.local/share/mise',
-  '.pyenv',
-  '.rustup',
-  '.cargo',
-  '.deno',
-  '.bun',
-  '.sdkman',
-];
+/** Folders and files of a toolchain. All are relative to home. */
+interface Toolchain {
+  /** Where version managers keep whole toolchains. Readable if a program in one is on PATH: it needs all of its toolchain. */
+  readonly managers?: readonly string[];
+  /** The toolchain itself and copies of published packages. Always readable. */
+  readonly dependencies?: readonly string[];
+  /** Variables that name a folder of the toolchain, because home is another folder inside the sandbox. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Files in these folders that stay hidden. */
+  readonly secrets?: readonly string[];
+}
 
-/** Where toolchains keep themselves and what projects depend on, wherever their programs on PATH lie: copies of what is published. */
-const DEPENDENCY_FOLDERS = [
-  '.rustup',
-  'go/pkg/mod',
-  '.cache/go-build',
-  '.cargo/registry',
-  '.cargo/git',
-  '.m2/repository',
-  '.m2/wrapper',
-  '.gradle/caches/modules-2',
-  '.gradle/wrapper/dists',
-  '.local/share/uv/python',
-];
-
-/** Ours: where go has the user's compiled packages, which cannot be its cache here because it writes to that. */
+/** Our own variable: the user's cache of compiled packages. Go cannot use it as its cache, because it writes to that. */
 export const GO_BUILD_CACHE = 'CONDUCTOR_GO_BUILD_CACHE';
 
-/** What tells a toolchain where its folder is, since its home is another one inside the sandbox. */
-const FOLDER_VARIABLES: Readonly<Record<string, string>> = {
-  RUSTUP_HOME: '.rustup',
-  CARGO_HOME: '.cargo',
-  [GO_BUILD_CACHE]: '.cache/go-build',
-  GOMODCACHE: 'go/pkg/mod',
-  MAVEN_USER_HOME: '.m2',
-  PYENV_ROOT: '.pyenv',
-  GRADLE_RO_DEP_CACHE: '.gradle/caches',
+const NODE: Toolchain = { managers: ['.nvm', '.fnm', '.local/share/fnm', '.volta', '.nodenv', '.deno', '.bun'] };
+
+const PYTHON: Toolchain = { managers: ['.pyenv'], dependencies: ['.local/share/uv/python'], variables: { PYENV_ROOT: '.pyenv' } };
+
+const GO: Toolchain = {
+  dependencies: ['go/pkg/mod', '.cache/go-build'],
+  variables: { [GO_BUILD_CACHE]: '.cache/go-build', GOMODCACHE: 'go/pkg/mod' },
 };
 
-/** What lies inside those but is a secret. */
-const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml'];
+const RUST: Toolchain = {
+  managers: ['.rustup', '.cargo'],
+  dependencies: ['.rustup', '.cargo/registry', '.cargo/git'],
+  variables: { RUSTUP_HOME: '.rustup', CARGO_HOME: '.cargo' },
+  secrets: ['.cargo/credentials', '.cargo/credentials.toml'],
+};
 
-/** Folders with a `bin` beside which people keep other things than the toolchain; the first is home. */
+const JAVA: Toolchain = {
+  managers: ['.sdkman'],
+  dependencies: ['.m2/repository', '.m2/wrapper', '.gradle/caches/modules-2', '.gradle/wrapper/dists'],
+  variables: { MAVEN_USER_HOME: '.m2', GRADLE_RO_DEP_CACHE: '.gradle/caches' },
+};
+
+/** Version managers of any toolchain. */
+const ANY: Toolchain = { managers: ['.asdf', '.local/share/mise'] };
+
+/** What the programs of each runner need from home. `ANY` for those of the system. */
+const TOOLCHAINS: Readonly<Record<TestRunnerName, Toolchain>> = {
+  'vitest': NODE,
+  'jest': NODE,
+  'mocha': NODE,
+  'pytest': PYTHON,
+  'unittest': PYTHON,
+  'go': GO,
+  'nextest': RUST,
+  'cargo': RUST,
+  'maven': JAVA,
+  'gradle': JAVA,
+  'ctest': ANY,
+  'node-test': NODE,
+  'custom': ANY,
+};
+
+/** A test of one runner may start the programs of another, so every run gets all of them. */
+const ALL = [...new Set(Object.values(TOOLCHAINS))];
+const MANAGERS = ALL.flatMap(({ managers = [] }) => managers);
+const DEPENDENCIES = ALL.flatMap(({ dependencies = [] }) => dependencies);
+const VARIABLES = ALL.flatMap(({ variables = {} }) => Object.entries(variables));
+const SECRETS = ALL.flatMap(({ secrets = [] }) => secrets);
+
+/** Folders with a `bin` that hold more than a toolchain. The first is home. */
 const NO_PREFIX = new Set(['.', '.local']);
 
 export interface ReadableToolchains {
-  /** PATH as the command should have it: without links, which may lead through folders that are hidden. */
+  /** PATH for the command, without links: they may lead through hidden folders. */
   readonly searchPath: string;
   readonly allowed: readonly string[];
   readonly denied: readonly string[];
@@ -63,9 +80,8 @@ export interface ReadableToolchains {
 }
 
 /**
- * What the sandbox must leave readable of the home folder and of other hidden folders for the programs on PATH to work, although
- * everything else in them is hidden: the toolchain folders above that are on PATH, `<prefix>` of `<prefix>/bin`, or else the folder on
- * PATH alone; and what projects depend on.
+ * The parts of home and of other hidden folders that must stay readable for the programs on PATH to work. For each folder on PATH: the
+ * version manager's folder that it is in, or `<prefix>` of `<prefix>/bin`, or the folder alone. To these come the dependencies.
  */
 export async function readableToolchains(
   searchPath: string,
@@ -82,26 +98,26 @@ export async function readableToolchains(
     for (const folder of [entry, found]) {
       const place = folder && [home, ...hiddenFolders].find((hidden) => isInside(hidden, folder));
       if (!folder || !place) continue;
-      // Of all homes together, it is the one that counts.
+      // Below /home, each folder is a home of its own.
       const base = place === '/home' ? path.join(place, path.relative(place, folder).split(path.sep)[0] ?? '') : place;
       allowed.add(isInside(base, folder) ? path.join(base, toolchainOf(path.relative(base, folder))) : folder);
     }
   }
-  for (const folder of DEPENDENCY_FOLDERS) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));
+  for (const folder of DEPENDENCIES) if (existsSync(path.join(home, folder))) allowed.add(path.join(home, folder));
   const environment: Record<string, string> = {};
-  for (const [name, folder] of Object.entries(FOLDER_VARIABLES))
+  for (const [name, folder] of VARIABLES)
     if (existsSync(path.join(home, folder))) environment[name] = path.join(home, folder);
   return {
     searchPath: [...entries].join(path.delimiter),
     allowed: [...allowed],
     environment,
-    denied: TOOLCHAIN_SECRETS.map((secret) => path.join(home, secret)),
+    denied: SECRETS.map((secret) => path.join(home, secret)),
   };
 }
 
-/** The folder of the toolchain whose programs lie in `folder`; both relative to what is hidden, such as home. */
+/** The folder of the toolchain whose programs are in `folder`. Both are relative to the hidden folder, such as home. */
 function toolchainOf(folder: string): string {
-  const known = TOOLCHAIN_FOLDERS.find((toolchain) => folder === toolchain || folder.startsWith(`${toolchain}/`));
+  const known = MANAGERS.find((toolchain) => folder === toolchain || folder.startsWith(`${toolchain}/`));
   const prefix = path.dirname(folder);
   return known ?? (path.basename(folder) === 'bin' && !NO_PREFIX.has(prefix) ? prefix : folder);
 }

@@ -1,25 +1,21 @@
-/** The languages whose syntax is read, by the names of their grammars. `build.mjs` ships those. */
-export const LANGUAGES = ['python', 'javascript', 'typescript', 'tsx', 'go', 'rust', 'java'] as const;
+/** The languages whose syntax is read, by the names of their grammars, each with its file endings. `build.mjs` ships the grammars. */
+const ENDINGS = {
+  python: ['py'],
+  javascript: ['js', 'mjs', 'cjs', 'jsx'],
+  typescript: ['ts', 'mts', 'cts'],
+  tsx: ['tsx'],
+  go: ['go'],
+  rust: ['rs'],
+  java: ['java'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type Language = (typeof LANGUAGES)[number];
+export type Language = keyof typeof ENDINGS;
 
-const BY_ENDING: Readonly<Record<string, Language>> = {
-  py: 'python',
-  js: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  jsx: 'javascript',
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  tsx: 'tsx',
-  go: 'go',
-  rs: 'rust',
-  java: 'java',
-};
+export const LANGUAGES = Object.keys(ENDINGS) as readonly Language[];
 
-/** The language of a file by the end of its name, or undefined where its syntax is not read. */
+const BY_ENDING = new Map(LANGUAGES.flatMap((language) => ENDINGS[language].map((ending): [string, Language] => [ending, language])));
+
+/** The language of a file by its ending, or undefined if its syntax is not read. */
 export function languageOf(path: string): Language | undefined {
-  const ending = /\.([a-z]+)$/.exec(path)?.[1] ?? '';
-  return Object.hasOwn(BY_ENDING, ending) ? BY_ENDING[ending] : undefined;
+  return BY_ENDING.get(/\.([a-z]+)$/.exec(path)?.[1] ?? '');
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { TestRunnerName } from '../../../backend/protocol/test-runners.ts';
 import { alterExpectations } from '../../../backend/verify/control/alter-expectations.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -10,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
  */
 
 interface Source {
-  readonly runner: string;
+  readonly runner: TestRunnerName;
   readonly text: string;
   /** Titles of the tests that must be altered, and of those of which nothing is sure. */
   readonly altered: readonly string[];
@@ -52,7 +53,7 @@ const SOURCES: Record<string, Source> = {
     left: ['nothing'],
   },
   'a_test.go': {
-    runner: 'go-test',
+    runner: 'go',
     text: [
       'package a\n\nimport "testing"\n',
       'func TestValue(t *testing.T) {\n\tif got := F(2); got != 4 {\n\t\tt.Errorf("got %d", got)\n\t}\n}\n',
@@ -67,7 +68,7 @@ async function alter(file: string, { runner, text }: Pick<Source, 'runner' | 'te
   const folder = await temporaryFolder();
   await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
   await writeFile(path.join(folder, file), text);
-  const certain = await alterExpectations({ folder, paths: new Set(paths), runner, ids: titles.map((title) => `${file} > ${title}`) });
+  const certain = await alterExpectations({ folder, paths: new Set(paths), runner: { name: runner, idRoot: 'file' }, ids: titles.map((title) => `${file} > ${title}`) });
   return { certain: [...certain], text: await readFile(path.join(folder, file), 'utf8') };
 }
 
