@@ -27,10 +27,13 @@ export interface RoutesOptions {
 
 type Place = Pick<SuggestRequest, 'workspace' | 'language'>;
 
-/** A chosen worker, and what it was chosen from. */
-interface Chosen {
+/** A choice, under way or made. */
+interface Choice {
+  /** The part of workers.json that it depends on. */
   readonly workers: string;
-  readonly worker: Promise<WorkerConfig>;
+  readonly promise: Promise<WorkerConfig>;
+  /** Set once the choice is made. */
+  worker?: WorkerConfig;
 }
 
 const TRIES = 2;
@@ -43,7 +46,7 @@ const MAX_PLAN_TOKENS = 1_024;
  */
 export class Routes {
   readonly #options: RoutesOptions;
-  readonly #chosen = new Map<string, Chosen>();
+  readonly #choices = new Map<string, Choice>();
 
   constructor(options: RoutesOptions) {
     this.#options = options;
@@ -56,20 +59,30 @@ export class Routes {
   async workerFor(
     place: Place, workers: WorkersFile, call: RoutingCall, { caller, end }: { caller: AbortSignal; end: AbortSignal },
   ): Promise<WorkerConfig> {
-    const key = JSON.stringify([place.workspace, place.language]);
+    const key = keyOf(place);
     const state = JSON.stringify([workers.conductor, workers.workers]);
-    let chosen = this.#chosen.get(key);
-    if (chosen?.workers !== state) {
-      chosen = { workers: state, worker: this.#choose(place, workers, call, end) };
-      this.#chosen.set(key, chosen);
-      chosen.worker.catch(() => this.forget(place));
+    let choice = this.#choices.get(key);
+    if (choice?.workers !== state) {
+      choice = { workers: state, promise: this.#choose(place, workers, call, end) };
+      this.#choices.set(key, choice);
+      this.#keepUnlessFailed(key, choice);
     }
-    return unlessAborted(chosen.worker, caller);
+    return unlessAborted(choice.promise, caller);
   }
 
-  /** The worker could not be called: whether its key is there is looked at again. */
-  forget({ workspace, language }: Place): void {
-    this.#chosen.delete(JSON.stringify([workspace, language]));
+  /** Called when the worker could not be called: the next request chooses again and checks for its key. A newer choice stays. */
+  forget(place: Place, worker: WorkerConfig): void {
+    const key = keyOf(place);
+    if (this.#choices.get(key)?.worker === worker) this.#choices.delete(key);
+  }
+
+  /** While this choice was under way, workers.json may have changed and a newer choice may have taken its place. */
+  #keepUnlessFailed(key: string, choice: Choice): void {
+    choice.promise.then((worker) => {
+      choice.worker = worker;
+    }, () => {
+      if (this.#choices.get(key) === choice) this.#choices.delete(key);
+    });
   }
 
   async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
@@ -109,6 +122,10 @@ export class Routes {
     }
     throw new Error(rejection?.message);
   }
+}
+
+function keyOf({ workspace, language }: Place): string {
+  return JSON.stringify([workspace, language]);
 }
 
 function questionFor({ language }: Place): string {

@@ -120,7 +120,7 @@ export class Suggester {
       return { ...this.#spent(), text: plainCode(reply.text, request), worker: { id, model: reply.model, simulated } };
     } catch (error) {
       const isWithoutKey = error instanceof WorkerError && (error.kind === 'missing-key' || error.kind === 'authentication');
-      if (isWithoutKey) this.#routes.forget(request);
+      if (isWithoutKey) this.#routes.forget(request, worker);
       throw error;
     }
   }
