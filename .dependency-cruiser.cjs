@@ -51,6 +51,14 @@ const PARTS = {
     decoder: ['graph', 'checkpoint', 'adapter', 'quantize', 'automaton'],
     trainer: ['checkpoint', 'adapter', 'decoder'],
   },
+  'backend/train': {
+    statistics: [],
+    engines: [],
+    tasks: ['statistics'],
+    grpo: ['engines', 'statistics'],
+    rollouts: ['grpo', 'engines', 'tasks', 'statistics'],
+    trainings: ['rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
+  },
   'backend/verify': {
     files: [],
     syntax: [],

@@ -25,7 +25,7 @@ import { RoutesFile } from './suggest/routes-file.ts';
 import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
 import { Demonstration } from './simulator/demonstration.ts';
-import { TrainingManager } from './train/training-manager.ts';
+import { TrainingManager } from './train/trainings/training-manager.ts';
 import { chooseRunner } from './verify/runners/choose-runner.ts';
 import { findTestCommands } from './verify/runners/find-tests.ts';
 import { ProgramSandbox } from './verify/graders/code/program-sandbox.ts';

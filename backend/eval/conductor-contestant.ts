@@ -1,7 +1,7 @@
 import { parsePlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
-import { draw } from '../train/draws.ts';
+import { draw } from '../train/statistics/draws.ts';
 import type { ModelAdapter } from '../workers/model.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { Contestant } from './contestants.ts';

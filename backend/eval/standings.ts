@@ -1,5 +1,5 @@
 import type { Estimate } from '../protocol/training.ts';
-import { estimate, mean } from '../train/statistics.ts';
+import { estimate, mean } from '../train/statistics/statistics.ts';
 import type { ContestantResult } from './compare.ts';
 import { aloneName, BASELINES } from './contestants.ts';
 

@@ -2,8 +2,8 @@ import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
 import { RunError } from '../solve/failure.ts';
-import { TrainingRefusedError } from '../train/training-manager.ts';
-import { TrainingError } from '../train/training-run.ts';
+import { TrainingRefusedError } from '../train/trainings/training-manager.ts';
+import { TrainingError } from '../train/trainings/run-training.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { trainingSummaryOf, type Training, type TrainingEvent, type TrainingSummary } from '../protocol/training.ts';
-import type { TrainingManager } from '../train/training-manager.ts';
+import type { TrainingManager } from '../train/trainings/training-manager.ts';
 import type { FeedOutput } from './run-feed.ts';
 import { Subscriptions } from './subscriptions.ts';
 

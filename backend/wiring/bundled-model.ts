@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
 import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
-import { baseOf } from '../train/adapter-base.ts';
+import { baseOf } from '../train/trainings/adapter-base.ts';
 
 /** The model that is shipped with us. Everywhere but where it is loaded it goes by its name. */
 export interface BundledModel {

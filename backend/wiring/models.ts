@@ -20,7 +20,7 @@ import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { ModelsAccess } from '../server/handlers/models-handlers.ts';
 import type { CastSources } from '../solve/run-pool.ts';
-import { checkAdapterBase } from '../train/adapter-base.ts';
+import { checkAdapterBase } from '../train/trainings/adapter-base.ts';
 import { localErrorKind } from '../workers/adapters/classify-local-error.ts';
 import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
 

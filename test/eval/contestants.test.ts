@@ -8,7 +8,7 @@ import { alone, attemptsAndJudge, planAttemptsAndJudge, planWriteCheck, SUBTASKS
 import { randomPlan } from '../../backend/eval/random-plan.ts';
 import { nearestNeighbourRouter } from '../../backend/eval/router.ts';
 import type { EvalTask, PlanOutcome, RunPlan } from '../../backend/eval/run-plan.ts';
-import { estimate } from '../../backend/train/statistics.ts';
+import { estimate } from '../../backend/train/statistics/statistics.ts';
 import { KeyedRandom } from '../../backend/common/keyed-random.ts';
 import { readRole } from '../../backend/simulator/roles.ts';
 import { infrastructureGrade } from '../../backend/verify/graders/grader.ts';

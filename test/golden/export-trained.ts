@@ -5,7 +5,7 @@ import path from 'node:path';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
-import { LocalEngine } from '../../backend/train/local-engine.ts';
+import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
 import { modelFolder } from './golden.ts';
 
 const [out = ''] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { compareConductors, signFlipTest } from '../../backend/train/compare.ts';
-import type { SampledCompletion, SampleRequest } from '../../backend/train/engine.ts';
-import type { Gatherer } from '../../backend/train/grpo-trainer.ts';
-import { estimate } from '../../backend/train/statistics.ts';
+import { compareConductors, signFlipTest } from '../../backend/train/trainings/compare.ts';
+import type { SampledCompletion, SampleRequest } from '../../backend/train/engines/engine.ts';
+import type { Gatherer } from '../../backend/train/grpo/grpo-trainer.ts';
+import { estimate } from '../../backend/train/statistics/statistics.ts';
 
 const { signal } = new AbortController();
 const completion = (text: string): SampledCompletion => ({ text, promptTokens: [], tokens: [], logprobs: [], finishReason: 'stop' });

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
-import type { SampledCompletion } from '../../backend/train/engine.ts';
-import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from '../../backend/train/grpo-step.ts';
-import { LocalEngine } from '../../backend/train/local-engine.ts';
-import type { RolloutOutcome } from '../../backend/train/reward.ts';
+import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
+import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from '../../backend/train/grpo/grpo-step.ts';
+import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
+import type { RolloutOutcome } from '../../backend/train/grpo/reward.ts';
 import { modelFolder } from '../golden/golden.ts';
 
 let folder: string;

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
-import { draw, shuffled, tasksOfStep } from '../../backend/train/draws.ts';
-import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo-trainer.ts';
-import { LocalEngine } from '../../backend/train/local-engine.ts';
-import { OtherTrainingError, TrainingStore } from '../../backend/train/training-store.ts';
+import { draw, shuffled, tasksOfStep } from '../../backend/train/statistics/draws.ts';
+import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo/grpo-trainer.ts';
+import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
+import { OtherTrainingError, TrainingStore } from '../../backend/train/grpo/checkpoint-store.ts';
 import { modelFolder } from '../golden/golden.ts';
 
 let folder: string;

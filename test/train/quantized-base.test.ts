@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
 import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
-import { LocalEngine } from '../../backend/train/local-engine.ts';
+import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
 import { modelFolder } from '../golden/golden.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

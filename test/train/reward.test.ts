@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { groupAdvantages } from '../../backend/train/advantages.ts';
-import { learningRate } from '../../backend/train/learning-rate.ts';
-import { rewardOf, type RolloutOutcome } from '../../backend/train/reward.ts';
+import { groupAdvantages } from '../../backend/train/grpo/advantages.ts';
+import { learningRate } from '../../backend/train/grpo/learning-rate.ts';
+import { rewardOf, type RolloutOutcome } from '../../backend/train/grpo/reward.ts';
 
 const judged = (verified: boolean, score: number, costUsd = 0): RolloutOutcome => ({ kind: 'judged', verified, score, costUsd });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
-import { RolloutGatherer } from '../../backend/train/rollout-gatherer.ts';
-import type { RolloutOutcome } from '../../backend/train/reward.ts';
-import type { Task } from '../../backend/train/task.ts';
+import { RolloutGatherer } from '../../backend/train/rollouts/rollout-gatherer.ts';
+import type { RolloutOutcome } from '../../backend/train/grpo/reward.ts';
+import type { Task } from '../../backend/train/tasks/task.ts';
 
 const TASK: Task = { id: 'task', question: 'What is right?', context: '', grader: { grade: () => Promise.reject(new Error('not asked')) } };
 const AT = { step: 0, place: 0 };

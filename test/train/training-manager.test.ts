@@ -7,9 +7,9 @@ import { applyTrainingEvent, isTrainingOver } from '../../backend/protocol/train
 import { trainingConfigSchema, type Training } from '../../backend/protocol/training.ts';
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
-import { checkAdapterBase } from '../../backend/train/adapter-base.ts';
-import { TrainingFolder } from '../../backend/train/training-folder.ts';
-import { TrainingManager, TrainingRefusedError } from '../../backend/train/training-manager.ts';
+import { checkAdapterBase } from '../../backend/train/trainings/adapter-base.ts';
+import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
+import { TrainingManager, TrainingRefusedError } from '../../backend/train/trainings/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { delay } from '../../backend/workers/limits/delay.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';

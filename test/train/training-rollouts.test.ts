@@ -4,8 +4,8 @@ import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
 import { budgetSchema, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
-import { REWARD_DEFAULTS } from '../../backend/train/reward.ts';
-import { rolloutLine, wholeRollout } from '../../backend/train/training-rollouts.ts';
+import { REWARD_DEFAULTS } from '../../backend/train/grpo/reward.ts';
+import { rolloutLine, wholeRollout } from '../../backend/train/rollouts/rollout-views.ts';
 
 const SPENT = { usage: NO_USAGE, cost: { usd: 0.001, estimated: false }, durationMs: 1 };
 const POOL = ['claude', 'gpt'].map((id) => workerConfigSchema.parse({ id, model: id, provider: 'openai' }));

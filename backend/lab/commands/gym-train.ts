@@ -29,8 +29,8 @@ import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from '../gym/gym-pools.ts'
 import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
-import { mean } from '../../train/statistics.ts';
-import { TrainingStore } from '../../train/training-store.ts';
+import { mean } from '../../train/statistics/statistics.ts';
+import { TrainingStore } from '../../train/grpo/checkpoint-store.ts';
 import type { Plan } from '../../workflow/plan.ts';
 
 /*

@@ -7,12 +7,12 @@ import { LocalModel } from '../../lm/local-model.ts';
 import { openTokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import { FAMILIES } from '../../simulator/families/all-families.ts';
 import { WORKERS } from '../../simulator/pool.ts';
-import { LocalEngine } from '../../train/local-engine.ts';
+import { LocalEngine } from '../../train/engines/local-engine.ts';
 import { evaluateMini, EVALUATION_DEFAULTS } from '../mini/evaluate.ts';
 import { writeNewMini } from '../mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } from '../mini/pretrain.ts';
 import { unseenInputs } from '../mini/unseen.ts';
-import { TrainingStore } from '../../train/training-store.ts';
+import { TrainingStore } from '../../train/grpo/checkpoint-store.ts';
 
 /*
  * The first half of conductor-mini, the bundled model: begins it with random weights, teaches it to write plans, measures it.

@@ -1,5 +1,5 @@
 import { ROLES } from '../../simulator/roles.ts';
-import { mean } from '../../train/statistics.ts';
+import { mean } from '../../train/statistics/statistics.ts';
 import type { PlanEntry } from './plan-diary.ts';
 
 /** What is drawn of one training; steps count from 1. */

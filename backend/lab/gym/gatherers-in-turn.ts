@@ -1,5 +1,5 @@
-import type { Gatherer, GroupPlace } from '../../train/grpo-trainer.ts';
-import type { RolloutGatherer } from '../../train/rollout-gatherer.ts';
+import type { Gatherer, GroupPlace } from '../../train/grpo/grpo-trainer.ts';
+import type { RolloutGatherer } from '../../train/rollouts/rollout-gatherer.ts';
 
 type PooledGatherer<Task> = Gatherer<Task> & Pick<RolloutGatherer, 'poolOf'>;
 

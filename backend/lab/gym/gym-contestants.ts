@@ -11,7 +11,7 @@ import { alone } from '../../eval/plans.ts';
 import { nearestNeighbourRouter, type RoutedExample } from '../../eval/router.ts';
 import type { EvalTask, RunPlan } from '../../eval/run-plan.ts';
 import { runPlanInProcess } from './run-plan-in-process.ts';
-import { mean } from '../../train/statistics.ts';
+import { mean } from '../../train/statistics/statistics.ts';
 
 /** A task of the gym as it is evaluated. */
 export type GymEvalTask = EvalTask & Pick<GymTask, 'kind' | 'generator'>;

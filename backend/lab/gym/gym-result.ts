@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { estimate, mean } from '../../train/statistics.ts';
+import { estimate, mean } from '../../train/statistics/statistics.ts';
 import type { ContestantResult } from '../../eval/compare.ts';
 import { isAlone } from '../../eval/contestants.ts';
 import { BEST_ALONE, percent, type Standing } from '../../eval/standings.ts';

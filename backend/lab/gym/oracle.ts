@@ -8,7 +8,7 @@ import type { Plan } from '../../workflow/plan.ts';
 import { alone, attemptsAndJudge, planAttemptsAndJudge, planWrite, planWriteCheck, planWriteCheckAll,
   writeAndChecks } from '../../eval/plans.ts';
 import type { RunPlan } from '../../eval/run-plan.ts';
-import { mean } from '../../train/statistics.ts';
+import { mean } from '../../train/statistics/statistics.ts';
 
 export interface OracleOptions {
   /** By ordinal; the oracle knows their hidden skills. */

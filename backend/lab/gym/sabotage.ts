@@ -1,6 +1,6 @@
-import type { TrainEngine } from '../../train/engine.ts';
-import type { Gatherer } from '../../train/grpo-trainer.ts';
-import { shuffled } from '../../train/draws.ts';
+import type { TrainEngine } from '../../train/engines/engine.ts';
+import type { Gatherer } from '../../train/grpo/grpo-trainer.ts';
+import { shuffled } from '../../train/statistics/draws.ts';
 
 /** Ways to train that must teach nothing: what a training shows is worth as much as its sabotaged twins fail. */
 export const SABOTAGES = ['zero-gradient', 'flipped-advantage', 'shuffled-rewards'] as const;

@@ -1,5 +1,5 @@
 import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
-import { draw } from '../../train/draws.ts';
+import { draw } from '../../train/statistics/draws.ts';
 
 /** Chance that follows from a seed and from what it is for. */
 export class Dice {

@@ -2,7 +2,7 @@ import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
 import { parsePlan } from '../../conductor/parse-plan.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import type { LanguageModel } from '../../lm/language-model.ts';
-import { draw } from '../../train/draws.ts';
+import { draw } from '../../train/statistics/draws.ts';
 import type { PlanExample } from './examples.ts';
 
 export interface EvaluationOptions {

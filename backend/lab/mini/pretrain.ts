@@ -1,7 +1,7 @@
 import type { Tokenizer } from '../../lm/tokenizer/tokenizer.ts';
-import type { Example, TrainEngine } from '../../train/engine.ts';
-import { learningRate, type LearningRateOptions } from '../../train/learning-rate.ts';
-import type { TrainingCheckpoint, TrainingStore } from '../../train/training-store.ts';
+import type { Example, TrainEngine } from '../../train/engines/engine.ts';
+import { learningRate, type LearningRateOptions } from '../../train/grpo/learning-rate.ts';
+import type { TrainingCheckpoint, TrainingStore } from '../../train/grpo/checkpoint-store.ts';
 import { exampleAt, openingsAt, type PlanExample } from './examples.ts';
 
 export interface PretrainOptions {

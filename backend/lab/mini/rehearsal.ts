@@ -1,4 +1,4 @@
-import type { Example, TrainEngine } from '../../train/engine.ts';
+import type { Example, TrainEngine } from '../../train/engines/engine.ts';
 import { exampleAt } from './examples.ts';
 import { imitated, type PretrainParts } from './pretrain.ts';
 

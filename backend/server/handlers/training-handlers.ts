@@ -1,7 +1,7 @@
 import type { ClientRequests } from '../../protocol/methods.ts';
 import { trainingSummaryOf } from '../../protocol/training.ts';
 import type { RequestHandler, RequestHandlers } from '../../protocol/typed-connection.ts';
-import type { TrainingManager } from '../../train/training-manager.ts';
+import type { TrainingManager } from '../../train/trainings/training-manager.ts';
 import type { TrainingFeed } from '../training-feed.ts';
 
 type TrainingMethods = Extract<keyof ClientRequests, `training/${string}`>;

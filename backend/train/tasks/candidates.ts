@@ -4,7 +4,7 @@ import type { ProjectTaskKind } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import { protectedReason } from '../../verify/files/protected-paths.ts';
 import { languageOf } from '../../verify/syntax/language.ts';
-import { shuffled } from '../draws.ts';
+import { shuffled } from '../statistics/draws.ts';
 import { descriptionOf } from './commit-message.ts';
 import { emptiedFunctions } from './emptied-functions.ts';
 import { mutations } from './mutations.ts';

@@ -2,7 +2,7 @@ import type { TestCommand } from '../../protocol/test-command.ts';
 import { parsePatch } from '../../verify/patch/parse-patch.ts';
 import type { Verifier } from '../../verify/verify.ts';
 import type { Checker } from '../../solve/checker.ts';
-import type { ProjectTask } from '../task.ts';
+import type { ProjectTask } from './task.ts';
 import { editsOf, type ProjectTaskRecord } from './project-tasks.ts';
 
 export interface ProjectTaskParts {

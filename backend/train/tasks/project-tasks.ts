@@ -7,7 +7,7 @@ import { projectTaskKindSchema } from '../../protocol/training.ts';
 import type { FileEdit } from '../../verify/patch/patch.ts';
 import type { Verdict } from '../../protocol/verdict.ts';
 import type { Verifier } from '../../verify/verify.ts';
-import { draw } from '../draws.ts';
+import { draw } from '../statistics/draws.ts';
 import { commitName, findCandidates, type Candidate, type CandidateOptions } from './candidates.ts';
 import { splitFiles, type Split, type SplitOptions } from './split-files.ts';
 

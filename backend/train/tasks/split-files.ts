@@ -1,4 +1,4 @@
-import { shuffled } from '../draws.ts';
+import { shuffled } from '../statistics/draws.ts';
 
 export type Split = 'train' | 'held-out';
 

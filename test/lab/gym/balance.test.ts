@@ -5,7 +5,7 @@ import { gymContestants, type GymContestants, type GymEvalTask } from '../../../
 import { bestAlone } from '../../../backend/eval/standings.ts';
 import { alone, attemptsAndJudge, planWriteCheck } from '../../../backend/eval/plans.ts';
 import { runPlanInProcess } from '../../../backend/lab/gym/run-plan-in-process.ts';
-import { mean } from '../../../backend/train/statistics.ts';
+import { mean } from '../../../backend/train/statistics/statistics.ts';
 import { KINDS } from '../../../backend/simulator/families/family.ts';
 import { GymChances } from '../../../backend/lab/gym/gym-chances.ts';
 import { knownGrader } from '../../../backend/lab/gym/gym-grades.ts';

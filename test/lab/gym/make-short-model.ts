@@ -4,10 +4,10 @@ import path from 'node:path';
 import { writeNarrowCheckpoint } from '../../../backend/lm/checkpoint/narrow-checkpoint.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { openTokenizer } from '../../../backend/lm/tokenizer/tokenizer.ts';
-import { LocalEngine } from '../../../backend/train/local-engine.ts';
+import { LocalEngine } from '../../../backend/train/engines/local-engine.ts';
 import { writeNewMini } from '../../../backend/lab/mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER } from '../../../backend/lab/mini/pretrain.ts';
-import { TrainingStore } from '../../../backend/train/training-store.ts';
+import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 import { SHORT_MODEL } from './short-training.ts';
 
 /*

@@ -14,11 +14,11 @@ import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { isProcessAlive } from '../../../backend/protocol/client/process-alive.ts';
 import { TRAINING_POOL } from '../../../backend/lab/gym/gym-pools.ts';
 import { gymTasks } from '../../../backend/lab/gym/gym-tasks.ts';
-import { draw } from '../../../backend/train/draws.ts';
-import type { StepMetrics } from '../../../backend/train/grpo-step.ts';
-import { rewardOf } from '../../../backend/train/reward.ts';
-import { estimate, mean } from '../../../backend/train/statistics.ts';
-import { TrainingStore } from '../../../backend/train/training-store.ts';
+import { draw } from '../../../backend/train/statistics/draws.ts';
+import type { StepMetrics } from '../../../backend/train/grpo/grpo-step.ts';
+import { rewardOf } from '../../../backend/train/grpo/reward.ts';
+import { estimate, mean } from '../../../backend/train/statistics/statistics.ts';
+import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 
 /** Made by make-short-model.ts. */
 export const SHORT_MODEL = fileURLToPath(new URL('../../fixtures/mini-before-grpo', import.meta.url));

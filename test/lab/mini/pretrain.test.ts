@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
 import { openTokenizer } from '../../../backend/lm/tokenizer/tokenizer.ts';
-import { LocalEngine } from '../../../backend/train/local-engine.ts';
+import { LocalEngine } from '../../../backend/train/engines/local-engine.ts';
 import { writeNewMini } from '../../../backend/lab/mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } from '../../../backend/lab/mini/pretrain.ts';
-import { TrainingStore } from '../../../backend/train/training-store.ts';
+import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 
 const TINY = { vocabularySize: 320, hiddenSize: 32, intermediateSize: 64, layers: 1, attentionHeads: 2, keyValueHeads: 1 };
 const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 6, batchSize: { texts: 1, openings: 1 }, stepsKept: 2, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 0.01 } };

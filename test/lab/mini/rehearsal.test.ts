@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Example, PolicyLoss, TrainEngine } from '../../../backend/train/engine.ts';
+import type { Example, PolicyLoss, TrainEngine } from '../../../backend/train/engines/engine.ts';
 import { rehearsingEngine } from '../../../backend/lab/mini/rehearsal.ts';
 
 const POLICY = { type: 'grpo' } as PolicyLoss;

@@ -5,7 +5,7 @@ import { projectTask } from '../../../backend/train/tasks/project-task.ts';
 import {
   ChangedProjectError, checkUnchanged, makeProjectTasks, UnusableProjectError, type Decision, type ProjectTaskRecord, type TaskMakerParts, type TriedCandidate,
 } from '../../../backend/train/tasks/project-tasks.ts';
-import { TrainingFolder } from '../../../backend/train/training-folder.ts';
+import { TrainingFolder } from '../../../backend/train/trainings/training-folder.ts';
 import { makeScratch, trySandbox, type Scratch } from '../../verify/setup.ts';
 
 const { available, note } = await trySandbox();

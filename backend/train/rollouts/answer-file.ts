@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { AnswerStore } from '../workers/answer-cache.ts';
+import type { AnswerStore } from '../../workers/answer-cache.ts';
 
 /** Answers of workers in a file of SQLite's (absolute path), which a training that goes on finds again. Errors are SQLite's. */
 export class AnswerFile implements AnswerStore {

@@ -1,6 +1,6 @@
-import type { Training } from '../protocol/training.ts';
-import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
-import { TrainingError, type TrainingCast } from './training-run.ts';
+import type { Training } from '../../protocol/training.ts';
+import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
+import { TrainingError, type TrainingCast } from './run-training.ts';
 
 export interface TodaysWorkers {
   readonly file: WorkersFile;

@@ -1,4 +1,4 @@
-import { TrainingError } from './training-run.ts';
+import { TrainingError } from './run-training.ts';
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',

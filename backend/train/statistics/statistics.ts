@@ -1,5 +1,5 @@
-import { seededUniforms } from '../lm/checkpoint/seeded-uniforms.ts';
-import type { Estimate } from '../protocol/training.ts';
+import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
+import type { Estimate } from '../../protocol/training.ts';
 
 /** 0 of nothing. */
 export function mean(values: readonly number[]): number {

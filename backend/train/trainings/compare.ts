@@ -1,10 +1,10 @@
-import { seededUniforms } from '../lm/checkpoint/seeded-uniforms.ts';
-import type { Comparison, Estimate } from '../protocol/training.ts';
-import { draw } from './draws.ts';
-import type { SampledCompletion, SampleRequest } from './engine.ts';
-import type { Gatherer } from './grpo-trainer.ts';
-import type { RolloutOutcome } from './reward.ts';
-import { estimate, mean } from './statistics.ts';
+import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
+import type { Comparison, Estimate } from '../../protocol/training.ts';
+import { draw } from '../statistics/draws.ts';
+import type { SampledCompletion, SampleRequest } from '../engines/engine.ts';
+import type { Gatherer } from '../grpo/grpo-trainer.ts';
+import type { RolloutOutcome } from '../grpo/reward.ts';
+import { estimate, mean } from '../statistics/statistics.ts';
 
 export interface ComparedParts<Task> {
   readonly tasks: readonly Task[];

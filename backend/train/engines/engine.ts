@@ -1,4 +1,4 @@
-import type { LossType } from '../lm/trainer/loss-weights.ts';
+import type { LossType } from '../../lm/trainer/loss-weights.ts';
 
 /*
  * What a trainer asks of the machine that trains, in the shape of Tinker's API, so that a cluster can stand in for this machine: five verbs,

@@ -1,10 +1,10 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { taskNoteSchema, trainingSchema, type Training } from '../protocol/training.ts';
-import { replaceFile } from '../common/replace-file.ts';
-import { projectTaskSchema, triedCandidateSchema, type TriedCandidate } from './tasks/project-tasks.ts';
-import { stepName, VERSIONS } from './training-store.ts';
+import { taskNoteSchema, trainingSchema, type Training } from '../../protocol/training.ts';
+import { replaceFile } from '../../common/replace-file.ts';
+import { projectTaskSchema, triedCandidateSchema, type TriedCandidate } from '../tasks/project-tasks.ts';
+import { stepName, VERSIONS } from '../grpo/checkpoint-store.ts';
 
 const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional(), image: z.string().optional() });
 

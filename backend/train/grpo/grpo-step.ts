@@ -1,7 +1,7 @@
 import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
-import type { Example, PolicyLoss, SampledCompletion, TrainedBatch, TrainEngine } from './engine.ts';
+import type { Example, PolicyLoss, SampledCompletion, TrainedBatch, TrainEngine } from '../engines/engine.ts';
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
-import { mean } from './statistics.ts';
+import { mean } from '../statistics/statistics.ts';
 
 /** A sampled plan, and what came of it. */
 export interface Rollout {

@@ -1,6 +1,6 @@
-import type { Checker } from '../solve/checker.ts';
-import type { Patch } from '../verify/patch/patch.ts';
-import type { Grader } from '../verify/graders/grader.ts';
+import type { Checker } from '../../solve/checker.ts';
+import type { Patch } from '../../verify/patch/patch.ts';
+import type { Grader } from '../../verify/graders/grader.ts';
 
 interface AskedTask {
   /** The same in every run of a training; unique among its tasks. */

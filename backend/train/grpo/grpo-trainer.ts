@@ -1,10 +1,10 @@
-import { PromptTooLongError } from '../lm/decoder/request-error.ts';
-import { draw, tasksOfStep } from './draws.ts';
-import type { SampledCompletion, SampleRequest, TrainEngine } from './engine.ts';
+import { PromptTooLongError } from '../../lm/decoder/request-error.ts';
+import { draw, tasksOfStep } from '../statistics/draws.ts';
+import type { SampledCompletion, SampleRequest, TrainEngine } from '../engines/engine.ts';
 import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from './grpo-step.ts';
 import { learningRate, type LearningRateOptions } from './learning-rate.ts';
 import type { RolloutOutcome } from './reward.ts';
-import type { TrainingCheckpoint, TrainingStore } from './training-store.ts';
+import type { TrainingCheckpoint, TrainingStore } from './checkpoint-store.ts';
 
 /** Where in a training a group of rollouts stands: what is drawn for the group follows from it. */
 export interface GroupPlace {

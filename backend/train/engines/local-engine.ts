@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { TrainableModel } from '../lm/language-model.ts';
-import { imitationWeights, lossWeights } from '../lm/trainer/loss-weights.ts';
+import type { TrainableModel } from '../../lm/language-model.ts';
+import { imitationWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
 import type { Example, Imitation, PolicyLoss, SampledCompletion, SampleRequest, TrainedBatch, TrainEngine } from './engine.ts';
 
 /** Trains an adapter of a model on this machine, or all weights of a small one. */

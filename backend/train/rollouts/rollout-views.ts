@@ -1,7 +1,7 @@
-import { answerOf, type RoundView, type RunSnapshot } from '../protocol/run-snapshot.ts';
-import type { Rollout, WholeRollout } from '../protocol/training.ts';
-import { clip } from '../common/clip.ts';
-import { rewardOf, type RewardOptions } from './reward.ts';
+import { answerOf, type RoundView, type RunSnapshot } from '../../protocol/run-snapshot.ts';
+import type { Rollout, WholeRollout } from '../../protocol/training.ts';
+import { clip } from '../../common/clip.ts';
+import { rewardOf, type RewardOptions } from '../grpo/reward.ts';
 import type { ToldRollout } from './rollouts.ts';
 
 /*

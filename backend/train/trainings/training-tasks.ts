@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { TaskNote, TaskNotes } from '../protocol/training.ts';
-import { clip } from '../common/clip.ts';
-import { SerialQueue } from '../common/serial-queue.ts';
+import type { TaskNote, TaskNotes } from '../../protocol/training.ts';
+import { clip } from '../../common/clip.ts';
+import { SerialQueue } from '../../common/serial-queue.ts';
 import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
 /** What is learned from comes first, what was left out last. */

@@ -1,12 +1,12 @@
-import { conductorPrompt } from '../conductor/conductor-prompt.ts';
-import type { PastRound } from '../conductor/prompt-input.ts';
-import type { PromptProfile } from '../conductor/prompt-profile.ts';
-import type { WorkerConfig } from '../protocol/worker-config.ts';
-import { draw, shuffled } from './draws.ts';
-import type { ConductorPrompt, Gatherer, GroupPlace, SampledPlan } from './grpo-trainer.ts';
-import type { RolloutOutcome } from './reward.ts';
+import { conductorPrompt } from '../../conductor/conductor-prompt.ts';
+import type { PastRound } from '../../conductor/prompt-input.ts';
+import type { PromptProfile } from '../../conductor/prompt-profile.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import { draw, shuffled } from '../statistics/draws.ts';
+import type { ConductorPrompt, Gatherer, GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
+import type { RolloutOutcome } from '../grpo/reward.ts';
 import type { Rollouts } from './rollouts.ts';
-import type { Task } from './task.ts';
+import type { Task } from '../tasks/task.ts';
 
 export interface RolloutGathererOptions {
   readonly rollouts: Pick<Rollouts, 'run' | 'pastRound'>;
