@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Ripgrep, RipgrepUnavailableError } from '../../backend/context/ripgrep.ts';
 import { temporaryFolder } from './workspaces.ts';
 
@@ -23,6 +23,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
+afterEach(() => void vi.useRealTimers());
+
 const call = { args: [], folder: '/', separator: '\n', signal: new AbortController().signal } as const;
 
 test('an abort kills the program and rejects with the reason', async () => {
@@ -43,10 +45,16 @@ test('an abort kills the program and rejects with the reason', async () => {
 });
 
 test('a program that takes too long is killed, and what it printed counts', async () => {
-  const records: string[] = [];
-  const ripgrep = new Ripgrep(program(HANGING), { timeoutMs: 200, maxOutputLength: 1_000 });
-  expect(await ripgrep.run({ ...call, onRecord: (record) => records.push(record) })).toBe('timeout');
-  for (const record of records) expect(isAlive(Number(record))).toBe(false);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const pids: number[] = [];
+  const ripgrep = new Ripgrep(program(HANGING), { timeoutMs: 10_000, maxOutputLength: 1_000 });
+  const onRecord = (record: string): void => {
+    pids.push(Number(record));
+    vi.advanceTimersByTime(10_000);
+  };
+  expect(await ripgrep.run({ ...call, onRecord })).toBe('timeout');
+  expect(pids).toHaveLength(1);
+  expect(pids.map(isAlive)).toEqual([false]);
 });
 
 test('a program that prints too much is killed', async () => {

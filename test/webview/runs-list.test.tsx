@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act } from 'preact/test-utils';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LISTED_RUNS } from '../../backend/protocol/listed-runs.ts';
 import type { RunSummary } from '../../backend/protocol/methods.ts';
 import { matchingRuns, readSearch } from '../../webview/run-search.ts';
@@ -8,6 +8,7 @@ import { BEGIN, stateWith } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());
+afterEach(() => void vi.useRealTimers());
 
 const run = (number: number, change: Partial<RunSummary> = {}): RunSummary => ({
   runId: `r${number}`, kind: 'solve', question: `Question ${number}?`, state: 'completed', outcome: 'verified',
@@ -91,8 +92,9 @@ describe('the search over past runs', () => {
 
   it('asks nobody where the list has all', async () => {
     const panel = renderPanel(stateWith({ runs: few }));
+    vi.useFakeTimers();
     type(panel, 'merge');
-    await act(() => new Promise((resolve) => { setTimeout(resolve, 300); }));
+    await act(async () => void await vi.advanceTimersByTimeAsync(5_000));
     expect(panel.posted).toEqual([]);
   });
 

@@ -91,7 +91,7 @@ function stacked(box: Box, title: string, names: readonly string[], rows: readon
 
 /** A circle for each kind of question and worker, as large as its share of the code that is written. */
 function writersByKind(box: Box, title: string, workers: readonly string[], plans: readonly PlanEntry[]): string {
-  const kinds = [...new Set(plans.map(({ kind }) => kind))].sort();
+  const kinds = writerShares(plans, workers);
   const left = 80;
   const cell = { width: (box.width - left) / Math.max(1, workers.length), height: (box.height - 30) / Math.max(1, kinds.length) };
   const x = (column: number): number => box.x + left + (column + 0.5) * cell.width;
@@ -100,15 +100,21 @@ function writersByKind(box: Box, title: string, workers: readonly string[], plan
   return [
     label(box.x, box.y - 34, title, { size: 16, weight: 600 }),
     ...workers.map((worker, column) => label(x(column), box.y + 10, worker.replace(/^sim-/, ''), { anchor: 'middle', size: 12 })),
-    ...kinds.flatMap((kind, row) => {
-      const counts = workers.map((worker) => sum(plans.filter((entry) => entry.kind === kind).map(({ workers: { write } }) => write[worker] ?? 0)));
-      return [
-        label(box.x, y(row) + 4, kind, { size: 12 }),
-        ...shares(counts).map((share, column) =>
-          `<circle cx="${round(x(column))}" cy="${round(y(row))}" r="${round(largest * Math.sqrt(share))}" fill="${COLOURS[0]}" fill-opacity="0.85"/>`),
-      ];
-    }),
+    ...kinds.flatMap(({ kind, shares }, row) => [
+      label(box.x, y(row) + 4, kind, { size: 12 }),
+      ...shares.map((share, column) =>
+        `<circle cx="${round(x(column))}" cy="${round(y(row))}" r="${round(largest * Math.sqrt(share))}" fill="${COLOURS[0]}" fill-opacity="0.85"/>`),
+    ]),
   ].join('');
+}
+
+/** For each kind of question, the share of its code that each of the workers writes. Other workers are left out. */
+export function writerShares(plans: readonly PlanEntry[], workers: readonly string[]): { kind: string; shares: number[] }[] {
+  const kinds = [...new Set(plans.map(({ kind }) => kind))].sort();
+  return kinds.map((kind) => {
+    const written = plans.filter((entry) => entry.kind === kind).map((entry) => entry.workers.write);
+    return { kind, shares: shares(workers.map((worker) => sum(written.map((steps) => steps[worker] ?? 0)))) };
+  });
 }
 
 function axes(box: Box, title: string, steps: number): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BASELINES } from '../../../backend/eval/contestants.ts';
-import { drawLearning } from '../../../backend/lab/gym/draw-learning.ts';
+import { drawLearning, writerShares } from '../../../backend/lab/gym/draw-learning.ts';
 import { BEST_ALONE, standingsTable, withVariantsApart } from '../../../backend/eval/standings.ts';
 import { CONDUCTOR, type GymResult, gymResultSchema, gymStandings, poolsTable, type TriedContestant } from '../../../backend/lab/gym/gym-result.ts';
 
@@ -37,7 +37,9 @@ describe('results of trainings on the gym', () => {
 
   it('say how far the way from random plans to the oracle was gone', () => {
     const { contestants } = withVariantsApart(standings);
-    expect(standingsTable(contestants)).toMatch(/\| Conductor \| 60\.0 % \| [\d.]+ % to [\d.]+ % \| 2\.00 \| 67 % \| 90\.0 % \|/);
+    const row = rowsOf(standingsTable(contestants)).find(({ contestant }) => contestant === CONDUCTOR.after);
+    expect(row?.['way from random to oracle']).toBeCloseTo((100 * (0.6 - 0.2)) / (0.8 - 0.2), 0);
+    expect(row).toMatchObject({ right: 60, '$ per 1,000 tasks': 2, 'texts that are plans': 90 });
   });
 });
 
@@ -52,14 +54,18 @@ describe('plans with something taken away', () => {
   });
 
   it('are measured by the same way from random plans to the oracle', () => {
-    expect(standingsTable(variants, standings)).toMatch(/\| Conductor, no step reads anything \| 40\.0 % \|.*\| 33 % \|/);
+    const [row] = rowsOf(standingsTable(variants, standings));
+    expect(row).toMatchObject({ contestant: 'Conductor, no step reads anything', right: 40 });
+    expect(row?.['way from random to oracle']).toBeCloseTo((100 * (0.4 - 0.2)) / (0.8 - 0.2), 0);
   });
 });
 
 it('tells what trainings for other pools came to', () => {
   const table = poolsTable([{ ...result(1, 5, [3]), options: { pools: 'fixed' } }, { ...result(1, 7, [3]), options: { pools: 'both' } }]);
-  expect(table).toMatch(/\| fixed \| 1 \| 50\.0 % \| 90\.0 % \|/);
-  expect(table).toMatch(/\| both \| 1 \| 70\.0 % \| 90\.0 % \|/);
+  expect(rowsOf(table)).toMatchObject([
+    { 'trained for': 'fixed', seed: 1, 'right, fixed pool': 50 },
+    { 'trained for': 'both', seed: 1, 'right, fixed pool': 70 },
+  ]);
 });
 
 describe('the picture of trainings on the gym', () => {
@@ -75,14 +81,35 @@ describe('the picture of trainings on the gym', () => {
     expect(svg).toMatch(/Answers verified, 2 trainings/);
   });
 
-  it('has a circle for each kind of question and worker that it is of, as large as the share', () => {
+  it('names each kind of question and worker, and no worker that was drawn', () => {
+    expect(textsOf(svg)).toEqual(expect.arrayContaining(['strings', 'w0', 'w1']));
+    expect(textsOf(svg)).not.toContain('drawn');
+  });
+
+  it('has a larger circle for the worker who wrote more', () => {
     const radii = [...svg.matchAll(/<circle [^>]*r="([\d.]+)"/g)].map(([, radius]) => Number(radius));
-    // At the end, of one kind: three of four pieces of code were written by the first.
-    const [first, second] = radii.slice(-2) as [number, number];
-    expect((first / second) ** 2).toBeCloseTo(3, 1);
-    expect(svg).not.toContain('drawn');
+    // The last two are of the end of the training: w0 and w1.
+    const [often, seldom] = radii.slice(-2);
+    expect(often).toBeGreaterThan(seldom!);
+    expect(seldom).toBeGreaterThan(0);
   });
 });
+
+it('counts who writes the code of each kind of question, among the workers that are named', () => {
+  const entry = (kind: string, write: Record<string, number>) =>
+    ({ step: 1, kind, sampled: 1, lengths: [1, 0, 0, 0, 0], workers: { plan: { w1: 9 }, write, check: {} } });
+  const plans = [entry('strings', { w0: 1, w1: 1, drawn: 4 }), entry('lists', { w1: 2 }), entry('strings', { w0: 2 })];
+  expect(writerShares(plans, ['w0', 'w1'])).toEqual([{ kind: 'lists', shares: [0, 1] }, { kind: 'strings', shares: [0.75, 0.25] }]);
+});
+
+/** The rows of a Markdown table by the names of their columns, figures as numbers. */
+function rowsOf(table: string): Record<string, string | number>[] {
+  const [head = [], , ...rows] = table.trim().split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  const valueOf = (cell: string): string | number => (/^[\d.]+( %)?$/.test(cell) ? Number.parseFloat(cell) : cell);
+  return rows.map((cells) => Object.fromEntries(cells.map((cell, column) => [head[column], valueOf(cell)])));
+}
+
+const textsOf = (svg: string): string[] => [...svg.matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text as string);
 
 /** Every element that is opened is closed, in order. */
 function isWellFormed(xml: string): boolean {
