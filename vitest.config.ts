@@ -1,10 +1,23 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from './test/suites.ts';
+
+const cores = availableParallelism();
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-    exclude: ['test/e2e/**', '**/node_modules/**', 'test/fixtures/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'quick', include: TEST_FILES, exclude: [...NO_TEST_FILES, ...SLOW_TEST_FILES], maxWorkers: cores },
+      },
+      {
+        extends: true,
+        // These wait for processes and disks most of the time, so there is room for more of them than there are cores.
+        test: { name: 'slow', include: SLOW_TEST_FILES, exclude: NO_TEST_FILES, maxWorkers: Math.ceil(1.5 * cores), sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

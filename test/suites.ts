@@ -1,0 +1,33 @@
+/** Test files that take long or need more than Node. */
+interface SlowTests {
+  readonly reason: string;
+  /** Patterns as Vitest takes them. */
+  readonly files: readonly string[];
+}
+
+export const TEST_FILES = ['test/**/*.test.ts', 'test/**/*.test.tsx'];
+export const NO_TEST_FILES = ['test/e2e/**', '**/node_modules/**', 'test/fixtures/**'];
+
+/** `npm test` runs every test file but these; `npm run test:all` runs them, too. */
+export const SLOW_TESTS: readonly SlowTests[] = [
+  {
+    reason: 'They run projects of all languages in the sandbox: they need bubblewrap, and toolchains.',
+    files: [
+      'test/verify/{escape,honest,published,reward-hacks,container}/**/*.test.ts',
+      'test/verify/runners/{cargo,go,javascript,junit,python}.test.ts',
+      'test/verify/graders/{cases-grader,reward-hacks,task-file,unittest-grader}.test.ts',
+      'test/verify/{copy-pool,endurance,node-test,sandbox,verify}.test.ts',
+      'test/verify/walls/walls.test.ts',
+      'test/cli/{train-command,verify-command}.test.ts',
+      'test/train/tasks/{project-tasks,redo-tasks}.test.ts',
+      'test/lab/gym/{gym-grades,learns}.test.ts',
+      'test/lm/device/unzip.test.ts',
+    ],
+  },
+  {
+    reason: 'They start the command line or the backend as processes, again and again.',
+    files: ['test/cli/{command-line,run-again}.test.ts', 'test/solve/crash-matrix.test.ts', 'test/server/backend-process.test.ts'],
+  },
+];
+
+export const SLOW_TEST_FILES = SLOW_TESTS.flatMap(({ files }) => files);
