@@ -129,7 +129,7 @@ export class ClientSession {
     this.#stopListening = models.listen((status) => connection.notify('model/status', status));
     this.#handleAll({
       ...runsHandlers(runs, feed),
-      ...contextHandlers(runs),
+      ...contextHandlers(runs.questions),
       ...trainingHandlers(trainings, trainingFeed),
       ...workersHandlers(pool),
       ...suggestHandlers(suggestions, (text) => connection.notify('suggest/text', text)),

@@ -26,8 +26,23 @@ export interface ContextPreview {
 /** What is otherwise than in the run before; who is not named is chosen as for any question. */
 export type AgainRequest = Pick<RunRequest, 'workers' | 'conductor' | 'trusted' | 'budget'>;
 
-/** Everything a client can do with runs. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
+/** What a client can ask about runs and workspaces. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
+export interface RunQuestions {
+  /** The messages that a step's worker is sent, or the Conductor without a step. @throws RunRefusedError before they are settled */
+  prompt(runId: string, round: number, step: number | undefined): ModelMessage[];
+  /** The run as a file to share, with a name for the file. */
+  export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }>;
+  edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
+  previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
+  /** The ways to run the workspace's tests that its files suggest, the most likely first. */
+  findTests(workspace: string): Promise<readonly FoundTests[]>;
+  /** The runner that reads the results of a command, or undefined where no runner can. */
+  runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
+}
+
+/** What a client can do with runs. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
 export interface RunService {
+  readonly questions: RunQuestions;
   /** Resolves with the run's id as soon as `run.accepted` is committed. */
   start(request: RunRequest): Promise<string>;
   /** Starts a run about a sample project with simulated workers. @throws RunRefusedError once there is a worker. */
@@ -49,16 +64,6 @@ export interface RunService {
   events(runId: string, afterSeq: number): StoredEvent[];
   /** Newest first; only runs of kind `solve`. */
   list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[];
-  /** What the step's worker was or is sent, or the Conductor without a step. @throws RunRefusedError where that is not settled yet */
-  prompt(runId: string, round: number, step: number | undefined): ModelMessage[];
-  /** The run as a file for others, with a name for it. */
-  export(runId: string, format: RunFileFormat): Promise<{ text: string; fileName: string }>;
-  edits(runId: string): Promise<{ edits: FileEdit[]; refused: { path: string; reason: string }[] }>;
-  previewContext(request: RunRequest, signal: AbortSignal): Promise<ContextPreview>;
-  /** Every way to run the workspace's tests that its files show, the likeliest first. */
-  findTests(workspace: string): Promise<readonly FoundTests[]>;
-  /** The runner that reads the results of a command, or undefined where nothing could judge by them. */
-  runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
   /** @returns a function that ends the subscription. */
   listen(listener: RunListener): () => void;
   /** Runs under way in this process; one that waits for a client is not, because the journal keeps it. */

@@ -228,14 +228,14 @@ describe('a run', () => {
     const runs = manager();
     const { runId } = await over(runs, await runs.start(request()));
     for (const [step, name] of ['first', 'second'].entries()) {
-      const told = [0, 1].map((round) => runs.prompt(runId, round, step).map(({ content }) => content).join('\n'));
+      const told = [0, 1].map((round) => runs.questions.prompt(runId, round, step).map(({ content }) => content).join('\n'));
       expect(told).toEqual(server.of(name).map(({ text }) => text));
     }
-    const plans = [0, 1].map((round) => runs.prompt(runId, round, undefined).map(({ content }) => content).join('\n'));
+    const plans = [0, 1].map((round) => runs.questions.prompt(runId, round, undefined).map(({ content }) => content).join('\n'));
     expect(plans).toEqual(server.of('planner').map(({ text }) => text));
-    expect(() => runs.prompt(runId, 2, undefined)).toThrow('has not been asked');
-    expect(() => runs.prompt(runId, 0, 2)).toThrow('has not been sent anything');
-    expect(() => runs.prompt(runId, 7, 0)).toThrow('has not been sent anything');
+    expect(() => runs.questions.prompt(runId, 2, undefined)).toThrow('has not been asked');
+    expect(() => runs.questions.prompt(runId, 0, 2)).toThrow('has not been sent anything');
+    expect(() => runs.questions.prompt(runId, 7, 0)).toThrow('has not been sent anything');
   });
 
   it('ends honestly when the last round is red', async () => {
@@ -661,7 +661,7 @@ describe('the command that judges', () => {
 
   it('is told before a question is sent, and so is one that could not judge', async () => {
     const runs = manager();
-    const preview = (change: Partial<RunRequestInput>) => runs.previewContext(request(change), new AbortController().signal);
+    const preview = (change: Partial<RunRequestInput>) => runs.questions.previewContext(request(change), new AbortController().signal);
     expect(await preview({})).toMatchObject({ testCommand: 'node --test', testRunner: 'node-test' });
     expect(await preview({ testCommand: null })).toMatchObject({ testCommand: null, testRunner: undefined });
     await expect(preview({ testCommand: 'make check' })).rejects.toThrow('reports/*.xml');

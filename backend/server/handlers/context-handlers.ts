@@ -1,19 +1,19 @@
 import type { ClientRequests } from '../../protocol/methods.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
-import type { RunService } from '../../solve/run-service.ts';
+import type { RunQuestions } from '../../solve/run-service.ts';
 
 type WorkspaceMethods = 'context/preview' | 'tests/find' | 'tests/runner';
 
 /** What a client can learn of a workspace before it asks a question. */
 export function contextHandlers(
-  runs: Pick<RunService, 'previewContext' | 'findTests' | 'runnerOf'>,
+  questions: Pick<RunQuestions, 'previewContext' | 'findTests' | 'runnerOf'>,
 ): RequestHandlers<ClientRequests, WorkspaceMethods> {
   return {
     'context/preview': async ({ request }, { signal }) => {
-      const { pieces, leftOut, ...rest } = await runs.previewContext(request, signal);
+      const { pieces, leftOut, ...rest } = await questions.previewContext(request, signal);
       return { ...rest, pieces: [...pieces], leftOut: [...leftOut] };
     },
-    'tests/find': async ({ workspace }) => ({ found: [...(await runs.findTests(workspace))] }),
-    'tests/runner': async ({ workspace, ...test }) => ({ runner: (await runs.runnerOf(test, workspace)) ?? null }),
+    'tests/find': async ({ workspace }) => ({ found: [...(await questions.findTests(workspace))] }),
+    'tests/runner': async ({ workspace, ...test }) => ({ runner: (await questions.runnerOf(test, workspace)) ?? null }),
   };
 }

@@ -23,7 +23,7 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       await runs.remove(runId);
       return {};
     },
-    'run/export': ({ runId, format }) => runs.export(runId, format),
+    'run/export': ({ runId, format }) => runs.questions.export(runId, format),
     'run/get': ({ runId }) => ({ run: runs.snapshot(runId) }),
     'run/list': ({ workspace, search, limit }) => ({ runs: runs.list({ workspace, search, limit }) }),
     'run/events': ({ runId, afterSeq }) => ({ events: runs.events(runId, afterSeq) }),
@@ -32,7 +32,7 @@ export function runsHandlers(runs: RunService, feed: RunFeed): RequestHandlers<C
       feed.unsubscribe(runId);
       return {};
     },
-    'run/prompt': ({ runId, round, step }) => ({ messages: runs.prompt(runId, round, step) }),
-    'run/edits': ({ runId }) => runs.edits(runId),
+    'run/prompt': ({ runId, round, step }) => ({ messages: runs.questions.prompt(runId, round, step) }),
+    'run/edits': ({ runId }) => runs.questions.edits(runId),
   };
 }

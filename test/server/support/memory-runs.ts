@@ -4,7 +4,7 @@ import { runRequestSchema, type RunRequest } from '../../../backend/protocol/run
 import { snapshotOf, type RunSnapshot } from '../../../backend/protocol/run-snapshot.ts';
 import { budgetSchema } from '../../../backend/protocol/worker-config.ts';
 import { RunNotFoundError } from '../../../backend/solve/errors.ts';
-import type { ContextPreview, RunListener, RunService } from '../../../backend/solve/run-service.ts';
+import type { ContextPreview, RunListener, RunQuestions, RunService } from '../../../backend/solve/run-service.ts';
 
 /** Runs whose events a test writes itself: what the server does with them is the same as with real ones. */
 export class MemoryRuns implements RunService {
@@ -16,6 +16,14 @@ export class MemoryRuns implements RunService {
   aroundSnapshot: { before?: () => void; after?: () => void } = {};
   /** As in the real ones, a run that waits does not count. */
   activeRuns = 0;
+  readonly questions: RunQuestions = {
+    export: () => Promise.resolve({ text: '', fileName: 'run.md' }),
+    prompt: () => [],
+    edits: () => Promise.resolve({ edits: [], refused: [] }),
+    previewContext: (_request, signal) => this.preview(signal),
+    findTests: () => Promise.resolve([]),
+    runnerOf: () => Promise.resolve(undefined),
+  };
   readonly #events = new Map<string, StoredEvent[]>();
   readonly #listeners = new Set<RunListener>();
 
@@ -101,30 +109,6 @@ export class MemoryRuns implements RunService {
 
   again(): Promise<string> {
     return Promise.reject(new Error('not needed here'));
-  }
-
-  export(): Promise<{ text: string; fileName: string }> {
-    return Promise.resolve({ text: '', fileName: 'run.md' });
-  }
-
-  prompt(): [] {
-    return [];
-  }
-
-  edits(): Promise<{ edits: []; refused: [] }> {
-    return Promise.resolve({ edits: [], refused: [] });
-  }
-
-  previewContext(_request: RunRequest, signal: AbortSignal): Promise<ContextPreview> {
-    return this.preview(signal);
-  }
-
-  findTests(): Promise<[]> {
-    return Promise.resolve([]);
-  }
-
-  runnerOf(): Promise<undefined> {
-    return Promise.resolve(undefined);
   }
 
   listen(listener: RunListener): () => void {

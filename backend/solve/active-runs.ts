@@ -1,0 +1,224 @@
+import { LeaseLostError } from '../journal/errors.ts';
+import type { AppendEffects, Journal } from '../journal/journal.ts';
+import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
+import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
+import type { WorkerCaller } from '../workers/call-worker.ts';
+import { askClients } from './ask-clients.ts';
+import { budgetWarnings } from './budget-warnings.ts';
+import type { Checker } from './checker.ts';
+import type { Clients } from './clients.ts';
+import { RunNotFoundError, RunRefusedError } from './errors.ts';
+import { failureOf } from './failure.ts';
+import { lostAttempts } from './lost-attempts.ts';
+import { RunDriver, type RunCall, type RunDriverOptions } from './run-driver.ts';
+import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
+import { RunLedger } from './run-ledger.ts';
+import { RunRecorder } from './run-recorder.ts';
+import type { RunListener } from './run-service.ts';
+
+export interface ActiveRunsOptions {
+  readonly journal: Journal;
+  readonly clients: Clients;
+  readonly caller: WorkerCaller;
+  readonly checker: Checker;
+  readonly gatherContext: RunDriverOptions['gatherContext'];
+  /** Starts a simulated worker again that an earlier process began a demonstration with. */
+  readonly awakenSimulated?: ((worker: WorkerConfig) => Promise<void>) | undefined;
+  /** Name of this process as a holder of leases. */
+  readonly holder: string;
+  readonly now: () => number;
+  /** For errors that no run can report, such as a journal that cannot be written. */
+  readonly log: (message: string) => void;
+}
+
+/** Where the keys of a run come from. */
+export type KeySourceOptions = Pick<RunKeysOptions, 'patient' | 'known'>;
+
+interface ActiveRun {
+  readonly recorder: RunRecorder;
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+export const LEASE_TTL_MS = 30_000;
+const LEASE_RENEWAL_MS = 10_000;
+
+class Cancelled extends Error {}
+class Stopping extends Error {}
+
+/** Events after which a list of runs looks different. */
+const LISTED: ReadonlySet<RunEvent['type']> = new Set([
+  'run.accepted', 'run.resumed', 'run.waiting', 'plan.proposed', 'verify.completed', 'run.stopped', 'run.completed', 'run.failed',
+  'run.cancelled',
+]);
+
+/** The runs that this process works on: each holds a lease, is driven to its end, and reports what happens to the listeners. */
+export class ActiveRuns {
+  readonly #options: ActiveRunsOptions;
+  readonly #active = new Map<string, ActiveRun>();
+  readonly #listeners = new Set<RunListener>();
+
+  constructor(options: ActiveRunsOptions) {
+    this.#options = options;
+  }
+
+  has(runId: string): boolean {
+    return this.#active.has(runId);
+  }
+
+  /** With the text that is streaming at the moment; undefined for a run that nothing works on. */
+  snapshot(runId: string): RunSnapshot | undefined {
+    return this.#active.get(runId)?.recorder.snapshot;
+  }
+
+  /** Resolves when this process has let go of the run. */
+  async released(runId: string): Promise<void> {
+    await this.#active.get(runId)?.done;
+  }
+
+  /** Runs that go on by themselves; one that waits for a person is not among them. */
+  get running(): number {
+    return [...this.#active.values()].filter(({ recorder }) => recorder.snapshot.state === 'running').length;
+  }
+
+  listen(listener: RunListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @returns whether the run was active */
+  cancel(runId: string): boolean {
+    const active = this.#active.get(runId);
+    active?.controller.abort(new Cancelled());
+    return active !== undefined;
+  }
+
+  /** Lets go of every run; each goes on when a backend next starts. */
+  async close(): Promise<void> {
+    const active = [...this.#active.values()];
+    for (const { controller } of active) controller.abort(new Stopping());
+    await Promise.all(active.map(({ done }) => done));
+  }
+
+  /**
+   * Takes a run over from the process that left it: its open attempts are closed in one transaction with the event by which the run goes on.
+   * @throws RunRefusedError
+   */
+  adopt(runId: string, event: RunEvent): RunRecorder {
+    const { journal, holder } = this.#options;
+    if (!journal.summary(runId)) throw new RunNotFoundError(runId);
+    if (!journal.leases.acquire(runId, holder, LEASE_TTL_MS)) {
+      throw new RunRefusedError(`Run "${runId}" is being worked on by another process of Conductor.`);
+    }
+    const events = journal.read(runId);
+    const recorder = this.recorder(snapshotOf(events));
+    recorder.record([...lostAttempts(events), event], { closeAbandoned: true });
+    return recorder;
+  }
+
+  /** Writes the events of a run whose lease this process holds. */
+  recorder(run: RunSnapshot): RunRecorder {
+    const { journal, holder } = this.#options;
+    const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.transaction(() => {
+      const stored = journal.append(run.runId, events, { ...effects, holder });
+      // Only what was paid can have brought a limit nearer.
+      const warnings = effects?.settle ? budgetWarnings(recorder.snapshot, journal.budget, this.#options.now()) : [];
+      return warnings.length > 0 ? [...stored, ...journal.append(run.runId, warnings, { holder })] : stored;
+    });
+    const recorder = new RunRecorder(run, append, {
+      onEvent: (event) => this.tell(event),
+      onText: (text: RunText) => this.#listeners.forEach((listener) => listener.onText(text)),
+    });
+    return recorder;
+  }
+
+  tell(event: StoredEvent): void {
+    const summary = LISTED.has(event.event.type) ? this.#options.journal.summary(event.runId) : undefined;
+    for (const listener of this.#listeners) {
+      listener.onEvent(event);
+      if (summary) listener.onChanged(summary);
+    }
+  }
+
+  tellRemoved(runId: string): void {
+    for (const listener of this.#listeners) listener.onRemoved(runId);
+  }
+
+  /** The words for an error. An unexpected one is logged, too. */
+  failureOf(error: unknown): Failure {
+    const failure = failureOf(error);
+    if (failure.kind === 'internal') this.#options.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return failure;
+  }
+
+  /** Drives a run whose lease this process holds. */
+  drive(recorder: RunRecorder, keySource: KeySourceOptions): void {
+    const { runId } = recorder.snapshot;
+    const controller = new AbortController();
+    const { journal, holder, log } = this.#options;
+    const renewal = setInterval(() => {
+      try {
+        if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
+      } catch (error) {
+        // The lease stands for a while yet, and whoever writes to the run without one is refused.
+        log(`The lease of run ${runId} was not renewed: ${String(error)}`);
+      }
+    }, LEASE_RENEWAL_MS);
+    const done = this.#driver(recorder, controller.signal, keySource).drive()
+      .catch((error: unknown) => {
+        recorder.flush();
+        if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
+        else if (!(error instanceof Stopping)) log(`Run ${runId} was left as it stands: ${String(error)}`);
+      })
+      .catch((error: unknown) => log(`Run ${runId} was left as it stands: ${String(error)}`))
+      .finally(() => {
+        clearInterval(renewal);
+        // Where the run was left as it stands, a call may still be under way; nobody would take its answer.
+        controller.abort(new Stopping());
+        this.#active.delete(runId);
+        try {
+          journal.leases.release(runId, holder);
+        } catch (error) {
+          // The lease ends by itself.
+          log(`The lease of run ${runId} was not released: ${String(error)}`);
+        }
+      });
+    this.#active.set(runId, { recorder, controller, done });
+  }
+
+  #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {
+    const { journal, clients, caller, checker, gatherContext, awakenSimulated } = this.#options;
+    const { runId } = recorder.snapshot;
+    const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
+    const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
+      if (worker.simulated) await awakenSimulated?.(worker);
+      const { reply } = await caller.call(worker, request, {
+        ledger, attempts, keys, clientModel: (modelCall) => clients.model(modelCall), signal: callSignal, onText: attempts.onText,
+      });
+      return reply;
+    };
+    return new RunDriver({
+      recorder,
+      ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
+      call,
+      gatherContext,
+      checker,
+      failureOf: (error) => this.failureOf(error),
+      confirmUnsandboxed: ({ reason, remedy, command }) => askClients({
+        clients,
+        signal,
+        ask: () => clients.confirm({
+          title: 'Run the project\'s tests without a sandbox?',
+          detail: `The answer is code that a model wrote, and no sandbox can be had here.\n${reason}\nThe command is: ${command}`,
+          accept: 'Run Without Sandbox',
+          remedy,
+          workspace: recorder.snapshot.request.workspace,
+          runId,
+        }, signal),
+        onNobody: () => recorder.waiting('confirmation', 'Waiting for somebody to say whether the tests may run without a sandbox.'),
+      }),
+      signal,
+    });
+  }
+}
