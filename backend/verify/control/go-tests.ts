@@ -1,10 +1,11 @@
-import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChecks } from './go-assertions.ts';
+import { HelperCopies } from './helper-copies.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
-/** Helpers that call helpers, and subtests of subtests. */
+/** Of subtests in subtests. */
 const MAX_DEPTH = 10;
 
 /** The tests of `go test` in a file, with the subtests that they run, and the methods of testify's suites. */
@@ -17,8 +18,7 @@ class GoTests {
   readonly #source: SourceFile;
   readonly #functions = new Map<string, Node>();
   readonly #checks: GoChecks;
-  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
-  readonly #copies = new Map<string, readonly Edit[] | null>();
+  readonly #copies = new HelperCopies();
 
   constructor(root: Node, source: SourceFile) {
     this.#root = root;
@@ -109,31 +109,17 @@ class GoTests {
     const call = callIn(statement);
     const called = call?.childForFieldName('function');
     const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
-    const copy = called && helper && this.#copyOf(called.text, helper);
+    const copy = called && helper && this.#copies.of(helper, (found) => this.#copy(found));
     if (!call || !copy) return undefined;
     return [replacement(called, this.#nameOf(called.text)), insertion(statement.endIndex, `; ${this.#source.held}++`), ...copy];
   }
 
-  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
-    const known = this.#copies.get(name);
-    if (known !== undefined) return known && known.length > 0 ? known : undefined;
-    if (this.#copies.size >= MAX_DEPTH * MAX_DEPTH) return undefined;
-    this.#copies.set(name, null);
-    const copy = this.#makeCopy(name, helper) ?? [];
-    this.#copies.set(name, copy);
-    return copy.length > 0 ? copy : undefined;
-  }
-
-  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
-    const [own, body, test] = [helper.childForFieldName('name'), helper.childForFieldName('body'), testParameterOf(helper)];
-    const isTooDeep = [...this.#copies.values()].filter((copy) => copy === null).length > MAX_DEPTH;
-    if (!own || !body || test === undefined || isTooDeep || helper.childForFieldName('result') || this.#runsIn(body).length > 0) return undefined;
+  #copy(helper: Node): readonly Edit[] | undefined {
+    const [name, body, test] = [helper.childForFieldName('name'), helper.childForFieldName('body'), testParameterOf(helper)];
+    if (!name || !body || test === undefined || helper.childForFieldName('result') || this.#runsIn(body).length > 0) return undefined;
     const edits = this.#alter(body, `${test}.Error("altered")`);
-    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
-    const moved = edits?.filter(inside).concat(replacement(own, this.#nameOf(name)));
-    const copy = moved && withEdits(helper.text, moved.map(({ start, end, text }) => ({ start: start - helper.startIndex, end: end - helper.startIndex, text })));
-    if (!edits || copy === undefined) return undefined;
-    return [insertion(helper.endIndex, `\n\n${copy}`), ...edits.filter((edit) => !inside(edit))];
+    const copy = edits && editedPart(this.#source.text, helper, [...edits, replacement(name, this.#nameOf(name.text))]);
+    return copy && [insertion(helper.endIndex, `\n\n${copy.part}`), ...copy.outside];
   }
 
   /** The subtests that a function runs itself: the name, and the function that is run. */

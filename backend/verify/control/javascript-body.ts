@@ -1,12 +1,10 @@
-import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { HelperCopies } from './helper-copies.ts';
 import { alteredAssertion, awaited, assertsOf, type AlteredAssertion, type Asserts } from './javascript-assertions.ts';
 import { argumentsOf } from './javascript-expressions.ts';
 import type { SourceFile } from './source-test.ts';
-
-/** Helpers that call helpers. */
-const MAX_DEPTH = 10;
 
 const FUNCTION = /^(?:arrow_function|function_expression|function_declaration|method_definition|generator_function(?:_declaration)?)$/;
 
@@ -28,9 +26,7 @@ export class JavaScriptBodies {
   readonly #file: JavaScriptFile;
   readonly #helpers: ReadonlyMap<string, Node>;
   readonly #asserts: Asserts;
-  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
-  readonly #copies = new Map<string, readonly Edit[] | null>();
-  #depth = 0;
+  readonly #copies = new HelperCopies();
 
   constructor(file: JavaScriptFile) {
     this.#file = file;
@@ -170,23 +166,11 @@ export class JavaScriptBodies {
     const called = call.type === 'call_expression' ? call.childForFieldName('function') : null;
     const helper = called?.type === 'identifier' ? this.#helpers.get(called.text) : undefined;
     if (!called || !helper || !argumentsOf(call) || (isAsync(helper) && !isAwaited)) return undefined;
-    const copy = this.#copyOf(called.text, helper);
+    const copy = this.#copies.of(helper, (found) => this.#copy(called.text, found));
     return copy && [replacement(called, this.#nameOf(called.text)), ...copy];
   }
 
-  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
-    const known = this.#copies.get(name);
-    if (known !== undefined) return known && known.length > 0 ? known : undefined;
-    if (this.#depth >= MAX_DEPTH) return undefined;
-    this.#copies.set(name, null);
-    this.#depth += 1;
-    const copy = this.#makeCopy(name, helper) ?? [];
-    this.#depth -= 1;
-    this.#copies.set(name, copy);
-    return copy.length > 0 ? copy : undefined;
-  }
-
-  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
+  #copy(name: string, helper: Node): readonly Edit[] | undefined {
     const body = helper.childForFieldName('body');
     if (body?.type !== 'statement_block') return undefined;
     const givesValue = [...nodesIn(body, isFunction)].some((node) => node.type === 'return_statement' && partsOf(node).length > 0);
@@ -194,17 +178,12 @@ export class JavaScriptBodies {
     const edits = this.#alteredFunction(helper);
     const declaration = declarationOf(helper);
     if (!edits || !declaration) return undefined;
-    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
     const own = helper.type === 'function_declaration' ? helper.childForFieldName('name') : null;
-    const moved = [...(own ? [replacement(own, this.#nameOf(name))] : []), ...edits.filter(inside)].map((edit) => ({
-      ...edit,
-      start: edit.start - helper.startIndex,
-      end: edit.end - helper.startIndex,
-    }));
-    const copy = withEdits(helper.text, moved);
-    if (copy === undefined) return undefined;
-    const text = own ? copy : `const ${this.#nameOf(name)} = ${copy};`;
-    return [insertion(endOf(declaration), `\n;${text}\n`), ...edits.filter((edit) => !inside(edit))];
+    const renamed = own ? [...edits, replacement(own, this.#nameOf(name))] : edits;
+    const copy = editedPart(this.#file.text, helper, renamed);
+    if (!copy) return undefined;
+    const text = own ? copy.part : `const ${this.#nameOf(name)} = ${copy.part};`;
+    return [insertion(endOf(declaration), `\n;${text}\n`), ...copy.outside];
   }
 
   #nameOf(helper: string): string {

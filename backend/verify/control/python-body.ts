@@ -1,15 +1,13 @@
-import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { beforeInLine, lineEnd, nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { HelperCopies } from './helper-copies.ts';
 import { alteredAssertion, alteredRaises, callOf, expectsErrors } from './python-assertions.ts';
 import { PythonExpressions } from './python-expressions.ts';
 import type { SourceFile } from './source-test.ts';
 
 /** Where a test reckons with assertions that fail, or compares with what equals anything, no altered one is sure to fail. */
 const EXPECTS_FAILURES = /\bsuppress\s*\(|\bAssertionError\b|\bfailureException\b|\bANY\b/;
-
-/** Helpers that call helpers. */
-const MAX_DEPTH = 10;
 
 const isScope = ({ type }: Node): boolean => /^(?:function_definition|lambda|class_definition)$/.test(type);
 
@@ -21,9 +19,7 @@ export class PythonBodies {
   readonly #source: SourceFile;
   readonly #findHelper: FindHelper;
   readonly #expressions: PythonExpressions;
-  /** By the index at which they start; null while one is being made, for helpers that call themselves. */
-  readonly #copies = new Map<number, readonly Edit[] | null>();
-  #depth = 0;
+  readonly #copies = new HelperCopies();
 
   constructor(source: SourceFile, findHelper: FindHelper) {
     this.#source = source;
@@ -109,43 +105,22 @@ export class PythonBodies {
     const [node] = statement.type === 'expression_statement' ? partsOf(statement) : [];
     const call = node && callOf(node.type === 'await' ? (partsOf(node)[0] ?? node) : node);
     const helper = call && this.#findHelper(call.name, call.owner, statement);
-    const copy = helper && this.#copyOf(helper);
+    const copy = helper && this.#copies.of(helper, (found) => this.#copy(found));
     if (!call || !copy) return undefined;
     const start = call.node.startIndex + call.owner.length;
     return [{ start, end: start + call.name.length, text: this.#nameOf(call.name) }, ...copy];
   }
 
-  #copyOf(helper: Node): readonly Edit[] | undefined {
-    const known = this.#copies.get(helper.startIndex);
-    if (known !== undefined) return known && known.length > 0 ? known : undefined;
-    if (this.#depth >= MAX_DEPTH) return undefined;
-    this.#copies.set(helper.startIndex, null);
-    this.#depth += 1;
-    const copy = this.#makeCopy(helper) ?? [];
-    this.#depth -= 1;
-    this.#copies.set(helper.startIndex, copy);
-    return copy.length > 0 ? copy : undefined;
-  }
-
-  #makeCopy(helper: Node): readonly Edit[] | undefined {
+  #copy(helper: Node): readonly Edit[] | undefined {
     const name = helper.childForFieldName('name');
     const whole = helper.parent?.type === 'decorated_definition' ? helper.parent : helper;
     if (!name || !this.#startsLine(whole) || !this.#endsLine(whole)) return undefined;
     const edits = this.alter(helper);
     if (!edits) return undefined;
     const { text } = this.#source;
-    const inside = ({ start, end }: Edit): boolean => start >= whole.startIndex && end <= lineEnd(text, whole.endIndex);
-    const moved = [replacement(name, this.#nameOf(name.text)), ...edits.filter(inside)].map((edit) => ({
-      ...edit,
-      start: edit.start - whole.startIndex,
-      end: edit.end - whole.startIndex,
-    }));
-    const copy = withEdits(text.slice(whole.startIndex, lineEnd(text, whole.endIndex)), moved);
-    if (copy === undefined) return undefined;
-    return [
-      insertion(lineEnd(text, whole.endIndex), `\n\n${this.#indentOf(whole)}${copy}`),
-      ...edits.filter((edit) => !inside(edit)),
-    ];
+    const endIndex = lineEnd(text, whole.endIndex);
+    const copy = editedPart(text, { startIndex: whole.startIndex, endIndex }, [...edits, replacement(name, this.#nameOf(name.text))]);
+    return copy && [insertion(endIndex, `\n\n${this.#indentOf(whole)}${copy.part}`), ...copy.outside];
   }
 
   /** In front of it no `test`, by which it would be taken for one, and no two underscores, which Python reads as private. */

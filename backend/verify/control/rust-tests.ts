@@ -1,11 +1,10 @@
-import { insertion, replacement, withEdits, type Edit } from '../syntax/edits.ts';
+import { editedPart, insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { nodesIn, partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
+import { HelperCopies } from './helper-copies.ts';
 import { alteredMacro } from './rust-assertions.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
-/** Helpers that call helpers. */
-const MAX_DEPTH = 10;
 const MAX_MODULES = 50;
 
 const isFunction = ({ type }: Node): boolean => /^(?:function_item|closure_expression|async_block)$/.test(type);
@@ -51,9 +50,7 @@ export function attributesOf(node: Node): readonly string[] {
 class RustBodies {
   readonly #source: SourceFile;
   readonly #functions = new Map<string, Node | undefined>();
-  /** By the name of the helper; null while one is being made, for helpers that call themselves. */
-  readonly #copies = new Map<string, readonly Edit[] | null>();
-  #depth = 0;
+  readonly #copies = new HelperCopies();
 
   constructor(root: Node, source: SourceFile) {
     this.#source = source;
@@ -101,34 +98,19 @@ class RustBodies {
   #helperCall(call: Node): readonly Edit[] | undefined {
     const called = call.type === 'call_expression' && call.parent?.type === 'expression_statement' ? call.childForFieldName('function') : null;
     const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
-    const copy = called && helper && this.#copyOf(called.text, helper);
+    const copy = called && helper && this.#copies.of(helper, (found) => this.#copy(found));
     // Its failure could not be kept from a test that an argument may leave.
     if (!copy || /\?|\breturn\b|\bawait\b/.test(call.text)) return undefined;
     const text = `if ${silent(this.#nameOf(called.text) + call.text.slice(called.text.length))} { ${this.#source.held} = true; }`;
     return [replacement(call, text), ...copy];
   }
 
-  #copyOf(name: string, helper: Node): readonly Edit[] | undefined {
-    const known = this.#copies.get(name);
-    if (known !== undefined) return known && known.length > 0 ? known : undefined;
-    if (this.#depth >= MAX_DEPTH) return undefined;
-    this.#copies.set(name, null);
-    this.#depth += 1;
-    const copy = this.#makeCopy(name, helper) ?? [];
-    this.#depth -= 1;
-    this.#copies.set(name, copy);
-    return copy.length > 0 ? copy : undefined;
-  }
-
-  #makeCopy(name: string, helper: Node): readonly Edit[] | undefined {
-    const own = helper.childForFieldName('name');
-    const edits = own && !/^(?:pub )?async\b/.test(helper.text) ? this.alter(helper) : undefined;
-    const inside = ({ start, end }: Edit): boolean => start >= helper.startIndex && end <= helper.endIndex;
-    if (!own || !edits) return undefined;
-    const moved = [...edits.filter(inside), replacement(own, this.#nameOf(name))];
-    const copy = withEdits(helper.text, moved.map(({ start, end, text }) => ({ start: start - helper.startIndex, end: end - helper.startIndex, text })));
-    if (copy === undefined) return undefined;
-    return [insertion(helper.endIndex, `\n\n${copy}`), ...edits.filter((edit) => !inside(edit))];
+  #copy(helper: Node): readonly Edit[] | undefined {
+    const name = helper.childForFieldName('name');
+    const edits = /^(?:pub )?async\b/.test(helper.text) ? undefined : this.alter(helper);
+    if (!name || !edits) return undefined;
+    const copy = editedPart(this.#source.text, helper, [...edits, replacement(name, this.#nameOf(name.text))]);
+    return copy && [insertion(helper.endIndex, `\n\n${copy.part}`), ...copy.outside];
   }
 
   #nameOf(helper: string): string {

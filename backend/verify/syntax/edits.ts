@@ -1,21 +1,22 @@
-/** A text in place of what stands between two indices; `start === end` adds. */
+/** Replaces the text between two indices. With `start === end` it inserts. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
+interface Range {
+  readonly startIndex: number;
+  readonly endIndex: number;
+}
+
 export const insertion = (at: number, text: string): Edit => ({ start: at, end: at, text });
 
-export const replacement = ({ startIndex, endIndex }: { startIndex: number; endIndex: number }, text: string): Edit => ({
-  start: startIndex,
-  end: endIndex,
-  text,
-});
+export const replacement = ({ startIndex, endIndex }: Range, text: string): Edit => ({ start: startIndex, end: endIndex, text });
 
 /**
- * Applies edits of one text. Of those at one place additions come first, in the order given; the same edit given twice counts once.
- * Returns undefined where two of them concern the same part of the text.
+ * Applies edits to a text. At the same index insertions come first, in the order given. Equal edits are applied once.
+ * Returns undefined if two edits overlap.
  */
 export function withEdits(text: string, edits: readonly Edit[]): string | undefined {
   const unique = new Map(edits.map((edit) => [`${edit.start}:${edit.end}:${edit.text}`, edit]));
@@ -28,4 +29,16 @@ export function withEdits(text: string, edits: readonly Edit[]): string | undefi
     at = edit.end;
   }
   return parts.join('') + text.slice(at);
+}
+
+/** A part of a text with the edits in it applied, and the edits outside it. Undefined if two edits overlap. */
+export function editedPart(
+  text: string,
+  { startIndex, endIndex }: Range,
+  edits: readonly Edit[],
+): { readonly part: string; readonly outside: readonly Edit[] } | undefined {
+  const isInside = ({ start, end }: Edit): boolean => start >= startIndex && end <= endIndex;
+  const moved = edits.filter(isInside).map((edit) => ({ ...edit, start: edit.start - startIndex, end: edit.end - startIndex }));
+  const part = withEdits(text.slice(startIndex, endIndex), moved);
+  return part === undefined ? undefined : { part, outside: edits.filter((edit) => !isInside(edit)) };
 }
