@@ -1,24 +1,24 @@
 import type { TestChange, Verdict } from '../../protocol/verdict.ts';
 
 /**
- * What a grader says of an answer, in the words of a verdict. `infrastructure`: the machine or the task failed, so nothing was
- * learned; it is neither a pass nor a failure and never becomes a reward.
+ * A grader's result, with the fields of a verdict. `infrastructure`: the machine or the task failed. That is neither a pass nor a failure
+ * and never becomes a reward.
  */
 export type Grade = Pick<Verdict, 'verified' | 'score' | 'outcome' | 'reason' | 'tests'>;
 
 export interface GradeOptions {
-  /** The answer as the last worker wrote it: untrusted, of any length. */
+  /** The text of the last worker. It is untrusted and may be of any length. */
   readonly answer: string;
   readonly signal: AbortSignal;
 }
 
 /** Judges answers to one task that has no project tests. */
 export interface Grader {
-  /** Whatever is wrong with answer, task or machine is an outcome. On abort it throws the signal's reason. */
+  /** A fault of the answer, the task or the machine is an outcome, not an error. Throws only the signal's reason. */
   grade(options: GradeOptions): Promise<Grade>;
 }
 
-/** The grade of an answer that is right or wrong as a whole. */
+/** For an answer that is right or wrong as a whole. */
 export function wholeGrade(isRight: boolean, reason: string): Grade {
   return {
     verified: isRight,
@@ -29,7 +29,7 @@ export function wholeGrade(isRight: boolean, reason: string): Grade {
   };
 }
 
-/** The grade of an answer that was run through tests: verified where all passed, else scored by the share that did. */
+/** For an answer that tests ran on: verified if all passed, else scored by the share that passed. */
 export function testsGrade(tests: readonly TestChange[], failure: string | undefined): Grade {
   const passed = tests.filter(({ after }) => after === 'passed').length;
   if (tests.length > 0 && passed === tests.length && failure === undefined) {
@@ -40,17 +40,27 @@ export function testsGrade(tests: readonly TestChange[], failure: string | undef
   return { verified: false, score, outcome: 'failed', reason, tests };
 }
 
-/** Nothing was learned of the answer. */
+/** Calls `grade`. A `GraderInfrastructureError` becomes an outcome. */
+export async function orInfrastructure(grade: () => Promise<Grade>): Promise<Grade> {
+  try {
+    return await grade();
+  } catch (error) {
+    if (error instanceof GraderInfrastructureError) return infrastructureGrade(error.message);
+    throw error;
+  }
+}
+
+/** The answer was not judged. */
 export function infrastructureGrade(reason: string): Grade {
   return { verified: false, score: 0, outcome: 'infrastructure', reason, tests: [] };
 }
 
-/** The machine, not the answer, is to blame; the message says for what and what to do. */
+/** The machine or the task is at fault, not the answer. The message says what is wrong and what to do. */
 export class GraderInfrastructureError extends Error {
   override readonly name = 'GraderInfrastructureError';
 }
 
-/** For a message: enough to recognise a text by, on one line. */
+/** The start of a text on one line, for a message. */
 export function shortened(text: string, maxCharacters = 80): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   return line.length <= maxCharacters ? line : `${line.slice(0, maxCharacters)}…`;

@@ -3,7 +3,7 @@ import { answerCode, type CodeLanguage } from '../answer-code.ts';
 import {
   GraderInfrastructureError,
   infrastructureGrade,
-  shortened,
+  orInfrastructure,
   testsGrade,
   wholeGrade,
   type Grade,
@@ -13,44 +13,41 @@ import {
 import { sameOutput } from './compare-output.ts';
 import { isComparable, sameValue } from './compare-value.ts';
 import { JAVASCRIPT_DRIVER } from './javascript-driver.ts';
-import type { ProgramLimits, ProgramRun, ProgramSandbox } from './program-sandbox.ts';
+import { lastComplaint, type ProgramLimits, type ProgramRun, type ProgramSandbox } from './program-sandbox.ts';
 import { PYTHON_DRIVER } from './python-driver.ts';
 
-/** One case: what goes in and what must come out. For a function: its arguments, one a line as JSON, and its result as JSON. */
+/** One case: an input and the expected output. For a function: its arguments as JSON, one per line, and its result as JSON. */
 export interface TestCase {
   readonly input: string;
   readonly output: string;
 }
 
 export interface CasesGraderOptions {
-  /** Called once an answer has a program to run; throws `GraderInfrastructureError` where the task's cases cannot be read. */
+  /** Called when an answer has a program to run. Throws `GraderInfrastructureError` if the task's cases cannot be read. */
   readonly cases: () => readonly TestCase[];
-  /** The function to call; without one the program reads standard input and writes standard output. */
+  /** The function to call. Without it, the program reads standard input and writes standard output. */
   readonly functionName?: string | undefined;
   readonly language?: CodeLanguage | undefined;
   readonly limits?: Partial<ProgramLimits> | undefined;
-  /**
-   * By default the first failure ends it, as in LiveCodeBench, and the cases behind it count as not passed: the score is then the
-   * least that it could be.
-   */
+  /** By default the first failure ends the run, as in LiveCodeBench. The cases after it count as not passed: the score is a lower bound. */
   readonly runAllCases?: boolean | undefined;
   /**
-   * Calls a function for all cases in one process, under the limits of one: many times faster, and a program may remember one call in the
-   * next. By default each case has a process of its own.
+   * Calls the function for all cases in one process, under the limits of one case. This is many times faster, but state of one call is
+   * there in the next. By default each case has its own process.
    */
   readonly inOneProcess?: boolean | undefined;
 }
 
-/** What is wrong with a case, and how long it ran; undefined where nothing is. */
+/** The failure of a case, if it failed, and how long it ran. */
 interface CaseRun {
   readonly message: string | undefined;
   readonly durationMs: number;
 }
 
-/** Six seconds a case are LiveCodeBench's (`run_test`). */
+/** Six seconds per case, as in LiveCodeBench (`run_test`). */
 export const DEFAULT_CASE_LIMITS: ProgramLimits = { cpuTimeMs: 6_000, memoryBytes: 1024 ** 3 };
 
-/** Runs the program of an answer on cases, by default each in a process and sandbox of its own, and compares outside. */
+/** Runs the program of an answer on cases, by default each in its own process and sandbox. Outputs are compared outside the sandbox. */
 export class CasesGrader implements Grader {
   readonly #options: CasesGraderOptions;
   readonly #programs: Pick<ProgramSandbox, 'run'>;
@@ -65,14 +62,10 @@ export class CasesGrader implements Grader {
     const language = this.#options.language ?? 'python';
     const source = answerCode(answer, language);
     if (source === undefined) return wholeGrade(false, `The answer has no complete ${language} code block.`);
-    try {
+    return await orInfrastructure(async () => {
       const cases = this.#options.cases();
-      if (cases.length === 0) return infrastructureGrade('The task has no test cases.');
-      return await this.#gradeOn(cases, source, signal);
-    } catch (error) {
-      if (error instanceof GraderInfrastructureError) return infrastructureGrade(error.message);
-      throw error;
-    }
+      return cases.length === 0 ? infrastructureGrade('The task has no test cases.') : await this.#gradeOn(cases, source, signal);
+    });
   }
 
   async #gradeOn(cases: readonly TestCase[], source: string, signal: AbortSignal): Promise<Grade> {
@@ -99,16 +92,16 @@ export class CasesGrader implements Grader {
   async #runAlone({ input, output }: TestCase, source: string, signal: AbortSignal): Promise<CaseRun> {
     const { functionName } = this.#options;
     const run = await this.#run(functionName === undefined ? input : JSON.stringify(input), source, signal);
-    return { message: whatIsWrong(run, output, functionName === undefined ? sameOutput : sameValue), durationMs: run.durationMs };
+    return { message: failureOf(run, output, functionName === undefined ? sameOutput : sameValue), durationMs: run.durationMs };
   }
 
-  /** Whatever ended the program before a case is what is wrong with it. */
+  /** If the program ends early, the cases that it did not reach fail with the reason. */
   async #runTogether(cases: readonly TestCase[], source: string, signal: AbortSignal): Promise<CaseRun[]> {
     const run = await this.#run(cases.map(({ input }) => JSON.stringify(input)).join('\n'), source, signal);
     const results = run.output?.split('\n').slice(0, -1) ?? [];
     return cases.map(({ output }, index) => {
       const reached: ProgramRun = index < results.length ? { ...run, end: 'ended', output: results[index] } : { ...run, output: '' };
-      return { message: whatIsWrong(reached, output, sameValue), durationMs: run.durationMs / cases.length };
+      return { message: failureOf(reached, output, sameValue), durationMs: run.durationMs / cases.length };
     });
   }
 
@@ -127,20 +120,16 @@ export class CasesGrader implements Grader {
   }
 }
 
-/** Undefined where the run did what it should. The expected output is not told: what is said here may go into a later prompt. */
-function whatIsWrong(
-  { end, output, complaint }: ProgramRun,
-  expected: string,
-  isSame: (expected: string, output: string) => boolean,
-): string | undefined {
-  switch (end) {
+/** Undefined if the run is right. The expected output is left out of the text, because the text may become part of a later prompt. */
+function failureOf(run: ProgramRun, expected: string, isSame: (expected: string, output: string) => boolean): string | undefined {
+  switch (run.end) {
     case 'out of time':
       return 'It did not end in time.';
     case 'wrote too much':
       return 'It wrote too much.';
     case 'crashed':
-      return `It ended with an error. ${shortened(complaint.split('\n').at(-1) ?? '', 200)}`.trim();
+      return `It ended with an error. ${lastComplaint(run)}`.trim();
     case 'ended':
-      return isSame(expected, output ?? '') ? undefined : 'Its output is not the expected one.';
+      return isSame(expected, run.output ?? '') ? undefined : 'Its output is not the expected one.';
   }
 }

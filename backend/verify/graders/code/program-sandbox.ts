@@ -7,7 +7,7 @@ import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../.
 import { shellQuote } from '../../sandbox/shell-quote.ts';
 import { isMachineError } from '../../sandbox/machine-error.ts';
 import type { CodeLanguage } from '../answer-code.ts';
-import { GraderInfrastructureError } from '../grader.ts';
+import { GraderInfrastructureError, shortened } from '../grader.ts';
 
 export interface ProgramLimits {
   /** Of processor time, which does not depend on what else the machine does; the wall clock ends a run at twice that. */
@@ -29,9 +29,9 @@ export type ProgramEnd = 'ended' | 'crashed' | 'out of time' | 'wrote too much';
 
 export interface ProgramRun {
   readonly end: ProgramEnd;
-  /** All that the program wrote, in whatever process; undefined where that is too much. */
+  /** All that the program and its child processes wrote; undefined if that is too much. */
   readonly output: string | undefined;
-  /** The last words on its standard error. */
+  /** The end of its standard error. */
   readonly complaint: string;
   readonly durationMs: number;
 }
@@ -168,6 +168,9 @@ export class ProgramSandbox {
     }
   }
 }
+
+/** The last line of what a program wrote to its standard error, for a message. */
+export const lastComplaint = ({ complaint }: Pick<ProgramRun, 'complaint'>): string => shortened(complaint.split('\n').at(-1) ?? '', 200);
 
 /** A shell reports a signal as 128 plus its number. */
 const SIGXCPU = 128 + 24;

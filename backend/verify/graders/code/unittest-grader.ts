@@ -5,6 +5,7 @@ import { answerCode } from '../answer-code.ts';
 import {
   GraderInfrastructureError,
   infrastructureGrade,
+  orInfrastructure,
   shortened,
   testsGrade,
   wholeGrade,
@@ -12,21 +13,21 @@ import {
   type GradeOptions,
   type Grader,
 } from '../grader.ts';
-import type { ProgramLimits, ProgramRun, ProgramSandbox } from './program-sandbox.ts';
+import { lastComplaint, type ProgramLimits, type ProgramRun, type ProgramSandbox } from './program-sandbox.ts';
 import { MISSING_MODULES_DRIVER, UNITTEST_DRIVER } from './unittest-driver.ts';
 
 export interface UnittestGraderOptions {
-  /** Python source with a class of tests. It may name what the program defines: both become one module. */
+  /** Python source with a class of tests. It and the program become one module. */
   readonly test: string;
   readonly className?: string | undefined;
-  /** Source that comes before the answer's, such as the imports of the task. */
+  /** Source before the answer's, such as the imports of the task. */
   readonly prelude?: string | undefined;
-  /** Modules that tests and answers may import. Where one is missing, nothing can be learned here. */
+  /** Modules that tests and answers may import. If one is missing, the outcome is `infrastructure`. */
   readonly modules?: readonly string[] | undefined;
   readonly limits?: Partial<ProgramLimits> | undefined;
 }
 
-/** The defaults of BigCodeBench: of `untrusted_check` (`bigcodebench/eval/__init__.py`) and of its command line for data. */
+/** BigCodeBench's defaults: of `untrusted_check` (`bigcodebench/eval/__init__.py`), and of its command line for the data limit. */
 export const DEFAULT_UNITTEST_LIMITS: ProgramLimits = { cpuTimeMs: 60_000, memoryBytes: 4 * 1024 ** 3 };
 
 type Ran = { readonly report: z.infer<typeof reportSchema> } | { readonly problem: string };
@@ -40,9 +41,9 @@ const reportSchema = z.object({
 const MAX_TESTS = 1_000;
 
 /**
- * Runs a class of unit tests on the program of an answer. The tests have to see the program's values, so the two share a process
- * and the expected values can be found in it: what passes is run again with every test made to fail, and has to say so. A program
- * that takes apart the driver in memory, or that knows the tests by heart, cannot be told from an honest one.
+ * Runs a class of unit tests on the program of an answer. The tests need the program's values, so both share a process, and the program
+ * can find the expected values in it. As a control, a program that passes runs again with every test made to fail. All of them must be
+ * reported as failed. This does not detect a program that manipulates the driver in memory or knows the tests by heart.
  */
 export class UnittestGrader implements Grader {
   readonly #options: UnittestGraderOptions;
@@ -62,26 +63,22 @@ export class UnittestGrader implements Grader {
     if (names.length === 0) return infrastructureGrade('The task has no tests.');
     const { prelude } = this.#options;
     const program = prelude === undefined ? code : `${prelude}\n${code}`;
-    try {
-      await this.#requireModules(signal);
-      const ran = await this.#run(program, false, signal);
-      if ('problem' in ran) return testsGrade(statuses(names, {}), ran.problem);
-      const { tests, tricks } = ran.report;
-      if (tricks.length > 0) {
-        return testsGrade(statuses(names, {}), `The program changes how tests are judged: ${shortened(tricks.join(', '))}.`);
-      }
-      const grade = testsGrade(statuses(names, tests), undefined);
-      if (!grade.verified) return grade;
-      return (await this.#holdsInControl(names, program, signal))
-        ? grade
-        : testsGrade(statuses(names, {}), 'Tests that were made to fail were reported as passed.');
-    } catch (error) {
-      if (error instanceof GraderInfrastructureError) return infrastructureGrade(error.message);
-      throw error;
-    }
+    return await orInfrastructure(() => this.#gradeProgram(program, names, signal));
   }
 
-  /** Whether each test is reported as failed once it has been made to fail. */
+  async #gradeProgram(program: string, names: readonly string[], signal: AbortSignal): Promise<Grade> {
+    await this.#requireModules(signal);
+    const ran = await this.#run(program, false, signal);
+    if ('problem' in ran) return testsGrade(statuses(names, {}), ran.problem);
+    const { tests, tricks } = ran.report;
+    if (tricks.length > 0)
+      return testsGrade(statuses(names, {}), `The program changes how tests are judged: ${shortened(tricks.join(', '))}.`);
+    const grade = testsGrade(statuses(names, tests), undefined);
+    if (!grade.verified || (await this.#holdsInControl(names, program, signal))) return grade;
+    return testsGrade(statuses(names, {}), 'Tests that were made to fail were reported as passed.');
+  }
+
+  /** Whether each test is reported as failed if it is made to fail. */
   async #holdsInControl(names: readonly string[], program: string, signal: AbortSignal): Promise<boolean> {
     const ran = await this.#run(program, true, signal);
     return 'report' in ran && names.every((name) => ran.report.tests[name] === 'failed');
@@ -127,20 +124,18 @@ export class UnittestGrader implements Grader {
   }
 }
 
-function readReport({ end, output, complaint }: ProgramRun, key: string): Ran {
-  if (end === 'out of time') return { problem: 'They did not end in time.' };
+function readReport(run: ProgramRun, key: string): Ran {
+  if (run.end === 'out of time') return { problem: 'They did not end in time.' };
   try {
-    const report = reportSchema.parse(JSON.parse(output ?? ''));
-    if (end === 'ended' && report.key === key && Object.keys(report.tests).length <= MAX_TESTS) return { report };
+    const report = reportSchema.parse(JSON.parse(run.output ?? ''));
+    if (run.end === 'ended' && report.key === key && Object.keys(report.tests).length <= MAX_TESTS) return { report };
   } catch {
-    // Told below.
+    // The problem below.
   }
-  return {
-    problem: `The program ended before the tests had been reported. ${shortened(complaint.split('\n').at(-1) ?? '', 200)}`.trim(),
-  };
+  return { problem: `The program ended before the tests had been reported. ${lastComplaint(run)}`.trim() };
 }
 
-/** The tests that must be in the report, whatever the report says. */
+/** The tests that the report must contain. */
 function testNames(test: string): string[] {
   return [...new Set([...test.matchAll(/^[ \t]+(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(/gm)].map(([, name = '']) => name))];
 }

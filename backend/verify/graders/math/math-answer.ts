@@ -1,13 +1,5 @@
 import { finalAnswer } from '../final-answer.ts';
-import {
-  GraderInfrastructureError,
-  infrastructureGrade,
-  shortened,
-  wholeGrade,
-  type Grade,
-  type GradeOptions,
-  type Grader,
-} from '../grader.ts';
+import { orInfrastructure, shortened, wholeGrade, type Grade, type GradeOptions, type Grader } from '../grader.ts';
 import type { MathComparer } from './math-comparer.ts';
 import { MAX_LATEX_CHARACTERS, normalLatex, withoutSpaces } from './normal-latex.ts';
 import { sameWrittenNumber, writtenNumber } from './rational.ts';
@@ -16,11 +8,11 @@ import type { Tolerance } from './tolerance.ts';
 export interface MathAnswerOptions {
   /** LaTeX or plain text. */
   readonly expected: string;
-  /** For numbers that need not be met exactly. */
+  /** For numbers that need not be exact. */
   readonly tolerance?: Tolerance | undefined;
 }
 
-/** Right where the stated result means the same number, expression, set, interval, matrix or word as the expected one. */
+/** Right if the stated result means the same number, expression, set, interval, matrix or word as the expected one. */
 export class MathAnswerGrader implements Grader {
   readonly #options: MathAnswerOptions;
   readonly #comparer: Pick<MathComparer, 'same'>;
@@ -34,20 +26,17 @@ export class MathAnswerGrader implements Grader {
     signal.throwIfAborted();
     const stated = finalAnswer(answer);
     if (stated === undefined) return wholeGrade(false, 'The answer states no result.');
-    try {
+    return await orInfrastructure(async () => {
       const isRight = await this.#isRight(stated, signal);
       return wholeGrade(isRight, `The result "${shortened(stated)}" is ${isRight ? '' : 'not '}the expected one.`);
-    } catch (error) {
-      if (error instanceof GraderInfrastructureError) return infrastructureGrade(error.message);
-      throw error;
-    }
+    });
   }
 
   async #isRight(stated: string, signal: AbortSignal): Promise<boolean> {
     const { tolerance } = this.#options;
     const [expected, given] = [normalLatex(this.#options.expected), normalLatex(stated)];
     if (withoutSpaces(expected) === withoutSpaces(given)) return true;
-    // Most results are plain numbers, for which no process is needed.
+    // Most results are plain numbers. They need no process.
     const [one, other] = [writtenNumber(expected), writtenNumber(given)];
     if (one && other && sameWrittenNumber(one, other)) return true;
     if (one && other && !tolerance) return false;
