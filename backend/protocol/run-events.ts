@@ -177,6 +177,10 @@ export const runEventSchema = z.discriminatedUnion('type', [
     ...sampled,
     ...spent,
   }),
+  /** A reply that is not yet the step's output, in a step of several turns. */
+  z.object({ type: z.literal('step.turned'), round, step, attemptId, text: z.string(), ...sampled, ...spent }),
+  /** What the worker is given for its last reply. */
+  z.object({ type: z.literal('step.observed'), round, step, text: z.string() }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),
   z.object({

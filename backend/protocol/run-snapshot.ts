@@ -40,6 +40,13 @@ export interface AttemptView {
   readonly ended: boolean;
 }
 
+/** One turn of a step that takes several. */
+export interface TurnView {
+  readonly reply: string;
+  /** What the worker was given for it; absent while that is being worked on. */
+  readonly observation?: string;
+}
+
 export interface StepView {
   readonly index: number;
   readonly worker: number;
@@ -48,6 +55,8 @@ export interface StepView {
   readonly readsPreviousRound: boolean;
   readonly state: StepState;
   readonly attempt?: AttemptView;
+  /** Turns before the output. */
+  readonly turns?: readonly TurnView[];
   readonly output?: string;
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
   readonly spent: Spent;
@@ -239,6 +248,19 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
           ...(event.keptFrom !== undefined && { keptFrom: event.keptFrom }),
           spent: spend(step.spent, event),
           ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
+        })));
+    case 'step.turned':
+      return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) =>
+        inStep(round, event.step, (step) => ({
+          ...step,
+          turns: [...(step.turns ?? []), { reply: event.text }],
+          spent: spend(step.spent, event),
+          ...(step.attempt && { attempt: { ...step.attempt, ended: true, text: '' } }),
+        })));
+    case 'step.observed':
+      return inRound(next, event.round, (round) =>
+        inStep(round, event.step, ({ turns = [], ...step }) => ({
+          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, observation: event.text } : turn)),
         })));
     case 'step.failed':
       return inRound(next, event.round, (round) =>

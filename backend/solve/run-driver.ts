@@ -19,6 +19,7 @@ import { planInput } from './plan-prompt.ts';
 import { RunAttemptLog } from './run-calls.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { stepPrompt } from './step-prompt.ts';
+import { ONE_CALL, type StepWork, type Turn } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
 
 /** A paid call of a model for this run: retries, limits and keys are behind it. */
@@ -39,6 +40,8 @@ export interface RunDriverOptions {
   readonly recorder: RunRecorder;
   readonly ledger: Ledger;
   readonly call: RunCall;
+  /** How a worker does a step; by default with one call. */
+  readonly workOf?: ((worker: WorkerConfig) => StepWork) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
   /** What people are told of an error. */
@@ -208,20 +211,39 @@ export class RunDriver {
 
   async #step(step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal): Promise<string> {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
+    const { call, ledger, workOf = () => ONE_CALL } = this.#options;
+    const work = workOf(worker);
     const messages = stepPrompt(this.#run, this.#round, step, inputs);
-    const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, ({ attemptId }, reply, spent) => ({
-      type: 'step.completed', round: this.#round, step: step.index, attemptId, output: reply.text, finishReason: reply.finishReason,
-      ...sampledIn(reply), ...spent,
-    }));
+    const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, (...reply) => this.#stepEvent(step, work, ...reply));
     try {
-      const reply = await this.#options.call(worker, { messages }, { ledger: this.#options.ledger, attempts, signal });
-      return reply.text;
+      for (;;) {
+        const turns = await this.#turns(step, work, signal);
+        const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal });
+        if (work.isOutput(reply)) return reply.text;
+      }
     } catch (error) {
       if (!signal.aborted && !(error instanceof BudgetSpentError)) {
         this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: this.#options.failureOf(error) });
       }
       throw error;
     }
+  }
+
+  #stepEvent({ index }: Step, work: StepWork, { attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
+    const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
+    return work.isOutput(reply)
+      ? { type: 'step.completed', ...common, output: reply.text, finishReason: reply.finishReason }
+      : { type: 'step.turned', ...common, text: reply.text };
+  }
+
+  /** The turns that the journal holds. What the last reply asks for is done first, where that is missing. */
+  async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
+    const turns = this.#view.steps[index]?.turns ?? [];
+    const last = turns.at(-1);
+    if (last && last.observation === undefined) {
+      this.#record({ type: 'step.observed', round: this.#round, step: index, text: await work.observe(last.reply, signal) });
+    }
+    return (this.#view.steps[index]?.turns ?? []).map(({ reply, observation = '' }) => ({ reply, observation }));
   }
 
   /** Has the project's tests judge the round's answer, where it changes files and there is a command that runs them. */
