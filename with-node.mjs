@@ -50,6 +50,8 @@ const searchPath = (process.env.PATH ?? '').split(path.delimiter);
 /** The user's own PATH, without what npm put before it: the tests of their project run with their tools, not with ours. */
 const userPath = searchPath.filter((entry) => !entry.startsWith(root) && !/[\\/]node_modules[\\/]\.bin$|[\\/]node-gyp-bin$/.test(entry));
 const env = {
+  // Tools and tests start hundreds of times: what one has compiled, the next need not.
+  NODE_COMPILE_CACHE: path.join(root, 'node_modules', '.cache', 'node-compile-cache'),
   ...process.env,
   PATH: [path.dirname(node), bin, process.env.PATH].filter(Boolean).join(path.delimiter),
   CONDUCTOR_USER_PATH: process.env.CONDUCTOR_USER_PATH ?? userPath.join(path.delimiter),

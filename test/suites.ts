@@ -25,8 +25,16 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     ],
   },
   {
-    reason: 'They start the command line or the backend as processes, again and again.',
-    files: ['test/cli/{command-line,run-again}.test.ts', 'test/solve/crash-matrix.test.ts', 'test/server/backend-process.test.ts'],
+    reason: 'They start the command line, the backend or the process of the local model, again and again.',
+    files: [
+      'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,run-again}.test.ts',
+      'test/server/backend-process.test.ts',
+      'test/solve/{crash-matrix,local-run}.test.ts',
+    ],
+  },
+  {
+    reason: 'They compute with many random batches.',
+    files: ['test/lm/decoder/batch-invariance.test.ts'],
   },
 ];
 

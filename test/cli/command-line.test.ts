@@ -10,6 +10,7 @@ import { storedEventSchema } from '../../backend/protocol/run-events.ts';
 import { writeSampleProject } from '../../backend/simulator/sample-project.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { modelFolder } from '../golden/golden.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 /* The command line as people and scripts use it: its own process, the real backend, simulated workers on a real socket. */
 
@@ -32,7 +33,7 @@ interface Result {
 function start(args: readonly string[], environment: Record<string, string> = {}, cwd = workspace) {
   const child = spawn(process.execPath, [runCli, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home, ...environment },
+    env: { PATH: process.env.PATH ?? '', ...COMPILE_CACHE, HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

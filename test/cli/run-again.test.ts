@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { runResult } from '../../backend/cli/run-result.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { ScriptedServer } from '../support/scripted-server.ts';
 
 /* What people do with a run once it is there, from the command line: its own process, the real backend, a model server that counts. */
@@ -44,7 +45,7 @@ afterAll(async () => {
 async function conductor(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [runCli, ...args], {
     cwd: workspace,
-    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home, SOME_KEY: KEY },
+    env: { PATH: process.env.PATH ?? '', ...COMPILE_CACHE, HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home, SOME_KEY: KEY },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

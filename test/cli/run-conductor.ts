@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 const cli = fileURLToPath(new URL('../../backend/cli.ts', import.meta.url));
 
@@ -32,7 +33,7 @@ export function conductorCommand() {
   const start = (args: readonly string[], { environment, input }: StartOptions = {}) => {
     const child = spawn(process.execPath, [cli, ...args], {
       cwd: places.folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
+      env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: places.folder, TMPDIR: places.folder, CONDUCTOR_HOME: places.home, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end(input);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { trainingSchema } from '../../backend/protocol/training.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import { modelFolder } from '../golden/golden.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { trySandbox } from '../verify/setup.ts';
 
 /* Training as people and scripts start it: the command line, the real backend, a tiny real model, simulated workers on a real socket. */
@@ -33,7 +34,7 @@ const conductorAt = (home: string, ...args: string[]): Promise<Result> => start(
 function start(home: string, ...args: string[]) {
   const child = spawn(process.execPath, [runCli, ...args], {
     cwd: workspace,
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', ...COMPILE_CACHE, HOME: folder, TMPDIR: folder, CONDUCTOR_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
