@@ -43,7 +43,8 @@ import { loadWorkersFile } from './workers/workers-file.ts';
 /* Composition root of the backend process: the only place where its parts are made and wired together. */
 
 const home = conductorHome();
-const log = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+// Unlike `process.stderr`, the console ignores that a line cannot be written: the backend outlives a full disk.
+const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
 
 /** Beside this file: its bundle beside the backend's, its source where it lies. */
 const MATH_PROCESS = fileURLToPath(
