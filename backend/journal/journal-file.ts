@@ -8,12 +8,18 @@ import { createTables, type FileKind, kindOfDatabase, migrate, SCHEMA_VERSION } 
 const sqlite = (): typeof Sqlite => process.getBuiltinModule('node:sqlite');
 
 /** How long a writer waits for another process before it gives up. */
-const BUSY_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
+
+export interface JournalFileOptions {
+  /** True: what is written survives a power cut. False: it survives the end of the process only. */
+  readonly isDurable: boolean;
+  readonly lockTimeoutMs?: number | undefined;
+}
 
 /** SQLite's primary result codes (https://www.sqlite.org/rescode.html) that a person can do something about. */
 const REASONS: Readonly<Record<number, string>> = {
   /* SQLITE_PERM */ 3: 'its file may not be read or written. Check the permissions of its folder.',
-  /* SQLITE_BUSY */ 5: 'another process has been writing to it for more than five seconds. Try again.',
+  /* SQLITE_BUSY */ 5: 'another process keeps it locked. Wait for that process, or end it, and try again.',
   /* SQLITE_READONLY */ 8: 'its file is read-only. Check the permissions of its folder.',
   /* SQLITE_IOERR */ 10: 'the disk reported an error. Check the disk and its free space.',
   /* SQLITE_CORRUPT */ 11: 'its file is damaged. Move it away to begin a new one.',
@@ -30,13 +36,10 @@ export class JournalFile {
   readonly file: string;
   readonly #database: Sqlite.DatabaseSync;
 
-  /**
-   * `isDurable`: what is written is on disk, and not with the system only, which loses it in a power cut.
-   * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was.
-   */
-  constructor(file: string, { isDurable }: { readonly isDurable: boolean }) {
+  /** @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was. */
+  constructor(file: string, { isDurable, lockTimeoutMs = LOCK_TIMEOUT_MS }: JournalFileOptions) {
     this.file = file;
-    this.#database = openDatabase(file);
+    this.#database = openDatabase(file, lockTimeoutMs);
     try {
       this.#prepareFile(isDurable);
     } catch (error) {
@@ -119,11 +122,11 @@ export class JournalFile {
   }
 }
 
-function openDatabase(file: string): Sqlite.DatabaseSync {
+function openDatabase(file: string, lockTimeoutMs: number): Sqlite.DatabaseSync {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     if (!isEmptyOrDatabase(file)) throw new NotAJournalError(file);
-    return new (sqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
+    return new (sqlite().DatabaseSync)(file, { timeout: lockTimeoutMs });
   } catch (cause) {
     if (cause instanceof NotAJournalError) throw cause;
     throw new JournalUnavailableError(file, {

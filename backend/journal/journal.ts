@@ -15,6 +15,8 @@ export interface JournalOptions {
   readonly isAlive?: (pid: number) => boolean;
   /** False for a simulation, where nothing is lost with it that costs more than time; true where absent. */
   readonly isDurable?: boolean;
+  /** How long a write waits while another process has the file locked; five seconds where absent. */
+  readonly lockTimeoutMs?: number;
 }
 
 /** What else happens in the transaction of an append. */
@@ -106,7 +108,8 @@ export class Journal {
    * @throws NotAJournalError, NewerJournalError, JournalUnavailableError; the file is then as it was
    */
   static open(file: string, options: JournalOptions = {}): Journal {
-    const journalFile = new JournalFile(file, { isDurable: options.isDurable ?? true });
+    const { isDurable = true, lockTimeoutMs } = options;
+    const journalFile = new JournalFile(file, { isDurable, lockTimeoutMs });
     try {
       return journalFile.reading(() => new Journal(journalFile, options));
     } catch (error) {

@@ -1,3 +1,4 @@
+import { JournalUnavailableError, UnreadableRunError } from '../journal/errors.ts';
 import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
@@ -19,6 +20,7 @@ export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof BudgetSpentError) return refusal('budget-spent', error);
   if (error instanceof TrainingRefusedError || error instanceof TrainingError) return refusal('training-refused', error);
   if (error instanceof ConfigFileError) return refusal('config-file', error);
+  if (error instanceof JournalUnavailableError || error instanceof UnreadableRunError) return refusal('journal', error);
   return undefined;
 }
 

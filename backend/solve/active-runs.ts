@@ -1,4 +1,4 @@
-import { LeaseLostError } from '../journal/errors.ts';
+import { JournalUnavailableError, LeaseLostError } from '../journal/errors.ts';
 import type { AppendEffects, Journal } from '../journal/journal.ts';
 import type { Failure, RunEvent, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { snapshotOf, type RunSnapshot } from '../protocol/run-snapshot.ts';
@@ -30,6 +30,8 @@ export interface ActiveRunsOptions {
   readonly now: () => number;
   /** For errors that no run can report, such as a journal that cannot be written. */
   readonly log: (message: string) => void;
+  /** Called for a run that stands at its last event because the journal could not be written. `isCancelled`: it was about to end. */
+  readonly onStalled: (runId: string, isCancelled: boolean) => void;
 }
 
 /** Where the keys of a run come from. */
@@ -156,7 +158,7 @@ export class ActiveRuns {
   drive(recorder: RunRecorder, keySource: KeySourceOptions): void {
     const { runId } = recorder.snapshot;
     const controller = new AbortController();
-    const { journal, holder, log } = this.#options;
+    const { journal, holder, log, onStalled } = this.#options;
     const renewal = setInterval(() => {
       try {
         if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
@@ -169,9 +171,12 @@ export class ActiveRuns {
       .catch((error: unknown) => {
         recorder.flush();
         if (error instanceof Cancelled) recorder.record([{ type: 'run.cancelled' }]);
-        else if (!(error instanceof Stopping)) log(`Run ${runId} was left as it stands: ${String(error)}`);
+        else if (!(error instanceof Stopping)) throw error;
       })
-      .catch((error: unknown) => log(`Run ${runId} was left as it stands: ${String(error)}`))
+      .catch((error: unknown) => {
+        log(`Run ${runId} was left as it stands: ${String(error)}`);
+        if (error instanceof JournalUnavailableError) onStalled(runId, controller.signal.reason instanceof Cancelled);
+      })
       .finally(() => {
         clearInterval(renewal);
         // Where the run was left as it stands, a call may still be under way; nobody would take its answer.

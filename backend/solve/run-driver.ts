@@ -1,6 +1,7 @@
 import { parsePlan, type ParsedPlan } from '../conductor/parse-plan.ts';
 import { planRequest } from '../conductor/plan-request.ts';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Failure, Purpose, RunEvent } from '../protocol/run-events.ts';
 import type { RoundView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Verdict } from '../protocol/verdict.ts';
@@ -95,6 +96,8 @@ export class RunDriver {
       await this.#solve();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      // The run has not failed: it goes on from its last event when the journal can be written again.
+      if (error instanceof JournalUnavailableError) throw error;
       if (error instanceof BudgetSpentError) {
         const { limit, needed } = error instanceof LimitReachedError ? error : {};
         this.#record({ type: 'run.stopped', reason: 'budget', limit, needed, message: error.message });
@@ -188,12 +191,11 @@ export class RunDriver {
       finished,
       signal: this.#options.signal,
       runStep: (step, inputs, signal) => this.#step(step, inputs, signal),
-      onSkipped: (step, because, error) => this.#record({
-        type: 'step.skipped',
-        round: this.#round,
-        step: step.index,
-        reason: error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`,
-      }),
+      onSkipped: (step, because, error) => {
+        if (error instanceof JournalUnavailableError) return;
+        const reason = error instanceof BudgetSpentError ? 'The budget does not hold the next call.' : `Step ${because.index + 1} failed.`;
+        this.#record({ type: 'step.skipped', round: this.#round, step: step.index, reason });
+      },
     });
     if (!result.ok) throw result.error;
 
@@ -222,7 +224,7 @@ export class RunDriver {
         if (work.isOutput(reply)) return reply.text;
       }
     } catch (error) {
-      if (!signal.aborted && !(error instanceof BudgetSpentError)) {
+      if (!signal.aborted && !(error instanceof BudgetSpentError || error instanceof JournalUnavailableError)) {
         this.#record({ type: 'step.failed', round: this.#round, step: step.index, failure: this.#options.failureOf(error) });
       }
       throw error;

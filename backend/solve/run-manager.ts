@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ContextRequest, GatheredContext } from '../context/context.ts';
+import { JournalUnavailableError } from '../journal/errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RunSummary } from '../protocol/methods.ts';
 import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
@@ -63,12 +64,21 @@ export class RunManager implements RunService {
   readonly #now: () => number;
   readonly #active: ActiveRuns;
   #lookAgain: NodeJS.Timeout | undefined;
+  #isClosing = false;
+  /** Cancelled runs whose cancellation the journal could not take yet. */
+  readonly #toCancel = new Set<string>();
 
   constructor(options: RunManagerOptions) {
     const { journal, clients, caller, checker, gatherContext, awakenSimulated, holder, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
-    this.#active = new ActiveRuns({ journal, clients, caller, checker, gatherContext, awakenSimulated, holder, log, now });
+    this.#active = new ActiveRuns({
+      journal, clients, caller, checker, gatherContext, awakenSimulated, holder, log, now,
+      onStalled: (runId, isCancelled) => {
+        if (isCancelled) this.#toCancel.add(runId);
+        this.#resumeLater();
+      },
+    });
     this.questions = new RunReader({ snapshot: (runId) => this.snapshot(runId), clients, checker, gatherContext });
   }
 
@@ -164,26 +174,40 @@ export class RunManager implements RunService {
     if (run.pool.length === 0) throw new RunRefusedError(`Run "${runId}" never had a worker: ask again.`);
     const limits = { ...budget, ...run.request.budget, ...raised };
     this.#active.drive(this.#active.adopt(runId, { type: 'run.resumed', reason: 'user', budget: limits }), { patient: false });
+    this.#toCancel.delete(runId);
   }
 
   /**
-   * Goes on with every run that an ended process left under way. One that somebody else holds is looked at again when its lease may
-   * have ended: the system may by now have given the ended process's id to another, this one included, as containers do.
+   * Resumes every run that an ended process left under way, or that stopped because the journal could not be written. A run that
+   * another process holds is tried again when its lease may have expired: by now the system may have given the id of the ended
+   * process to another one, this one included, as containers do.
    */
   resumeUnfinished(): void {
     const { journal, log } = this.#options;
-    let held = false;
-    for (const runId of journal.unfinished()) {
-      if (this.#active.has(runId)) continue;
-      try {
-        this.#active.drive(this.#active.adopt(runId, { type: 'run.resumed', reason: 'restart' }), { patient: true });
-      } catch (error) {
-        held ||= error instanceof RunRefusedError;
-        log(`Run ${runId} was not resumed: ${error instanceof Error ? error.message : String(error)}`);
+    try {
+      for (const runId of journal.unfinished()) {
+        if (!this.#active.has(runId)) this.#resumeUnfinished(runId);
       }
+    } catch (error) {
+      log(`Unfinished runs were not resumed: ${String(error)}`);
+      if (error instanceof JournalUnavailableError) this.#resumeLater();
     }
+  }
+
+  #resumeUnfinished(runId: string): void {
+    try {
+      if (this.#toCancel.has(runId)) this.cancel(runId);
+      else this.#active.drive(this.#active.adopt(runId, { type: 'run.resumed', reason: 'restart' }), { patient: true });
+      this.#toCancel.delete(runId);
+    } catch (error) {
+      this.#options.log(`Run ${runId} was not resumed: ${error instanceof Error ? error.message : String(error)}`);
+      if (error instanceof RunRefusedError || error instanceof JournalUnavailableError) this.#resumeLater();
+    }
+  }
+
+  #resumeLater(): void {
     clearTimeout(this.#lookAgain);
-    if (held) this.#lookAgain = setTimeout(() => this.resumeUnfinished(), LEASE_TTL_MS).unref();
+    if (!this.#isClosing) this.#lookAgain = setTimeout(() => this.resumeUnfinished(), LEASE_TTL_MS).unref();
   }
 
   snapshot(runId: string): RunSnapshot {
@@ -211,6 +235,7 @@ export class RunManager implements RunService {
 
   /** Lets go of every run; each goes on when a backend next starts. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     clearTimeout(this.#lookAgain);
     await this.#active.close();
   }
