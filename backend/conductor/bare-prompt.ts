@@ -4,11 +4,11 @@ import type { PromptProfile } from './prompt-profile.ts';
 import { digestLine, digestOf } from './worker-digest.ts';
 
 /*
- * The prompt of a model that was trained to write plans and nothing else: what differs from question to question, and no words about what to
- * do. Of earlier rounds it sees the last. Every part is clipped, so that the prompt is a few hundred tokens whatever is asked.
+ * The prompt of a model that was trained to write plans only. It holds what differs between questions and no instructions. It shows the
+ * last of the earlier rounds. Every part is clipped, so that the prompt never exceeds a few hundred tokens.
  */
 
-/** Enough for a plan of five steps in the words of such a model. */
+/** Enough for a plan of five steps by such a model. */
 const PLAN_CHARACTERS = 800;
 
 export function barePrompt({ question, context, pool, rounds, rejection }: PromptInput, profile: PromptProfile): Message[] {
@@ -33,7 +33,7 @@ export function barePrompt({ question, context, pool, rounds, rejection }: Promp
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${numbersOf(pool)}` }];
 }
 
-/** The last words before the plan: how many workers there are is said nowhere else. */
+/** The last words before the plan. The number of workers is stated nowhere else. */
 const numbersOf = ({ length }: PromptInput['pool']): string => (length === 1 ? 'Plan for worker 0.' : `Plan for workers 0 to ${length - 1}.`);
 
 /** The beginning and the end of a text that is too long. */

@@ -6,22 +6,22 @@ import type { PlanExample, PromptProfile } from './prompt-profile.ts';
 import { renderPlan } from './render-plan.ts';
 
 /*
- * The Conductor's prompt, in the shape of the paper's (arXiv 2512.04388 Fig. 13 and 14) and in words of our own: the three lists are
- * defined, examples come from other domains, workers are ordinals, and a later round shows what came of the one before.
+ * The Conductor's prompt. It has the structure of the paper's (arXiv 2512.04388 Fig. 13 and 14) in our own words: it defines the three
+ * lists, gives examples from other domains and names workers by ordinal. In a later round it shows the result of the one before.
  */
 
 const SYSTEM =
   'You conduct a team of language models. You do not answer the question yourself: you think about how the team can answer it best and ' +
   'write the plan by which it will work.';
 
-/** The words with which the Conductor begins to think. A local model continues them; an endpoint is asked to. */
+/** The first words of the Conductor's reasoning. A local model continues them; an endpoint is asked to begin with them. */
 const OPENING =
   'Let me think step by step about how to break the question into subtasks, which worker should do each, and whose outputs each may read.';
 const REVISION_OPENING = 'Let me think step by step about whether the plan of the last round needs to change, and how.';
 
 export interface ConductorPrompt {
   readonly messages: readonly Message[];
-  /** How the reply begins; to be continued exactly, or asked for at the end of the user's turn. */
+  /** How the reply begins: continued exactly, or requested at the end of the user's turn. */
   readonly prefill: string;
 }
 
@@ -49,7 +49,7 @@ export function conductorPrompt(input: PromptInput, profile: PromptProfile): Con
   return { messages, prefill: input.rounds.length > 0 ? REVISION_OPENING : OPENING };
 }
 
-/** The prompt for a server that does not continue a prefill exactly: the same words stand at the end of the user's turn. */
+/** The prompt for a server that cannot continue a prefill: the user's turn ends with a request for the same words. */
 export function endpointMessages(input: PromptInput, profile: PromptProfile): Message[] {
   const { messages, prefill } = conductorPrompt(input, profile);
   if (prefill === '') return [...messages];
@@ -98,7 +98,7 @@ function revisionTurn({ answer, feedback }: PastRound, profile: PromptProfile): 
   ].join('\n\n');
 }
 
-/** The beginning and the end of a text that is too long, since both tend to matter more than the middle. */
+/** Keeps the beginning and the end of a text that is too long: both tend to matter more than the middle. */
 function clipped(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const head = Math.ceil(characters * 0.7);

@@ -19,7 +19,7 @@ export interface ParseOptions {
 
 type ListName = keyof RawPlan;
 
-/** What each list may be called. The names are looked for without regard to case, with or without an underscore or a plural. */
+/** The accepted names of each list. Case, underscores and a plural ending are ignored. */
 const LABELS: Readonly<Record<ListName, string>> = {
   modelIds: 'model[_ -]?ids?',
   subtasks: 'sub[_ -]?tasks?',
@@ -28,22 +28,22 @@ const LABELS: Readonly<Record<ListName, string>> = {
 
 const SHOWN: Readonly<Record<ListName, string>> = { modelIds: 'model_id', subtasks: 'subtasks', accessList: 'access_list' };
 
-/** A label, an equals sign or colon, and the bracket that opens its list; quotes, backticks and a fence may stand between them. */
+/** A label, an equals sign or colon, and the opening bracket. Quotes, backticks and a fence may stand between them. */
 const LABELLED_LIST = new RegExp(
   `(?<![A-Za-z0-9_])(?:${Object.entries(LABELS).map(([name, label]) => `(?<${name}>${label})`).join('|')})` +
     '["\'`*\\s]{0,8}[:=][`*\\s]{0,16}(?:python|json)?\\s{0,8}(?=\\[)',
   'gi',
 );
 
-/** Longest text that is read; a plan is a page, and the rest of a longer text is not looked at. */
+/** Longer texts are read up to here, in characters. A plan is about a page. */
 const MAX_TEXT_LENGTH = 200_000;
 
-/** So many lists may fail to read before the text is given up: each failure may have looked at all of the text. */
+/** Parsing stops after this many unreadable lists, since each may cost a scan of the whole text. */
 const MAX_FAILED_LISTS = 12;
 
 /**
- * The plan in a Conductor's text: its reasoning is passed over, then the first list under each of the three labels counts
- * (arXiv 2512.04388 §3.1). Never throws and never evaluates anything; the text is untrusted.
+ * Reads the plan in a Conductor's text: skips the reasoning and takes the first list under each of the three labels (arXiv 2512.04388
+ * §3.1). The text is untrusted: nothing is evaluated, and the function never throws.
  */
 export function parsePlan(text: string, { workerCount, round, maxSteps, truncated = false }: ParseOptions): ParsedPlan {
   const { lists, malformed } = readLists(withoutThinking(text.slice(0, MAX_TEXT_LENGTH)));
@@ -59,8 +59,8 @@ export function parsePlan(text: string, { workerCount, round, maxSteps, truncate
 const rejected = (rejection: PlanRejection): ParsedPlan => ({ kind: 'rejected', rejection });
 
 /**
- * The text without the model's thinking. A block that was never opened, because the chat template opened it, is thinking up to its end;
- * one that was never closed leaves nothing after it that could count as a plan.
+ * The text without the model's thinking. Where only the closing tag is present (the chat template wrote the opening one), all text
+ * before it is thinking. Where only the opening tag is present, all text after it is.
  */
 function withoutThinking(text: string): string {
   const kept: string[] = [];
@@ -77,7 +77,7 @@ function withoutThinking(text: string): string {
   return kept.join('\n');
 }
 
-/** Labels are looked for only outside the lists already read, so that a subtask may speak of model_id = […] as it likes. */
+/** Searches for labels outside of the lists already read only: a subtask may contain the text model_id = […]. */
 function readLists(text: string): { lists: Partial<Record<ListName, Literal[]>>; malformed: Set<ListName> } {
   const lists: Partial<Record<ListName, Literal[]>> = {};
   const malformed = new Set<ListName>();

@@ -10,21 +10,21 @@ export interface PlanGrammarOptions {
   readonly maximumSteps?: number;
   /** A later round, in which three empty lists keep the answer. */
   readonly revision: boolean;
-  /** Words with which the text already begins; the pattern is of what follows them. */
+  /** Text that stands already; the pattern describes what follows it. */
   readonly prefill?: string;
   /**
-   * Where the limit on tokens forces the plan to be ended, so many tokens are kept for each subtask still to be written; while
-   * reasoning, for as many subtasks as a plan may have.
+   * Tokens that are reserved for each subtask still to be written when the token limit forces the plan to end. During the reasoning they
+   * are reserved for the largest number of subtasks.
    */
   readonly tokensPerSubtask?: number;
 }
 
-/** The subtasks of the prompt's examples (prompt-profile.ts) are about as long: 100 to 140 characters. */
+/** About the length of the subtasks in the prompt's examples (prompt-profile.ts): 100 to 140 characters. */
 const TOKENS_PER_SUBTASK = 32;
 
 const TEXT_CHARACTER = choice(codePoints([' ', '\u{10ffff}']), oneOf('\t\n\r'));
 
-/** What `\s` and `trim` count as space. */
+/** The characters that `\s` and `trim` treat as space. */
 const SPACE = choice(
   oneOf('\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff'),
   codePoints(['\u2000', '\u200a']),
@@ -34,8 +34,8 @@ const WORD_BYTE = byteOf([0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a])
 const ANY_TEXT = star(ANY_BYTE);
 
 /**
- * What `parsePlan` takes for the beginning of a list (LABELLED_LIST there), and a little more: separators of any length, since to
- * count them would cost states.
+ * What `parsePlan` reads as the beginning of a list (LABELLED_LIST there), with separators of any length: counting them would cost
+ * states.
  */
 const LIST_OPENING = sequence(
   choice(
@@ -55,34 +55,33 @@ const LIST_OPENING = sequence(
 );
 
 /**
- * Reasoning, up to where the first list begins: nothing in it may be taken for a list, and a label needs something other than a
- * word before it.
+ * The reasoning before the first list. No part of it may read as a list, and the character before a label must not be part of a word.
  */
 const REASONING = except(
   optional(sequence(star(TEXT_CHARACTER), except(TEXT_CHARACTER, WORD_BYTE))),
   sequence(optional(sequence(ANY_TEXT, except(ANY_BYTE, WORD_BYTE))), LIST_OPENING, ANY_TEXT),
 );
 
-/** `parsePlan` drops thinking before it looks for lists, wherever its tags stand. */
+/** `parsePlan` removes thinking before it searches for lists, wherever the tags are. */
 const WITH_THINKING_TAG = sequence(
   ANY_TEXT, literal('<'), optional(literal('/')), literalInAnyCase('think'), literal('>'), ANY_TEXT,
 );
 
 const STRING_CHARACTER = codePoints([' ', '!'], ['#', '['], [']', '\u{10ffff}']);
 
-/** Any backslash that `readList` can read; \U is left out, because eight digits after it may be no character. */
+/** Every escape that `readList` reads, without \U: its eight digits may name no character. */
 const escapeOtherThan = (excluded: string): Pattern => sequence(literal('\\'), except(codePoints([' ', '~']), oneOf(excluded)));
 
 /**
- * A subtask between its double quotes. It begins with something that is no space, because validation trims it and wants something
- * left; an escape that may stand for a space does not count.
+ * A subtask between double quotes. Validation trims it and refuses an empty one, so it begins with a character that is not a space and
+ * not an escape.
  */
 const SUBTASK = sequence(
   choice(except(STRING_CHARACTER, SPACE), escapeOtherThan(' nrtfuxU')),
   star(choice(STRING_CHARACTER, escapeOtherThan('U'))),
 );
 
-/** Entries with a comma and a space between them. */
+/** Entries, separated by a comma and a space. */
 const joined = (entries: readonly Pattern[]): Pattern =>
   sequence(...entries.flatMap((entry, index) => (index === 0 ? [entry] : [literal(', '), entry])));
 
@@ -114,12 +113,11 @@ function lists(steps: number, workers: number, tokensPerSubtask: number): Patter
 }
 
 /**
- * The texts that constrained decoding may write: reasoning, then the three lists as `renderPlan` writes them. `parsePlan` reads a
- * valid plan from each of them (or, in a revision, that the answer is kept), as long as no subtask is longer than validation
- * allows and the text no longer than is read: characters cannot be counted with so few states, so that is left to the limit on
- * tokens.
+ * The texts that constrained decoding may write: reasoning, then the three lists in the form of `renderPlan`. `parsePlan` reads a valid
+ * plan from each of them or, in a revision, the decision to keep the answer. Lengths in characters are not part of the pattern, which
+ * would need too many states: the token limit keeps them small enough.
  *
- * The pattern is made at once; the automaton takes some tenths of a second, so it is compiled where the model runs.
+ * Building the pattern is quick. Compiling its automaton takes some tenths of a second and happens in the model's process.
  */
 export function planGrammar({
   workers, maximumSteps = MAX_STEPS, revision, prefill = '', tokensPerSubtask = TOKENS_PER_SUBTASK,

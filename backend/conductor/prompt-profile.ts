@@ -9,26 +9,26 @@ export interface PlanExample {
 }
 
 /**
- * How much of everything a model that plays the Conductor is told. A large model profits from a full account; a small one loses the
- * thread in it. The version is part of every cache key: change it with every change of a word.
+ * How detailed the Conductor's prompt is. Large models profit from details; small ones get lost in them. The version is part of every
+ * cache key: change it with every change of the wording.
  */
 export interface PromptProfile {
   readonly name: 'standard' | 'compact' | 'mini';
   readonly version: string;
-  /** Whether it is told what a plan is; a model that was trained to write nothing else need not be. */
+  /** Whether the prompt explains what a plan is. A model that was trained to write plans only does not need that. */
   readonly isInstructed: boolean;
   readonly examples: readonly PlanExample[];
-  /** So many characters of the question. */
+  /** Characters of the question that are shown. */
   readonly questionCharacters: number;
-  /** So many characters of the context are shown to the Conductor; workers see all of it. */
+  /** Characters of the context that are shown. Workers see all of it. */
   readonly contextCharacters: number;
-  /** So many characters of an earlier answer and of its feedback. */
+  /** Characters of an earlier answer, and of its feedback, that are shown. */
   readonly answerCharacters: number;
 }
 
 /*
- * The examples are deliberately not about code: the paper found examples from other domains to teach the form without suggesting a
- * plan (arXiv 2512.04388 Table 4). They differ in the number of steps, in the workers, and in what they let be read.
+ * The examples are deliberately not about code: in the paper, examples from other domains taught the form without suggesting a plan
+ * (arXiv 2512.04388 Table 4). They differ in the number of steps, the workers and the access lists.
  */
 const EXAMPLES: readonly PlanExample[] = [
   {
@@ -83,7 +83,7 @@ export const PROMPT_PROFILES = {
   compact: {
     name: 'compact', version: 'compact-1', isInstructed: true, examples: EXAMPLES.slice(1, 2), ...WHOLE, contextCharacters: 3_000, answerCharacters: 3_000,
   },
-  /** For conductor-mini, which was trained on this form (backend/lab/mini): each token of it is paid for on a CPU, in training too. */
+  /** For conductor-mini, which was trained on this form (backend/lab/mini). It is short because a CPU reads it. */
   mini: {
     name: 'mini', version: 'mini-3', isInstructed: false, examples: [],
     questionCharacters: 480, contextCharacters: 120, answerCharacters: 160,

@@ -1,6 +1,6 @@
 /*
- * Reads the list literals that a language model writes: Python's, JSON's, and the slips between the two. Nothing is evaluated; every
- * character is looked at a bounded number of times, so that no text can make it hang.
+ * Reads the list literals that language models write: Python's, JSON's, and mixtures of both. Nothing is evaluated. Each character is
+ * read a bounded number of times, so that no text makes it hang.
  */
 
 /** A value of a list literal. A bare word, such as an unquoted all, is read as a string. */
@@ -12,7 +12,7 @@ export interface ReadList {
   readonly end: number;
 }
 
-/** Deeper nesting than a plan ever has; a guard for the call stack. */
+/** Nesting deeper than any plan's is refused, to protect the call stack. */
 const MAX_DEPTH = 8;
 
 class Malformed extends Error {}
@@ -25,9 +25,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The list that begins at `start`, where `text` has an opening bracket. First read as written; if that fails, once more leniently:
- * a quote then ends a string only where an item can end, and unquoted words count as strings.
- * @returns undefined when neither reading makes sense of it.
+ * Reads the list whose opening bracket is at `start`. If strict reading fails, it reads again leniently: a quote then ends a string only
+ * where an item can end, and unquoted words are strings.
+ * @returns undefined if both readings fail.
  */
 export function readList(text: string, start: number): ReadList | undefined {
   for (const lenient of [false, true]) {
@@ -86,7 +86,7 @@ class ListReader {
     return this.#bare();
   }
 
-  /** One string or, as Python has it, several side by side that make one. */
+  /** One string, or several adjacent ones that are joined as in Python. */
   #strings(raw: boolean): string {
     let value = this.#string(raw);
     for (;;) {
@@ -149,7 +149,7 @@ class ListReader {
     const character = this.#text[this.position + 1];
     if (character === undefined) throw new Malformed();
     this.position += 2;
-    // As in Python, a backslash before anything else stands for itself.
+    // As in Python, a backslash before any other character is a backslash.
     return ESCAPES[character] ?? `\\${character}`;
   }
 

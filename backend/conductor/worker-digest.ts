@@ -1,16 +1,16 @@
 /*
- * Who is said to be good at what, in few words. A small model finds a name behind a word that it is looking for, and little else: so the words
- * of the descriptions are compared with those of the question here, and it is told the outcome. Descriptions in other languages than English say
- * nothing to it.
+ * A short summary of which worker is described as good at what. A small model can copy a name that follows a keyword, but cannot compare
+ * descriptions. So this file compares the words of the descriptions with those of the question, and the prompt holds the result. Only
+ * English descriptions are understood.
  */
 
-/** Ordinals of workers; who fits best comes first. */
+/** Ordinals of workers, the best match first. */
 export interface WorkerDigest {
-  /** Praised for a role, rather where the praise is about what the question is about. */
+  /** Described as good at a role; matches with the question's subject come first. */
   readonly plan: readonly number[];
   readonly write: readonly number[];
   readonly check: readonly number[];
-  /** Praised for what the question is about. */
+  /** Described as good at the question's subject. */
   readonly near: readonly number[];
   readonly cheap: readonly number[];
 }
@@ -28,14 +28,14 @@ const RESERVATION = /\b(not|no|never|less|weak|poor|bad|hasty|sometimes|rarely|l
 
 const CLAUSES = /[.;\n]+|\b(?:but|who|though|yet)\b/i;
 
-/** Words that are in questions and descriptions whatever they are about. */
+/** Words that occur in questions and descriptions of every subject. */
 const COMMON = new Set([
   'the', 'and', 'for', 'with', 'that', 'this', 'from', 'its', 'are', 'where', 'when', 'which', 'what', 'into', 'other', 'well', 'good', 'known', 'care',
   'function', 'functions', 'code', 'codes', 'coding', 'write', 'writes', 'writing', 'written', 'plan', 'plans', 'check', 'checks', 'test', 'tests', 'work',
   'works', 'best', 'strong', 'fast', 'model', 'does', 'everything', 'bit', 'number', 'numbers', 'user', 'question', 'file', 'files', 'javascript',
 ]);
 
-/** Of each list no more than so many are told. */
+/** At most this many workers per list. */
 const MOST_TOLD = 3;
 
 export function digestOf(question: string, pool: readonly { readonly description?: string | undefined }[]): WorkerDigest {
@@ -54,7 +54,7 @@ export function digestOf(question: string, pool: readonly { readonly description
   return { plan: ranked('plan'), write: ranked('write'), check: ranked('check'), near: ranked('near'), cheap: ranked('cheap') };
 }
 
-/** As conductor-mini names who does a step, so that it need only repeat it: "plan2, write0, near1, cheap3". Empty where nothing is known. */
+/** In the form in which conductor-mini names workers, so that it can copy it: "plan2, write0, near1, cheap3". Empty if no description says anything. */
 export function digestLine({ near, cheap, ...roles }: WorkerDigest): string {
   return [
     ...ROLES.flatMap((role) => roles[role].map((ordinal) => `${role}${ordinal}`)),
@@ -63,13 +63,13 @@ export function digestLine({ near, cheap, ...roles }: WorkerDigest): string {
   ].join(', ');
 }
 
-/** The one whose word comes first: "finds faults in code" is no praise for writing. */
+/** The role whose keyword comes first: "finds faults in code" does not describe a writer. */
 function roleOf(clause: string): DigestRole | undefined {
   const found = ROLES.map((role) => ({ role, at: clause.search(ROLE_WORDS[role]) })).filter(({ at }) => at >= 0);
   return found.sort((a, b) => a.at - b.at)[0]?.role;
 }
 
-/** Words without their endings, names of functions taken apart. */
+/** Stemmed words; function names are split into their parts. */
 function stems(text: string): Set<string> {
   const words = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/\p{L}{3,}/gu) ?? [];
   return new Set(words.filter((word) => !COMMON.has(word)).map((word) => word.replace(/(?:ings?|ed|e?s|e)$/, '')).filter((stem) => stem.length > 2));

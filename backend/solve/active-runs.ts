@@ -124,7 +124,7 @@ export class ActiveRuns {
     const { journal, holder } = this.#options;
     const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.transaction(() => {
       const stored = journal.append(run.runId, events, { ...effects, holder });
-      // Only what was paid can have brought a limit nearer.
+      // Only a payment can bring a limit nearer.
       const warnings = effects?.settle ? budgetWarnings(recorder.snapshot, journal.budget, this.#options.now()) : [];
       return warnings.length > 0 ? [...stored, ...journal.append(run.runId, warnings, { holder })] : stored;
     });
@@ -163,7 +163,7 @@ export class ActiveRuns {
       try {
         if (!journal.leases.renew(runId, holder, LEASE_TTL_MS)) controller.abort(new LeaseLostError(runId));
       } catch (error) {
-        // The lease stands for a while yet, and whoever writes to the run without one is refused.
+        // The lease still holds for a while. Without a lease the journal refuses writes to the run.
         log(`The lease of run ${runId} was not renewed: ${String(error)}`);
       }
     }, LEASE_RENEWAL_MS);
@@ -179,7 +179,7 @@ export class ActiveRuns {
       })
       .finally(() => {
         clearInterval(renewal);
-        // Where the run was left as it stands, a call may still be under way; nobody would take its answer.
+        // A call may still be in progress, and nothing would use its answer.
         controller.abort(new Stopping());
         this.#active.delete(runId);
         try {

@@ -4,18 +4,18 @@ import { unlessAborted } from './unless-aborted.ts';
 export interface ClientQuestion<T> {
   readonly clients: Pick<Clients, 'changed'>;
   readonly signal: AbortSignal;
-  /** `undefined` when nobody was there to answer. */
+  /** `undefined` if no client could answer. */
   readonly ask: () => Promise<T | undefined>;
-  /** Nobody answered. What it returns resolves when the question is worth asking, and its waiting worth telling, once more. */
+  /** Called when no client answered. Its promise resolves when it makes sense to ask again. */
   readonly onNobody: () => Promise<void>;
 }
 
-/** Asks the clients, and asks again whenever one connects, until somebody answers. @throws the signal's reason at once. */
+/** Asks the clients, again after each new connection, until one answers. @throws the signal's reason, immediately */
 export async function askClients<T>({ clients, signal, ask, onNobody }: ClientQuestion<T>): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     const round = new AbortController();
-    // Begun before the question, so that a client which connects meanwhile is not missed; it also ends a question that hangs.
+    // Started before the question, so that no client that connects meanwhile is missed. It also ends a question that hangs.
     const changed = clients.changed(AbortSignal.any([signal, round.signal]));
     changed.catch(() => {});
     try {

@@ -1,8 +1,8 @@
 import type { RunRequest } from '../protocol/run-request.ts';
 
 /**
- * The question as models are asked it: the person's own words, and where the answer belongs, in one language. It quotes nothing of the
- * file: a question is sent as it is, and only the context leaves out ignored files and lines that look like a secret.
+ * The question as models get it: the person's words and, in English, the place where the answer belongs. It quotes no file, because
+ * questions are sent unfiltered; only the context leaves out ignored files and lines that look like secrets.
  */
 export function askedQuestion({ question, insertAt }: Pick<RunRequest, 'question' | 'insertAt'>): string {
   if (!insertAt) return question;

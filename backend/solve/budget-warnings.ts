@@ -5,8 +5,8 @@ import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 import { dayScope, runScope } from './run-ledger.ts';
 
 /**
- * What a run has to tell of its limits and the day's by now: each that is nearly spent and was not told of yet. A run is told of the
- * day's limits also where others have spent them.
+ * The warnings that are due: one for each limit of the run or the day that is nearly spent and was not yet reported for this run. The
+ * day's limits count even if other runs spent them.
  * @param now milliseconds since 1970
  */
 export function budgetWarnings(

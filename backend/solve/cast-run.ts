@@ -8,7 +8,7 @@ import { castFor, emptyCast, type Cast, type CastSources } from './run-pool.ts';
 export interface CasterOptions {
   readonly clients: Pick<Clients, 'secret'>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  /** Read for each request: it may become known late that no model can run here. */
+  /** Read for each request: only after a while is it known whether a model can run on this machine. */
   readonly bundledConductor: () => WorkerConfig | undefined;
   readonly adapterVersion: CastSources['adapterVersion'];
 }

@@ -4,15 +4,15 @@ import type { Verdict } from '../protocol/verdict.ts';
 import type { Patch } from '../verify/patch/patch.ts';
 import { unifiedDiff } from '../verify/patch/unified-diff.ts';
 
-/** What solving needs of `verify`: from an answer to a patch, and from a patch to a verdict. */
+/** What solving needs from `verify`: a patch from an answer, and a verdict from a patch. */
 export interface Checker {
-  /** Every way to run the workspace's tests that its files show, the likeliest first. */
+  /** The ways to run the workspace's tests that its files suggest, the most likely first. */
   findTestCommands(workspace: string): Promise<readonly FoundTests[]>;
-  /** The runner that reads the results of a command, or undefined where nothing could judge by them. */
+  /** The runner that reads the results of a command, or undefined where no runner can. */
   runnerOf(test: TestCommand, workspace: string): Promise<string | undefined>;
-  /** Of containers of an `image` where there is one. `remedy`: a command line for the person that brings what is missing, where one is known. */
+  /** For containers if an `image` is given. `remedy`: a command line that installs what is missing, if one is known. */
   sandboxAvailability(image?: string): Promise<{ available: boolean; reason?: string | undefined; remedy?: string | undefined }>;
-  /** `shown`: paths of the files that the question was sent with, for an answer that does not say which file it is. */
+  /** `shown`: paths of the files that the question was sent with, for answers that name no file. */
   parsePatch(answer: string, workspace: string, shown: readonly string[]): Promise<Patch>;
   verify(request: TestCommand & {
     readonly base: string;
@@ -22,7 +22,7 @@ export interface Checker {
   }): Promise<Verdict>;
 }
 
-/** A diff in the journal and in the panel is for reading; a longer one is cut. The edit itself is worked out again when applied. */
+/** Longer diffs are cut in the journal and the panel, where they are only read. Applying computes the edit anew. */
 const MAX_DIFF_LENGTH = 100_000;
 
 export function editSummaries({ edits }: Patch): EditSummary[] {

@@ -1,13 +1,13 @@
 import type { ClientModelCall, ClientModelReply } from '../workers/adapters/client-model.ts';
 
-/** What the backend can ask of the clients that are connected to it, seen from a run. `server` implements it on the socket. */
+/** What a run can ask the connected clients. `server` implements it on the socket. */
 export interface Clients {
   /**
-   * The value of a key, from the client that connected last of those that have it.
-   * @returns `undefined` when no client is connected that could be asked, `null` when those that were asked have no such key.
+   * The value of a key, from the most recently connected client that has it.
+   * @returns `undefined` if no client could be asked, `null` if no client has the key.
    */
   secret(name: string): Promise<string | null | undefined>;
-  /** Asks a person. `undefined` when no client is there to show the question; clients with the workspace open are asked first. */
+  /** Asks a person; clients that have the workspace open come first. `undefined` if no client can show the question. */
   confirm(question: Confirmation, signal: AbortSignal): Promise<boolean | undefined>;
   /** A call of a model that only a client can reach. @throws WorkerError `not-found` when no client offers models. */
   model(call: ClientModelCall): Promise<ClientModelReply>;
@@ -20,7 +20,7 @@ export interface Confirmation {
   readonly detail: string;
   /** Label of the button that accepts. */
   readonly accept: string;
-  /** A command line that would make the question needless, for the person to copy. */
+  /** A command line, to copy, that makes the question unnecessary. */
   readonly remedy?: string | undefined;
   readonly workspace?: string | undefined;
   /** The run that asks. */

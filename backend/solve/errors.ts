@@ -14,13 +14,13 @@ export class RunNotFoundError extends Error {
 
 interface ReachedLimit {
   readonly limit: StopLimit;
-  /** The lowest limit that would hold the call: dollars or tokens. */
+  /** The lowest limit that would allow the call, in dollars or tokens. */
   readonly needed: number;
-  /** How much of it is set aside for calls under way, most of which they will not cost. */
+  /** How much of it is reserved for running calls. They usually cost far less. */
   readonly reserved: number;
 }
 
-/** A limit of the run, of the day or of the training does not hold the next call. Nothing was sent. */
+/** A limit of the run, the day or the training does not allow the next call. Nothing was sent. */
 export class LimitReachedError extends BudgetSpentError implements ReachedLimit {
   readonly limit: StopLimit;
   readonly needed: number;
@@ -34,7 +34,7 @@ export class LimitReachedError extends BudgetSpentError implements ReachedLimit 
   }
 }
 
-/** The run cannot be started, resumed or cancelled as things stand; the message says why and what to do. */
+/** The run cannot be started, resumed or cancelled in its state. The message says why and what to do. */
 export class RunRefusedError extends Error {
   override readonly name = 'RunRefusedError';
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '../protocol/run-events.ts';
 import { WorkerError } from '../workers/errors.ts';
 
-/** Reasons for a run to fail that are its own, and not a worker's. */
+/** Reasons why a run itself fails, as opposed to a worker. */
 export type RunFailureKind =
   | 'empty-question'
   | 'untrusted-workspace'
@@ -15,7 +15,7 @@ export type RunFailureKind =
   | 'plan-rejected'
   | 'no-suggestion';
 
-/** The run cannot go on as it is. The message is one sentence for people: what happened and what to do. */
+/** The run cannot continue. The message is one sentence that says what happened and what to do. */
 export class RunError extends Error {
   override readonly name = 'RunError';
   readonly kind: RunFailureKind;
@@ -26,7 +26,7 @@ export class RunError extends Error {
   }
 }
 
-/** Any error as the journal and people get it. An error nobody foresaw is named as such: it is ours to mend. */
+/** The failure for an error, as journalled and shown. An unexpected error is reported as a bug of Conductor. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof WorkerError) return error.toFailure();
   if (error instanceof RunError) return { kind: error.kind, message: error.message, retryable: false };

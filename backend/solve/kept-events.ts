@@ -3,9 +3,8 @@ import { snapshotOf, type StepView } from '../protocol/run-snapshot.ts';
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /*
- * What a new run takes over from an earlier one. They are the earlier run's own events, marked with where they come from and paid for by
- * nobody: the new run's journal is whole by itself, and it is driven, resumed and shown like any other. Long texts are not doubled,
- * because the journal keeps each of them once.
+ * The events that a new run copies from an earlier one. Each names its origin and costs nothing. The new run's journal is complete by
+ * itself, so the run is driven, resumed and shown like any other. The journal stores long texts once, so copies take little space.
  */
 
 /** A step of a round; both count from 0. */
@@ -15,8 +14,8 @@ export interface StepPlace {
 }
 
 /**
- * All that stands when one step is asked again: the context, earlier rounds as they are, the round's plan, and those of its steps that do
- * not read the step's output, directly or by others.
+ * The events to keep when one step is asked again: the context, earlier rounds, the round's plan, and its steps that do not depend on
+ * the step's output.
  * @param events the earlier run's, oldest first
  */
 export function keptOnRetry(events: readonly StoredEvent[], { round, step }: StepPlace): RunEvent[] {
@@ -39,12 +38,12 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
   });
 }
 
-/** What stands when the same is asked of others. */
+/** The events to keep when the same question is asked of other workers. */
 export function keptContext(events: readonly StoredEvent[]): RunEvent[] {
   return events.map(({ event }) => event).filter(({ type }) => type === 'context.gathered');
 }
 
-/** The step and all that read its output, directly or by others. A step reads only earlier ones. */
+/** The step and all steps that depend on its output. A step reads earlier steps only. */
 function dependents(steps: readonly StepView[], first: number): ReadonlySet<number> {
   const found = new Set([first]);
   for (const { index, reads } of steps) if (reads.some((read) => found.has(read))) found.add(index);

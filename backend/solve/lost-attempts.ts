@@ -2,8 +2,8 @@ import type { RunEvent, RunEventOf, StoredEvent } from '../protocol/run-events.t
 import { NO_USAGE } from '../protocol/token-counts.ts';
 
 /**
- * The ends of attempts that a killed process left without one. Their requests may have been billed, so what was set aside for them
- * counts as spent, marked as an estimate; the journal's budget does the same.
+ * Events that end the attempts which a killed process left open. The provider may have billed them, so their reservation counts as spent
+ * and as an estimate. The journal's budget does the same.
  */
 export function lostAttempts(events: readonly StoredEvent[]): RunEvent[] {
   const open = new Map<string, { event: RunEventOf<'attempt.started'>; at: number }>();

@@ -6,17 +6,16 @@ import type { TestChange } from '../protocol/verdict.ts';
 import { isVerified } from '../protocol/verdict-facts.ts';
 
 /*
- * What a finished round means: for the Conductor and the workers of the next one, for whether there is a next one, and for the outcome
- * of the run.
+ * What follows from a finished round: the feedback for the next one, whether there is a next one, and the outcome of the run.
  */
 
-/** So many tests are told of by name; a project with more failures than this has a fault that the first ones show. */
+/** Feedback names at most this many tests: of more failures, the first ones show the cause. */
 const MAX_TESTS = 20;
 const MAX_NOTES = 5;
 
-const isUnmended = (test: TestChange): boolean => changeKind(test) === 'still-failing';
+const isStillFailing = (test: TestChange): boolean => changeKind(test) === 'still-failing';
 
-/** The output of the round's last step. */
+/** The output of the step that gives the round's answer. */
 export function answerText({ answer, steps }: RoundView): string | undefined {
   return answer && steps[answer.step]?.output;
 }
@@ -26,19 +25,19 @@ export function pastRound(round: RoundView): PastRound {
   return { planText: round.planText ?? '', answer: answerText(round) ?? '', feedback: feedbackOf(round) };
 }
 
-/** What the project's tests said of the round's answer, in words. */
+/** The result of the project's tests for the round's answer, in words. */
 export function feedbackOf({ verdict, answer }: RoundView): string {
   const refused = (answer?.refused ?? []).map(({ path, reason }) => `Refused: ${path}: ${reason}`);
   if (!verdict) return ['The answer was not tested: it changes no file that tests could judge.', ...refused].join('\n');
-  // What the answer did comes before what it left undone.
-  const told = verdict.tests.filter(isRed).toSorted((a, b) => Number(isUnmended(a)) - Number(isUnmended(b)));
-  const tests = told.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
+  // Tests that the answer broke come before tests that it did not fix.
+  const red = verdict.tests.filter(isRed).toSorted((a, b) => Number(isStillFailing(a)) - Number(isStillFailing(b)));
+  const tests = red.slice(0, MAX_TESTS).map(({ id, before, after, message }) =>
     `- ${id}: ${before} before, ${after} after${message ? `\n  ${message.replaceAll('\n', '\n  ')}` : ''}`);
   return [
     `${VERDICTS[verdict.outcome]} ${verdict.reason}`,
     ...refused,
     ...tests,
-    ...(told.length > MAX_TESTS ? [`- and ${told.length - MAX_TESTS} more`] : []),
+    ...(red.length > MAX_TESTS ? [`- and ${red.length - MAX_TESTS} more`] : []),
     ...verdict.notes.slice(0, MAX_NOTES).map((note) => `Note: ${note}`),
   ].join('\n');
 }
@@ -51,8 +50,8 @@ const VERDICTS = {
 } as const;
 
 /**
- * Whether another round could lead further. Without a verdict it is still worth asking for: the Conductor may revise what it reads, or
- * keep it. Where the tests could not be run, or have nothing to prove, no other answer would change that.
+ * Whether another round could help. Without a verdict it can: the Conductor may revise the answer or keep it. If the tests could not run
+ * or prove nothing, no other answer changes that.
  */
 export function worthAnotherRound({ verdict, answer }: RoundView): boolean {
   if (!verdict) return true;
@@ -60,7 +59,7 @@ export function worthAnotherRound({ verdict, answer }: RoundView): boolean {
   return (answer?.refused.length ?? 0) > 0 || verdict.outcome === 'failed' || verdict.tests.some(isRed);
 }
 
-/** The round whose answer is offered: the one the tests like best, the later of equals. */
+/** The round whose answer is offered: the best one by the tests, and the later one of equals. */
 export function bestRound(rounds: readonly RoundView[]): RoundView | undefined {
   const answered = rounds.filter((round) => answerText(round) !== undefined);
   return answered.reduce<RoundView | undefined>(
@@ -72,7 +71,7 @@ const rank = ({ verdict }: RoundView): number => (!verdict ? 0 : isVerified(verd
 
 type Conclusion = Pick<RunEventOf<'run.completed'>, 'outcome' | 'message'>;
 
-/** How a run ends that offers this round's answer. It is `verified` only with a green run of the tests. */
+/** The outcome of a run that offers this round's answer. It is `verified` only after a green test run. */
 export function conclusionOf(round: RoundView): Conclusion {
   const { verdict, answer } = round;
   if (verdict && isVerified(verdict)) return { outcome: 'verified', message: verdict.reason };

@@ -10,11 +10,11 @@ export interface CallPlace {
   readonly recorder: RunRecorder;
   readonly round: number;
   readonly purpose: Purpose;
-  /** The event that a reply becomes; it is committed together with what the reply cost. */
+  /** The event for a reply. It is committed in one transaction with the cost of the reply. */
   readonly onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent;
 }
 
-/** The attempt log of one call of a run, written into the run's journal. Keeps nothing that the journal does not have. */
+/** Writes the attempts of one call into the run's journal. */
 export class RunAttemptLog implements AttemptLog {
   readonly #place: CallPlace;
   #attemptId: string | undefined;
@@ -53,13 +53,13 @@ export class RunAttemptLog implements AttemptLog {
     );
   }
 
-  /** A reply that an earlier call paid for: on record with what it cost then, and paid for by nobody. */
+  /** Records a reply that needs no call, with what it cost when it was made. Nothing is charged. */
   remembered(reply: ModelReply, spent: AttemptSpent): void {
     const { recorder, onReply } = this.#place;
     recorder.record([onReply({ attemptId: randomUUID() }, reply, spent)]);
   }
 
-  /** Streamed text belongs to the attempt that was started last. */
+  /** Streamed text belongs to the latest attempt. */
   readonly onText = (text: string): void => {
     const { recorder, round, purpose } = this.#place;
     if (this.#attemptId !== undefined) recorder.text(round, purpose, this.#attemptId, text);

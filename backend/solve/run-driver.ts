@@ -23,7 +23,7 @@ import { stepPrompt } from './step-prompt.ts';
 import { ONE_CALL, type StepWork, type Turn } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
 
-/** A paid call of a model for this run: retries, limits and keys are behind it. */
+/** Calls a model for this run, with retries, limits and keys. */
 export type RunCall = (
   worker: WorkerConfig, request: Pick<ModelRequest, 'messages'> & Partial<ModelRequest>,
   account: { ledger: Ledger; attempts: RunAttemptLog; signal: AbortSignal },
@@ -31,9 +31,9 @@ export type RunCall = (
 
 export interface NoSandbox {
   readonly reason: string;
-  /** A command line that brings what is missing, where one is known. */
+  /** A command line that installs what is missing, if one is known. */
   readonly remedy: string | undefined;
-  /** The tests' command, which would run without a sandbox. */
+  /** The test command that would run without a sandbox. */
   readonly command: string;
 }
 
@@ -45,22 +45,22 @@ export interface RunDriverOptions {
   readonly workOf?: ((worker: WorkerConfig) => StepWork) | undefined;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   readonly checker: Checker;
-  /** What people are told of an error. */
+  /** The failure to report for an error. */
   readonly failureOf: (error: unknown) => Failure;
   /** After this many invalid plans in one round the run fails; resuming it allows as many again. */
   readonly planTries?: number;
-  /** Goes on to the last round also where the tests are green: a Conductor that learns to keep an answer has to be asked. */
+  /** Runs all rounds even if the tests are green. Training needs that: the Conductor learns to keep a good answer. */
   readonly everyRound?: boolean;
-  /** Asks a person whether tests may run without a sandbox; waits for somebody to ask. */
+  /** Asks a person whether tests may run without a sandbox, and waits for an answer. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 const PLAN_TRIES = 3;
-/** Tokens of the workspace that a question is sent with. */
+/** Tokens of workspace context that a question is sent with. */
 export const CONTEXT_TOKENS = 12_000;
 
-/** Reads a request's focus into what `context` is asked for. */
+/** The context request for a run's request. */
 export function contextRequestOf({ request }: Pick<RunSnapshot, 'request'>, signal: AbortSignal): ContextRequest {
   const { workspace, focus } = request;
   return { question: askedQuestion(request), workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
@@ -72,12 +72,12 @@ export function shownFiles({ context }: Pick<RunSnapshot, 'context'>): string[] 
 }
 
 /**
- * Drives one run from wherever its journal says it stands to its end: context, then rounds of plan, execution and verdict. Everything
- * that is decided is read from the snapshot, so that a run that was killed goes on as if it had not been.
+ * Drives one run from its journalled state to its end: context, then rounds of plan, execution and verdict. Every decision follows from
+ * the snapshot, so a run that was killed continues as if it had not been.
  */
 export class RunDriver {
   readonly #options: RunDriverOptions;
-  /** The round that is being worked on. */
+  /** The current round. */
   #round = 0;
 
   constructor(options: RunDriverOptions) {
@@ -88,7 +88,7 @@ export class RunDriver {
     return this.#options.recorder.snapshot;
   }
 
-  /** Ends with a final event. @throws the signal's reason, and whatever the journal throws: then the run is left as it stands. */
+  /** Ends with a final event. @throws the signal's reason and the journal's errors; the run then stays as it is */
   async drive(): Promise<void> {
     const { signal } = this.#options;
     try {
@@ -109,7 +109,7 @@ export class RunDriver {
   async #prepare(): Promise<void> {
     const { request, context } = this.#run;
     if (context) return;
-    // What cannot judge is told before a worker is paid.
+    // A test command that cannot be read fails here, before a worker is paid.
     await judgingCommand(request, this.#options.checker);
     const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
     const refused = gathered.leftOut.find(({ path }) =>
@@ -122,7 +122,7 @@ export class RunDriver {
 
   async #solve(): Promise<void> {
     const { rounds, request } = this.#run;
-    // Whatever of the last round is done already is passed over.
+    // The parts of the last round that are done are skipped.
     for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
       await this.#plan();
       if (this.#view.kept) break;
@@ -158,7 +158,7 @@ export class RunDriver {
     }
   }
 
-  /** What the Conductor's text means. Judged in the transaction that pays for it, so that no text is paid for and then forgotten. */
+  /** The event for the Conductor's text. It is parsed in the transaction that pays for it, so that no paid text is lost. */
   #planEvent({ attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const parsed: ParsedPlan = parsePlan(reply.text, {
       workerCount: this.#run.pool.length, round: this.#round, truncated: reply.finishReason === 'length',
@@ -238,7 +238,7 @@ export class RunDriver {
       : { type: 'step.turned', ...common, text: reply.text };
   }
 
-  /** The turns that the journal holds. What the last reply asks for is done first, where that is missing. */
+  /** The journalled turns. If the last one has no observation, it is made first. */
   async #turns({ index }: Step, work: StepWork, signal: AbortSignal): Promise<Turn[]> {
     const turns = this.#view.steps[index]?.turns ?? [];
     const last = turns.at(-1);
@@ -248,7 +248,7 @@ export class RunDriver {
     return (this.#view.steps[index]?.turns ?? []).map(({ reply, observation = '' }) => ({ reply, observation }));
   }
 
-  /** Has the project's tests judge the round's answer, where it changes files and there is a command that runs them. */
+  /** Runs the project's tests on the round's answer, if it changes files and there is a test command. */
   async #check(): Promise<void> {
     const { checker, signal } = this.#options;
     const { workspace } = this.#run.request;

@@ -4,23 +4,23 @@ import type { Clients } from './clients.ts';
 import { howToSetKey } from './run-pool.ts';
 
 export interface RunKeysOptions {
-  /** What the clients gave when the run began. */
+  /** The keys that clients had when the run started. */
   readonly known?: ReadonlyMap<string, string> | undefined;
   readonly clients: Clients;
   readonly signal: AbortSignal;
-  /** A run that goes on after a restart waits for a client with the key; one that a person just started fails and says so. */
+  /** True for a run that continues after a restart: it waits for a client with the key. A run that a person just started fails instead. */
   readonly patient: boolean;
-  /** Tells which key is waited for; resolves when that has to be told again. */
+  /** Called with the key that is waited for. Its promise resolves when it should be called again. */
   readonly onWaiting: (name: string) => Promise<void>;
 }
 
-/** @param command what a client on a command line runs to go on */
+/** @param command the command-line command that continues the run */
 export const waitingForKey = (name: string, command: string): string =>
   `Waiting for the key ${name}: open VS Code, or run "${command}" with ${name} in the environment.`;
 
 /**
- * The keys of a run's calls. They come from the clients and stay in memory for as long as the run lasts, so that a window may be closed
- * meanwhile, and so that one run is never billed to the account of whoever asked before.
+ * The keys of a run's calls. They come from the clients and stay in memory until the run ends. So a window can be closed meanwhile, and
+ * no run is billed to the account of another one.
  */
 export class RunKeys {
   readonly #options: RunKeysOptions;

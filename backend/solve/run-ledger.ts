@@ -11,19 +11,18 @@ export interface RunLedgerOptions {
   readonly budget: JournalBudget;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Of the training that the run is a rollout of. Its limits are read for each call: they may be raised meanwhile. */
+  /** The training's scope, for a rollout. Its limits are read for each call, because they can be raised meanwhile. */
   readonly training?: BudgetScope | undefined;
 }
 
-/** What workers without a known price may use of a training's dollars, in tokens. */
+/** The scope of a training for workers without a known price, with its dollars converted to tokens. */
 export function unpricedScope({ name, limitUsd }: BudgetScope): BudgetScope {
   return { name: `${name}.unpriced`, ...(limitUsd !== undefined && { limitTokens: unpricedTokensFor(limitUsd) }) };
 }
 
 /**
- * Lends a run its money: every call is held against the run's limits and the day's, in the journal, across processes. A rollout's is held by its
- * training's instead of the day's: what that may cost was agreed to by itself. One that nobody sends a bill for is held by nothing: a model of
- * this machine goes on when the money is spent, and takes nothing of it.
+ * Reserves the cost of every call within the limits of the run and the day, in the journal and across processes. A rollout is limited by
+ * its training's budget instead of the day's. Free calls are not limited: a model of this machine works even when the budget is spent.
  */
 export class RunLedger implements Ledger {
   readonly #options: RunLedgerOptions;
@@ -47,17 +46,17 @@ export class RunLedger implements Ledger {
   }
 }
 
-/** What a run may cost. */
+/** The scope of a run's own limits. */
 export function runScope(runId: string, { runUsd, runTokens }: Pick<Budget, 'runUsd' | 'runTokens'>): BudgetScope {
   return { name: `run:${runId}`, limitUsd: runUsd, limitTokens: runTokens };
 }
 
-/** What everything may cost in the day of a time, in milliseconds since 1970. */
+/** The scope of the limits of a day. @param at a time of that day, in milliseconds since 1970 */
 export function dayScope({ dayUsd, dayTokens }: Pick<Budget, 'dayUsd' | 'dayTokens'>, at: number): BudgetScope {
   return { name: `day:${localDay(at)}`, limitUsd: dayUsd, limitTokens: dayTokens };
 }
 
-/** The calendar day where the user is, because that is when they expect a new day's budget. */
+/** The calendar day in the user's time zone, because users expect the budget to renew at their midnight. */
 export function localDay(at: number): string {
   const date = new Date(at);
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');

@@ -25,13 +25,13 @@ export interface RunManagerOptions {
   readonly caller: WorkerCaller;
   readonly checker: Checker;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
-  /** Reads workers.json afresh. @throws with a sentence that names the file and the field. */
+  /** Reads workers.json. @throws with a sentence that names the file and the field. */
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  /** Of a worker of this machine that plans. */
+  /** The version of a local planner's adapter. */
   readonly adapterVersion: CastSources['adapterVersion'];
-  /** Plans where workers.json names nobody. */
+  /** The planner if workers.json names none. */
   readonly bundledConductor?: WorkerConfig | undefined;
   /** A question and simulated workers that can answer it, for people who have no worker yet. */
   readonly demonstration?: () => Promise<Demonstration>;
@@ -44,15 +44,15 @@ export interface RunManagerOptions {
   readonly log: (message: string) => void;
 }
 
-/** What is asked while nobody has a worker yet, and who answers. */
+/** The question of the demonstration, and its workers. */
 export interface Demonstration {
   readonly request: RunRequest;
   readonly workers: readonly WorkerConfig[];
-  /** Id of one of them that plans; absent: whoever plans where nobody is named. */
+  /** Id of the worker that plans; by default the bundled model. */
   readonly conductor?: string | undefined;
 }
 
-/** The run that another one comes from. */
+/** The origin of a run that repeats another one. */
 interface Origin extends Pick<RunEventOf<'run.accepted'>, 'parentId' | 'retried'> {
   readonly kept?: readonly RunEvent[];
 }
@@ -92,7 +92,7 @@ export class RunManager implements RunService {
     if (!demonstration) throw new RunRefusedError('This build of Conductor has no demonstration.');
     if (file.workers.some(({ enabled }) => enabled)) throw new RunRefusedError('There is a worker now, so nothing is simulated any more: ask it a question.');
     const { request, workers, conductor } = await demonstration();
-    // Nobody of the person's own takes part, whoever workers.json names: that could cost something.
+    // The person's own workers do not take part: they could cost money.
     return this.#start(request, () => Promise.resolve({ ...file, workers: [...workers], conductor }));
   }
 
@@ -129,7 +129,7 @@ export class RunManager implements RunService {
     return this.#begin(request, cast, { parentId: runId, kept: keptContext(this.events(runId, 0)) });
   }
 
-  /** @throws RunRefusedError for a run that goes on, or was not asked by a person */
+  /** @throws RunRefusedError for a run that is not over, or belongs to a training */
   #ended(runId: string): RunSnapshot {
     const run = this.snapshot(runId);
     if (run.kind !== 'solve') throw new RunRefusedError(`Run "${runId}" belongs to a training and cannot be asked again.`);
@@ -137,12 +137,12 @@ export class RunManager implements RunService {
     return run;
   }
 
-  /** @param origin the run that it comes from, with what it keeps of that one */
+  /** @param origin the run that it repeats, with the events to keep */
   #begin(request: RunRequest, { cast, keys, refusal }: Casting, { kept = [], ...from }: Origin = {}): string {
     const runId = `${this.#now().toString(36)}-${randomBytes(4).toString('hex')}`;
     const { journal, holder } = this.#options;
-    // One transaction: killed after the first event, a refused run would be one that nobody can resume, and another would pay for what it
-    // has to keep.
+    // One transaction: if the process were killed after the first event, a refused run could not be resumed, and a repeated one would
+    // pay again for what it keeps.
     const stored = journal.transaction(() => {
       const accepted = journal.accept(runId, {
         type: 'run.accepted', kind: 'solve', ...from, request, pool: [...cast.pool], policy: cast.policy, budget: cast.budget,

@@ -5,9 +5,9 @@ import { bundledPlanner } from '../protocol/bundled-conductor.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
 import { RunError } from './failure.ts';
 
-/** Who takes part in a run, decided once when it is accepted. */
+/** The participants of a run, decided when it is accepted. */
 export interface Cast {
-  /** Workers on offer, in the order of their ordinals. */
+  /** The workers, in the order of their ordinals. */
   readonly pool: readonly WorkerConfig[];
   readonly policy: PolicySnapshot;
   readonly budget: Budget;
@@ -15,19 +15,19 @@ export interface Cast {
 
 export interface CastSources {
   readonly file: WorkersFile;
-  /** Whether somebody has the key of this name. */
+  /** Whether a client has the key of this name. */
   readonly hasKey: (name: string) => Promise<boolean>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  /** Plans where workers.json names nobody; absent where no model is shipped or none can run: then the first worker does. */
+  /** The planner if workers.json names none. Absent if no model is bundled or can run: then the first worker plans. */
   readonly bundledConductor?: WorkerConfig | undefined;
-  /** Of a local worker's adapter; undefined without one. @throws with a sentence for people */
+  /** The version of a local worker's adapter; undefined without one. @throws with a sentence for people */
   readonly adapterVersion: (worker: WorkerConfig) => Promise<string | undefined>;
 }
 
 /**
  * The pool and the Conductor for a request. Workers whose key is missing are left out, unless the request names them.
- * @throws RunError when nobody is left to plan or to work.
+ * @throws RunError if no planner or no worker is left
  */
 export async function castFor(
   request: RunRequest, { file, hasKey, priced, bundledConductor, adapterVersion }: CastSources,
@@ -45,11 +45,11 @@ export async function castFor(
 
   const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
   const conductorId = request.conductor ?? file.conductor;
-  // Where workers.json names another one, the bundled one can still be asked for.
+  // A request can ask for the bundled planner even if workers.json names another one.
   const isBundledAsked = conductorId === undefined || (conductorId === bundledConductor?.id && !byId.has(conductorId));
   const conductor = isBundledAsked ? bundledPlanner(file.workers, bundledConductor) : named(conductorId);
   const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
-  // All at once: a client may have to open a key ring for each, and the run's id waits for this.
+  // In parallel: a client may open a key ring for each key, and the run's id waits for this.
   const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));
   const ready = ({ key }: WorkerConfig): boolean => !key || there.get(key) === true;
   const pool = request.workers ? wanted : wanted.filter(ready);
@@ -92,7 +92,7 @@ export function howToSetKey({ key }: Pick<WorkerConfig, 'key'>): string {
   return `run "Conductor: Set Key" in VS Code, or set ${key} in the environment of the command line`;
 }
 
-/** What a run is journalled with that fails before it has a pool. */
+/** The cast of a run that fails before it has a pool. */
 export function emptyCast(budget: Budget): Cast {
   return { pool: [], policy: { kind: 'endpoint', model: 'none', promptVersion: 'none' }, budget };
 }

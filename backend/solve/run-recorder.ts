@@ -2,7 +2,7 @@ import type { AppendEffects } from '../journal/journal.ts';
 import type { Purpose, RunEvent, RunEventOf, RunText, StoredEvent } from '../protocol/run-events.ts';
 import { applyEvent, applyText, type RunSnapshot } from '../protocol/run-snapshot.ts';
 
-/** How the journal takes a run's events: durable, and in one transaction with what they do to the budget. */
+/** Appends events to the journal, durably and in one transaction with their effects on the budget. */
 export type Append = (events: readonly RunEvent[], effects?: AppendEffects) => StoredEvent[];
 
 export interface RecorderListener {
@@ -10,7 +10,7 @@ export interface RecorderListener {
   onText(text: RunText): void;
 }
 
-/** Streamed text is handed on in pieces at most this often. */
+/** Streamed text is passed on at most this often. */
 const TEXT_INTERVAL_MS = 80;
 
 interface Pending {
@@ -22,8 +22,8 @@ interface Pending {
 }
 
 /**
- * The one place where a run's state changes: events go to the journal first, then into the snapshot, then to whoever listens. Streamed
- * text is only shown, never journalled: an attempt that was cut short is made again.
+ * The only place where a run's state changes: events go to the journal, then into the snapshot, then to the listener. Streamed text is
+ * shown but not journalled, because an interrupted attempt is repeated.
  */
 export class RunRecorder {
   readonly #append: Append;
@@ -57,8 +57,8 @@ export class RunRecorder {
   }
 
   /**
-   * Notes that the run waits for somebody, unless that stands already. Resolves when something else in the run has gone on: a step
-   * that runs beside the one that waits has then taken the note's place, and whoever still waits says so again.
+   * Records that the run waits for a person, unless it waits already. Resolves when the run is no longer marked as waiting, for example
+   * because a parallel step went on: a caller that still waits then calls again.
    */
   waiting(reason: RunEventOf<'run.waiting'>['for'], message: string): Promise<void> {
     if (this.#snapshot.state !== 'waiting') this.record([{ type: 'run.waiting', for: reason, message }]);
@@ -75,7 +75,7 @@ export class RunRecorder {
     this.#timer ??= setTimeout(() => this.flush(), TEXT_INTERVAL_MS);
   }
 
-  /** Hands on the text that has gathered. */
+  /** Passes on the text that has accumulated. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

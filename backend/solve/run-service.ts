@@ -8,7 +8,7 @@ import type { StepPlace } from './kept-events.ts';
 export interface RunListener {
   onEvent(event: StoredEvent): void;
   onText(text: RunText): void;
-  /** After an event that a list shows: begun, waiting, over. */
+  /** After an event that changes a list of runs: started, waiting, over. */
   onChanged(summary: RunSummary): void;
   onRemoved(runId: string): void;
 }
@@ -19,11 +19,11 @@ export interface ContextPreview {
   readonly tokens: number;
   readonly text: string;
   readonly testCommand: string | null;
-  /** The runner whose report is read then. */
+  /** The runner that reads its report. */
   readonly testRunner?: string | undefined;
 }
 
-/** What is otherwise than in the run before; who is not named is chosen as for any question. */
+/** The differences to the earlier run. Workers that are not named are chosen as for any question. */
 export type AgainRequest = Pick<RunRequest, 'workers' | 'conductor' | 'trusted' | 'budget'>;
 
 /** What a client can ask about runs and workspaces. @throws RunNotFoundError, RunRefusedError: both carry a sentence for people. */
@@ -48,16 +48,16 @@ export interface RunService {
   /** Starts a run about a sample project with simulated workers. @throws RunRefusedError once there is a worker. */
   demonstrate(): Promise<string>;
   cancel(runId: string): void;
-  /** Goes on with a run that stopped, failed or was cancelled; nothing that is finished is paid for again. One under way just goes on. */
+  /** Continues a run that stopped, failed or was cancelled; finished parts are not paid for again. A running one is left alone. */
   resume(runId: string, budget?: RunRequest['budget']): Promise<void>;
   /**
-   * Begins a run that takes over what an earlier one has, but for one step and what came of it; see `keptOnRetry`.
+   * Starts a run that repeats one step of an earlier one and the steps that depend on it; see `keptOnRetry`.
    * @returns the new run's id
    */
   retry(runId: string, place: StepPlace, budget?: RunRequest['budget']): Promise<string>;
-  /** Begins a run with an earlier one's question and context and other workers. @returns the new run's id */
+  /** Starts a run with the question and context of an earlier one and other workers. @returns the new run's id */
   again(runId: string, cast: AgainRequest): Promise<string>;
-  /** Removes a run that is over, for good; what it cost still counts for its day. */
+  /** Deletes a run that is over. Its cost still counts for its day. */
   remove(runId: string): Promise<void>;
   /** With the text that is streaming at the moment. */
   snapshot(runId: string): RunSnapshot;
@@ -66,6 +66,6 @@ export interface RunService {
   list(filter: { workspace?: string | undefined; search?: string | undefined; limit: number }): RunSummary[];
   /** @returns a function that ends the subscription. */
   listen(listener: RunListener): () => void;
-  /** Runs under way in this process; one that waits for a client is not, because the journal keeps it. */
+  /** Running runs of this process. A run that waits for a client does not count: the journal keeps it. */
   readonly activeRuns: number;
 }

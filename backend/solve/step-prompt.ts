@@ -7,7 +7,7 @@ import { askedQuestion } from './asked-question.ts';
 import { feedbackOf } from './round.ts';
 
 /**
- * What a step's worker is sent, from the run alone: the driver sends it, and whoever asks later is shown the same.
+ * The messages for a step's worker. They follow from the run alone, so that they can be shown later.
  * @param inputs the outputs that the step reads
  */
 export function stepPrompt(run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[]): Message[] {
@@ -22,7 +22,7 @@ export function stepPrompt(run: RunSnapshot, round: number, step: Step, inputs: 
   });
 }
 
-/** The prompt of a step of the run, or undefined where there is no such step, or not all that it reads is there yet. */
+/** The prompt of a step; undefined if there is no such step or an output that it reads is missing. */
 export function promptOf(run: RunSnapshot, round: number, index: number): Message[] | undefined {
   const { plan, steps = [] } = run.rounds[round] ?? {};
   const planned = plan ? stepsOf(plan) : [];

@@ -8,8 +8,8 @@ export interface Turn {
 }
 
 /**
- * How a worker does a step. Every turn is a call of its own: journalled, paid for, and not made again when the run goes on. What is
- * decided must follow from the arguments alone.
+ * How a worker does a step. Every turn is a call of its own: journalled, paid for, and not made again when the run goes on. `request`
+ * and `isOutput` must depend on their arguments alone.
  */
 export interface StepWork {
   /** The next turn's request. `messages` state the task; `turns` are those that came before. */

@@ -5,13 +5,13 @@ import type { Checker } from './checker.ts';
 import { RunError } from './failure.ts';
 
 type Asked = Pick<RunRequest, 'workspace' | 'testCommand' | 'testRunner' | 'testReports' | 'testImage'>;
-/** `runner` is the one whose report is read. */
+/** `runner` reads the report. */
 export type JudgingCommand = TestCommand & { readonly runner: string };
 
 /**
- * The command whose tests judge an answer: the one that the request names, otherwise the likeliest that the workspace's files show.
- * @returns undefined where no test is to be run, or none was found.
- * @throws RunError where nothing could judge by what the request names.
+ * The test command that judges an answer: the request's, otherwise the most likely one by the workspace's files.
+ * @returns undefined if no test is to be run, or none was found
+ * @throws RunError if no runner can read the results of the request's command
  */
 export async function judgingCommand(request: Asked, checker: Pick<Checker, 'findTestCommands' | 'runnerOf'>): Promise<JudgingCommand | undefined> {
   const { workspace, testCommand } = request;

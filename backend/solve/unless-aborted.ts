@@ -1,4 +1,4 @@
-/** What the promise comes to, or the signal's reason as soon as it aborts; the promise itself goes on. */
+/** Settles like the promise, or rejects with the signal's reason when it aborts. The promise itself continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const ending = new AbortController();

@@ -12,21 +12,21 @@ export interface Execution {
   readonly finished: ReadonlyMap<number, string>;
   /** Runs one step. Rejects when the step failed for good. */
   readonly runStep: (step: Step, inputs: readonly ReadableOutput[], signal: AbortSignal) => Promise<string>;
-  /** Told of each step that will not run, with the step that is to blame and what it failed of. */
+  /** Called for each step that will not run, with the step that failed and its error. */
   readonly onSkipped: (step: Step, because: Step, error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-/** The last step's output, or the failure that keeps it from ever coming. */
+/** The last step's output, or the failure that prevents it. */
 export type ExecutionResult =
   | { readonly ok: true; readonly answer: string }
   | { readonly ok: false; readonly failedStep: Step; readonly error: unknown };
 
 /**
- * Executes a plan. A step starts the moment the outputs it may read are there, whatever else is still running. When a step fails, the
- * steps that read it are skipped; once the last step can no longer come, nothing new is started, but what is under way may finish: it
- * is paid for, and a later execution of the same plan can use it.
- * @throws the signal's reason once everything under way has ended.
+ * Executes a plan. A step starts as soon as all outputs that it may read exist. When a step fails, the steps that read it are skipped.
+ * Once the last step cannot run any more, no further step starts; running steps may finish, because they are paid for and a later
+ * execution of the same plan can use them.
+ * @throws the signal's reason, after all running steps have ended.
  */
 export async function executePlan({ steps, finished, runStep, onSkipped, signal }: Execution): Promise<ExecutionResult> {
   signal.throwIfAborted();
@@ -50,7 +50,7 @@ export async function executePlan({ steps, finished, runStep, onSkipped, signal 
     running.set(step.index, done.finally(() => running.delete(step.index)));
   };
 
-  /** Skips everything that can no longer run, or is no longer worth running; a skipped step takes its readers with it. */
+  /** Skips steps that cannot run or are not needed any more, and the steps that read them. */
   const skip = (): void => {
     for (const step of steps) {
       if (!waiting.has(step)) continue;
@@ -64,7 +64,7 @@ export async function executePlan({ steps, finished, runStep, onSkipped, signal 
 
   for (;;) {
     if (!signal.aborted) {
-      // Twice, because a failure can doom the last step, and a doomed last step every step that still waits.
+      // Twice: a failure can rule out the last step, and without it no waiting step is needed.
       skip();
       skip();
       for (const step of [...waiting]) if (step.reads.every((index) => outputs.has(index))) start(step);

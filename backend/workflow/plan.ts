@@ -1,7 +1,7 @@
-/** `all`, or positions (from 0) of the earlier steps whose outputs the step may read. */
+/** `all`, or the positions (from 0) of earlier steps whose outputs the step may read. */
 export type Access = 'all' | readonly number[];
 
-/** The Conductor's plan as the paper has it (arXiv 2512.04388 §3.1): three lists of one length, one entry a step. */
+/** The Conductor's plan as in the paper (arXiv 2512.04388 §3.1): three lists of equal length with one entry per step. */
 export interface Plan {
   /** Ordinals of workers in the pool. */
   readonly modelIds: readonly number[];
@@ -15,7 +15,7 @@ export interface Step {
   readonly subtask: string;
   /** Positions of earlier steps, ascending. */
   readonly reads: readonly number[];
-  /** `all` opens the previous round, too (arXiv 2512.04388 Fig. 14). */
+  /** `all` includes the previous round (arXiv 2512.04388 Fig. 14). */
   readonly readsPreviousRound: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { MAX_STEPS, type Access, type Plan } from './plan.ts';
 
-/** The rule that a text breaks. Every one of them is found before a worker is called, so a bad plan costs no worker's money. */
+/** The rule that a text breaks. Plans are validated before any worker is called, so an invalid plan costs no worker call. */
 export type PlanRejectionReason =
   | 'missing-list'
   | 'malformed-list'
@@ -15,11 +15,11 @@ export type PlanRejectionReason =
 
 export interface PlanRejection {
   readonly reason: PlanRejectionReason;
-  /** One sentence, written so that the Conductor can mend the plan by it. */
+  /** One sentence that tells the Conductor how to correct the plan. */
   readonly message: string;
 }
 
-/** The three lists as they were read: nothing is known of their entries yet. */
+/** The three lists as read, with unchecked entries. */
 export interface RawPlan {
   readonly modelIds: readonly unknown[];
   readonly subtasks: readonly unknown[];
@@ -30,7 +30,7 @@ export type PlanValidation =
   | { readonly ok: true; readonly plan: Plan }
   | { readonly ok: false; readonly rejection: PlanRejection };
 
-/** Longest subtask, in characters. A plan is instructions, not a place to smuggle a document into. */
+/** Longest subtask, in characters: a plan holds instructions, not documents. */
 const MAX_SUBTASK_LENGTH = 8_000;
 
 class Rejected extends Error {
@@ -43,8 +43,8 @@ class Rejected extends Error {
 }
 
 /**
- * Whether three lists are a plan for a pool of `workerCount` workers (arXiv 2512.04388 §3.1 and App. B.8).
- * Numeric strings count as numbers, as in the paper's parser; a worker that does not exist is named, never dropped.
+ * Checks whether three lists are a valid plan for a pool of `workerCount` workers (arXiv 2512.04388 §3.1 and App. B.8). Numeric strings
+ * count as numbers, as in the paper's parser. An unknown worker makes the plan invalid.
  */
 export function validatePlan(raw: RawPlan, { workerCount, maxSteps = MAX_STEPS }: { workerCount: number; maxSteps?: number }): PlanValidation {
   const lengths = [raw.modelIds.length, raw.subtasks.length, raw.accessList.length] as const;
@@ -73,14 +73,14 @@ export function validatePlan(raw: RawPlan, { workerCount, maxSteps = MAX_STEPS }
   }
 }
 
-/** A whole number written as one, or as a string of digits. */
+/** An integer, or a string of digits. */
 function wholeNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   if (typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value)) return Number(value);
   return undefined;
 }
 
-/** How a value of a rejected plan is quoted back: short, on one line. */
+/** Quotes a value of a rejected plan, clipped and on one line. */
 function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;

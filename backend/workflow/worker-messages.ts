@@ -27,8 +27,8 @@ const EDITS =
   'Leave tests and their configuration as they are: changes to them are refused.';
 
 /**
- * A section between tags. Text that holds the closing tag itself, by accident or on purpose, gets a tag with a number that it does not
- * hold; the text is never altered, because workers copy code out of it.
+ * A section between tags. If the text contains the closing tag, the tag gets a number that the text does not contain. The text itself is
+ * never changed, because workers copy code from it.
  */
 function section(name: string, text: string, attributes = ''): string {
   let tag = name;
@@ -42,8 +42,8 @@ function stepSection({ step, output }: ReadableOutput): string {
 }
 
 /**
- * What a worker is sent: one user message, in the shape of the paper's executor (arXiv 2512.04388; every worker sees the question).
- * The question and the context come first and are the same for every step, so that providers can cache that prefix.
+ * The messages for a worker: one user message, in the form of the paper's executor (arXiv 2512.04388; every worker sees the question).
+ * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
 export function workerMessages({ question, context, editsFiles, inputs, previousRound, subtask }: WorkerBriefing): Message[] {
   const shared = [editsFiles ? `${PREAMBLE}\n\n${EDITS}` : PREAMBLE, section('question', question), context && section('context', context)];

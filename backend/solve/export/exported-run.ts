@@ -5,22 +5,22 @@ import type { RunSnapshot } from '../../protocol/run-snapshot.ts';
 import { planPromptOf } from '../plan-prompt.ts';
 import { promptOf } from '../step-prompt.ts';
 
-/** Grows with any change that a reader of the file would have to know of; docs/export.md says what it holds. */
+/** Increase it with every change that readers of the file must know about; docs/export.md describes the format. */
 export const RUN_FORMAT = 'conductor-run/1';
 
-/** A run as a file: what a person sees of it, and what its workers were sent. */
+/** A run as a file: what the panel shows, and the prompts. */
 export interface ExportedRun {
   readonly format: typeof RUN_FORMAT;
   /** Version of Conductor that wrote the file. */
   readonly conductor: string;
   readonly run: RunSnapshot;
-  /** What was sent for each round's plan, the last where there were several, and for each step; both count from 0. `step` is null for a plan. */
+  /** The prompts of each round's last plan and of each step, counted from 0. `step` is null for a plan. */
   readonly prompts: readonly { readonly round: number; readonly step: number | null; readonly messages: readonly ModelMessage[] }[];
 }
 
 /**
- * The run for others to read. Lines that look like a secret are left out as they are from what models are sent, and so is every key that
- * its workers are called with, whatever text it may stand in.
+ * The run without secrets, to share. Lines that look like secrets are removed as they are from prompts, and the keys of its workers are
+ * removed from every text.
  * @param keys values of the keys
  */
 export function exportedRun(run: RunSnapshot, keys: readonly string[]): ExportedRun {
@@ -35,12 +35,12 @@ export function exportedRun(run: RunSnapshot, keys: readonly string[]): Exported
       : []));
   });
   const told: ExportedRun = { format: RUN_FORMAT, conductor: VERSION, run: withPlainAddresses(run), prompts };
-  // The longest first, so that no part of a key is left of one that holds another.
+  // The longest first: one key may contain another.
   const longestFirst = keys.filter((key) => key !== '').toSorted((a, b) => b.length - a.length);
   return everyText(told, (text) => redact(longestFirst.reduce((rest, key) => rest.replaceAll(key, '[key]'), text).split('\n')).lines.join('\n'));
 }
 
-/** Addresses of servers without what may stand in them beside the address. */
+/** Server addresses without credentials, query and fragment. */
 function withPlainAddresses(run: RunSnapshot): RunSnapshot {
   const plain = <T extends { readonly baseUrl?: string | undefined }>(worker: T): T => {
     if (worker.baseUrl === undefined) return worker;
@@ -51,7 +51,7 @@ function withPlainAddresses(run: RunSnapshot): RunSnapshot {
   return { ...run, pool: run.pool.map(plain), policy: { ...run.policy, ...(worker && { worker: plain(worker) }) } };
 }
 
-/** The value with each of its strings changed. */
+/** The value with each string replaced. */
 function everyText<T>(value: T, change: (text: string) => string): T {
   if (typeof value === 'string') return change(value) as T;
   if (Array.isArray(value)) return value.map((item: unknown) => everyText(item, change)) as T;

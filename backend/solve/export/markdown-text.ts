@@ -1,28 +1,28 @@
 /*
- * Text of others in a Markdown document: shown as it is, and never taken for the document's own headings, links, HTML or ends of blocks.
+ * Foreign text in a Markdown document. It is shown literally and cannot act as headings, links, HTML or ends of blocks.
  */
 
-/** Characters that command a terminal, or show text in another order than it has. */
+/** Control characters and those that change the display order of text. */
 const COMMANDS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
 
 function visible(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(COMMANDS, '\ufffd');
 }
 
-/** More backticks in a row than the text has anywhere. */
+/** More backticks in a row than the text contains. */
 function ticks(text: string, atLeast: number): string {
   const runs = (text.match(/`+/g) ?? []).map((run) => run.length);
   return '`'.repeat(Math.max(atLeast, ...runs.map((length) => length + 1)));
 }
 
-/** A fenced block that the text cannot end. `language` is our own word. */
+/** A fenced block that the text cannot end. `language` must be trusted. */
 export function fenced(text: string, language = 'text'): string {
   const shown = visible(text);
   const fence = ticks(shown, 3);
   return `${fence}${language}\n${shown}${shown.endsWith('\n') ? '' : '\n'}${fence}`;
 }
 
-/** On one line, as code. Not for tables, whose cells a `|` ends even there. */
+/** As code on one line. Not for tables: a `|` ends a cell even in code. */
 export function code(text: string): string {
   const line = visible(text).replace(/\s+/g, ' ').trim() || ' ';
   const tick = ticks(line, 1);
@@ -30,7 +30,7 @@ export function code(text: string): string {
   return `${tick}${pad}${line}${pad}${tick}`;
 }
 
-/** On one line, as words of a sentence that begins before them. */
+/** As words on one line, within a sentence. */
 export function words(text: string): string {
   return visible(text).replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]<>#|~&!]/g, '\\$&');
 }

@@ -10,12 +10,12 @@ import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import type { ExportedRun } from './exported-run.ts';
 import { code, fenced, words } from './markdown-text.ts';
 
-/** Tests that passed before and after are named up to this many. */
+/** At most this many pass-to-pass tests are named. */
 const MAX_KEPT = 50;
 
 /**
- * The run as a document for people. Everything that a person, a model or a test wrote stands in fences, in code or escaped: nothing of it
- * can be taken for the document's own words.
+ * The run as a Markdown document. Text by persons, models and tests is fenced, in code or escaped, so that it cannot act as part of the
+ * document.
  */
 export function runMarkdown({ run, conductor }: ExportedRun): string {
   const blocks = [
@@ -153,7 +153,7 @@ function verdictBlocks(verdict: Verdict): string[] {
   ];
 }
 
-/** A verdict that says `verified` in one field alone is none. */
+/** A verdict counts as verified only if all its fields agree. */
 const VERDICTS: Readonly<Record<Verdict['outcome'], string>> = {
   verified: 'Not verified', failed: 'Not verified', refused: 'Not accepted for checking', infrastructure: 'Could not be checked',
 };
@@ -193,12 +193,12 @@ function costTable({ rounds, pool, policy, spent }: RunSnapshot): string {
   ]);
 }
 
-/** What is left of a sum without some of its parts. */
+/** A sum without some of its parts. */
 function less(all: Spent, parts: readonly Spent[]): Spent {
   const sum = (of: (spent: Spent) => number): number => Math.max(0, of(all) - parts.reduce((total, part) => total + of(part), 0));
   const usd = sum((spent) => spent.usd);
   return {
-    // What is left of adding floating-point numbers in another order is nothing.
+    // Rounding differences of the summation order count as zero.
     usd: usd < 1e-9 ? 0 : usd,
     unpricedTokens: sum((spent) => spent.unpricedTokens),
     estimated: all.estimated,
@@ -218,10 +218,10 @@ function figures(spent: Spent): string[] {
 
 const money = (spent: Spent = NOTHING_SPENT): string => formatMoney(spent);
 
-/** Ids are letters, digits, dots, dashes and underscores. */
+/** Ids contain letters, digits, dots, dashes and underscores only. */
 const idOf = (pool: readonly WorkerConfig[], ordinal: number): string => code(pool[ordinal]?.id ?? `worker ${ordinal}`);
 
-/** Cells are ours, or ids of workers. */
+/** Cells hold our own words or ids of workers. */
 function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   return [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
