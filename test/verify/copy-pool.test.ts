@@ -388,6 +388,36 @@ describe('copies', () => {
     await expect(pool.lease(snapshot, signal)).rejects.toThrow('the backend is ending');
   });
 
+  it('that are made in advance are abandoned on closing', async () => {
+    await using scratch = await makeScratch();
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let wasWritten: boolean | undefined;
+    const runFolders = scratch.folders;
+    const create = runFolders.create.bind(runFolders);
+    const pool = poolIn(scratch);
+    const snapshot = await pool.snapshot({ folder: await scratch.project(PROJECT) }, signal);
+    const first = await pool.lease(snapshot, signal);
+    await first.release();
+    vi.spyOn(runFolders, 'create').mockImplementation(async () => {
+      const folder = await create();
+      const remove = folder.remove.bind(folder);
+      vi.spyOn(folder, 'remove').mockImplementation(async () => {
+        wasWritten = existsSync(path.join(folder.workspace, 'a.js'));
+        await remove();
+      });
+      asked.resolve();
+      await gate.promise;
+      return folder;
+    });
+    const second = await pool.lease(snapshot, signal);
+    await asked.promise;
+    await second.release();
+    const closed = pool.close();
+    gate.resolve();
+    await closed;
+    expect(wasWritten).toBe(false);
+  });
+
   it('of a process that was killed are swept, and not before', async () => {
     await using scratch = await makeScratch();
     const folder = await scratch.project(PROJECT);

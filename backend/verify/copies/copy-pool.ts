@@ -1,23 +1,26 @@
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { ContentStore } from './content-store.ts';
-import { KeptWorkspace, type WorkspaceState } from './kept-workspace.ts';
-import type { RunFolders } from '../files/run-folder.ts';
 import { Slices } from '../../common/slices.ts';
 import { Slots } from '../../common/slots.ts';
+import type { RunFolders } from '../files/run-folder.ts';
+import type { ContentStore } from './content-store.ts';
+import { IdleCopies, IdleCopy } from './idle-copies.ts';
+import { KeptWorkspace, type WorkspaceState } from './kept-workspace.ts';
+import { PooledWorkspaces, type PooledWorkspace } from './pooled-workspaces.ts';
+import { WorkUnderWay } from './work-under-way.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
 import { WorkspaceCopyError } from './workspace-listing.ts';
 
 export interface WorkspaceSource {
-  /** What is copied, absolute. */
+  /** The folder to copy, absolute. */
   readonly folder: string;
-  /** The workspace in which dependencies are installed, which are shared; `folder` itself if absent. */
+  /** The workspace in which the shared dependencies are installed; `folder` by default. */
   readonly installed?: string;
 }
 
-/** The state of a workspace at one moment: what copies are made of, however the workspace goes on. */
+/** The state of a workspace at one moment. Copies are made of it, even if the workspace changes later. */
 export interface WorkspaceSnapshot {
-  /** SHA-256 over names, modes and contents of what belongs to a copy, and over what is shared. */
+  /** SHA-256 of the names, modes and contents of the files in a copy, and of the shared dependencies. */
   readonly fingerprint: string;
   /** The files of a copy; relative, with forward slashes. */
   readonly paths: ReadonlySet<string>;
@@ -27,36 +30,33 @@ export interface WorkspaceSnapshot {
 export interface LeasedCopy {
   /** Absolute, without symbolic links. */
   readonly folder: string;
-  /** The shared dependency folders, absolute: the sandbox must let them be read. */
+  /** The shared dependency folders, absolute. The sandbox must make them readable. */
   readonly sharedFolders: readonly string[];
   /**
-   * Gives the copy back, in whatever state: it is reset before the next one gets it. `reusable` is false where something may still
-   * be at work in it, as without a sandbox: then it is removed.
+   * Gives the copy back in any state: it is reset before its next use. `reusable` is false if a process may still write to it, as without
+   * a sandbox. Then the copy is removed.
    */
   release(options?: { readonly reusable?: boolean }): Promise<void>;
 }
 
 export interface CopyPoolOptions {
   readonly folders: RunFolders;
-  /** How many copies there may be at once, in use or kept for the next use. */
+  /** The largest number of copies, leased and idle together. */
   readonly limit?: number;
-  /** How long a copy or a snapshot is kept that nobody uses. */
+  /** How long an unused copy or snapshot is kept. */
   readonly idleMs?: number;
 }
 
 const IDLE_MS = 5 * 60 * 1_000;
-/** What follows a run of the tests is, as a rule, another one: resetting the first one's copy would hold up how that begins. */
-const SETTLE_AFTER_MS = 100;
-/** While tests keep all of these busy, a reset would hold them up. */
+/** While this many copies are leased, tests keep the processors busy, and a reset would slow them down. */
 const PROCESSORS = availableParallelism();
-const MAX_IDLE_BYTES = 4 * 1024 ** 3;
 
 /**
  * Makes copies of workspaces, and keeps them for the next run of the tests.
  *
- * A snapshot keeps the contents of its files, so that a copy can be made of it whatever becomes of the workspace. A copy that comes
- * back is reset by what changed: a moment later, while tests run in others, or as soon as somebody has to wait for it. No sandbox sees
- * another one's copy, so nothing touches it from then on.
+ * A snapshot keeps the contents of its files, so copies can be made of it after the workspace has changed. A copy that comes back is
+ * reset by undoing what changed: a moment later, or when a lease needs it. A sandbox cannot see the copy of another one, so nothing
+ * writes to a copy after it came back.
  */
 export class CopyPool {
   readonly #folders: RunFolders;
@@ -64,67 +64,72 @@ export class CopyPool {
   readonly #idleMs: number;
   readonly #slots: Slots;
   readonly #slices = new Slices();
-  readonly #workspaces = new Set<PooledWorkspace>();
-  /** The one that the next snapshot is taken with, by source. */
-  readonly #current = new Map<string, PooledWorkspace>();
-  /** The one that came back last at the end. */
-  readonly #idle: IdleCopy[] = [];
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #workspaces: PooledWorkspaces;
+  readonly #idle = new IdleCopies((copy) => this.#removeCopy(copy));
+  readonly #work = new WorkUnderWay();
+  readonly #closing = new AbortController();
   #leased = 0;
   #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
 
   constructor({ folders, limit = Math.max(4, 2 * availableParallelism()), idleMs = IDLE_MS }: CopyPoolOptions) {
     this.#folders = folders;
     this.#limit = limit;
     this.#idleMs = idleMs;
     this.#slots = new Slots(limit);
+    this.#workspaces = new PooledWorkspaces({
+      create: (base, installed) => KeptWorkspace.create(base, installed, folders, this.#slices),
+      onLeft: (pooled) => {
+        if (this.#isClosed && pooled.users === 0) this.#removeWorkspace(pooled);
+        else this.#tidyLater();
+      },
+    });
   }
 
-  /** Looks at the workspace as it is now. Throws `WorkspaceCopyError`, or the signal's reason. */
+  /** Reads the workspace as it is now. Throws `WorkspaceCopyError`, or the signal's reason. */
   async snapshot(source: WorkspaceSource, signal: AbortSignal): Promise<WorkspaceSnapshot> {
     signal.throwIfAborted();
     this.#assertOpen();
-    return await this.#track(this.#snapshot(source, signal));
+    return await this.#work.track(this.#snapshot(source, signal));
   }
 
-  /** A clean copy, which waits for one to come back where too many are in use. Throws `WorkspaceCopyError`, or the signal's reason. */
+  /** A clean copy. Waits if too many are leased. Throws `WorkspaceCopyError`, or the signal's reason. */
   async lease(snapshot: WorkspaceSnapshot, signal: AbortSignal): Promise<LeasedCopy> {
     signal.throwIfAborted();
     this.#assertOpen();
     if (!(snapshot instanceof Snapshot)) throw new Error('The snapshot is of another pool.');
-    return await this.#track(this.#lease(snapshot, signal));
+    return await this.#work.track(this.#lease(snapshot, signal));
   }
 
-  /** Removes every copy; those in use when they come back. */
+  /** Removes every copy. Leased ones are removed when they come back. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new Error(CLOSED));
     clearTimeout(this.#timer);
     this.#slots.refuse(new Error(CLOSED));
-    for (const workspace of this.#workspaces) if (workspace.users === 0) this.#removeWorkspace(workspace);
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    for (const workspace of this.#workspaces.all) if (workspace.users === 0) this.#removeWorkspace(workspace);
+    await this.#work.ended();
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   async #snapshot(source: WorkspaceSource, signal: AbortSignal): Promise<Snapshot> {
     const [base, installed] = await realFolders(source);
-    const pooled = await this.#workspaceFor(base, installed);
+    const pooled = await this.#workspaces.enter(base, installed);
     try {
-      // A second look at a time would read the same again.
-      const look = pooled.lastLook.then(async () => await (await pooled.workspace).look(signal));
-      pooled.lastLook = look.catch(() => undefined);
-      const snapshot = new Snapshot(await look, pooled);
-      if ((await pooled.workspace).isMostlyGarbage) this.#retire(pooled);
+      const snapshot = new Snapshot(await pooled.look(signal), pooled);
+      if ((await pooled.kept).isMostlyGarbage) this.#workspaces.retire(pooled);
       return snapshot;
     } catch (error) {
-      if (!signal.aborted) this.#retire(pooled);
+      if (!signal.aborted) this.#workspaces.retire(pooled);
       throw asCopyError(error, signal);
     } finally {
-      this.#leave(pooled);
+      this.#workspaces.leave(pooled);
     }
   }
 
   async #lease({ state, pooled }: Snapshot, signal: AbortSignal): Promise<LeasedCopy> {
-    if (!this.#workspaces.has(pooled)) throw new WorkspaceCopyError('The copy was asked for too late. Start the verification anew.');
+    if (!this.#workspaces.all.has(pooled)) throw new WorkspaceCopyError('The snapshot is too old. Start the verification again.');
     pooled.users += 1;
     let copy: WorkspaceCopy;
     try {
@@ -137,7 +142,7 @@ export class CopyPool {
         throw error;
       }
     } catch (error) {
-      this.#leave(pooled);
+      this.#workspaces.leave(pooled);
       throw asCopyError(error, signal);
     }
     let isReleased = false;
@@ -150,18 +155,18 @@ export class CopyPool {
         if (reusable && !this.#isClosed) this.#keep(copy, pooled, state.bytes);
         else this.#removeCopy(copy);
         this.#giveSlotBack();
-        this.#leave(pooled);
+        this.#workspaces.leave(pooled);
       },
     };
   }
 
   async #cleanCopy(state: WorkspaceState, pooled: PooledWorkspace, signal: AbortSignal): Promise<WorkspaceCopy> {
-    const { contents } = await pooled.workspace;
-    const idle = this.#takeIdle(pooled);
-    if (idle && !idle.isSettled) void this.#track(this.#makeSpare(state, pooled));
-    // What cannot be brought back, for whatever reason, gives way to a new one.
+    const { contents } = await pooled.kept;
+    const idle = this.#idle.take(pooled);
+    if (idle && !idle.isReset) void this.#work.track(this.#makeSpare(state, pooled));
+    // A copy that cannot be reset, for any reason, is replaced by a new one.
     if (idle && (await this.#isBroughtTo(idle, state, contents, signal))) return idle.copy;
-    while (this.#idle.length > 0 && this.#idle.length + this.#leased > this.#limit) this.#removeOldest();
+    while (this.#idle.count > 0 && this.#idle.count + this.#leased > this.#limit) this.#idle.removeOldest();
     return await this.#newCopy(state, contents, signal);
   }
 
@@ -177,34 +182,26 @@ export class CopyPool {
     }
   }
 
-  /** One more copy, where there may be one: somebody has to wait until one is reset, and the next time nobody should. */
+  /** Makes one more copy, up to the limit, so that the next lease need not wait for a reset as this one does. */
   async #makeSpare(state: WorkspaceState, pooled: PooledWorkspace): Promise<void> {
-    if (pooled.isSpareUnderWay || this.#idle.length + this.#leased >= this.#limit) return;
+    if (pooled.isSpareUnderWay || this.#idle.count + this.#leased >= this.#limit) return;
     pooled.isSpareUnderWay = true;
     pooled.users += 1;
     try {
-      const copy = await this.#newCopy(state, (await pooled.workspace).contents, new AbortController().signal);
-      if (this.#idle.length + this.#leased < this.#limit) this.#keep(copy, pooled, state.bytes);
+      const copy = await this.#newCopy(state, (await pooled.kept).contents, this.#closing.signal);
+      if (this.#idle.count + this.#leased < this.#limit) this.#keep(copy, pooled, state.bytes);
       else this.#removeCopy(copy);
     } catch {
       // It would only have saved time.
     } finally {
       pooled.isSpareUnderWay = false;
-      this.#leave(pooled);
+      this.#workspaces.leave(pooled);
     }
-  }
-
-  /** The one that came back last, and better one that is reset already. */
-  #takeIdle(pooled: PooledWorkspace): IdleCopy | undefined {
-    const own = this.#idle.filter((idle) => idle.pooled === pooled);
-    const chosen = own.findLast(({ isSettled }) => isSettled) ?? own.at(-1);
-    if (chosen) this.#idle.splice(this.#idle.indexOf(chosen), 1);
-    return chosen;
   }
 
   async #isBroughtTo(idle: IdleCopy, state: WorkspaceState, contents: ContentStore, signal: AbortSignal): Promise<boolean> {
     try {
-      await idle.settle();
+      await idle.reset();
       await idle.copy.bringTo(state.tree, contents, signal);
       this.#assertOpen();
       return true;
@@ -216,81 +213,25 @@ export class CopyPool {
     }
   }
 
-  /** With one user more. */
-  async #workspaceFor(base: string, installed: string): Promise<PooledWorkspace> {
-    const key = `${base}\0${installed}`;
-    const before = this.#current.get(key);
-    if (before) {
-      before.users += 1;
-      if (await before.workspace.then(({ contents }) => contents.touch()).then(() => true, () => false)) return before;
-      // Somebody has tidied up.
-      this.#retire(before);
-      this.#leave(before);
-    }
-    // Meanwhile another snapshot may have begun anew.
-    const other = this.#current.get(key);
-    const pooled = other ?? {
-      key,
-      workspace: KeptWorkspace.create(base, installed, this.#folders, this.#slices),
-      users: 0,
-      isSpareUnderWay: false,
-      usedAt: performance.now(),
-      lastLook: Promise.resolve(),
-    };
-    pooled.workspace.catch(() => undefined);
-    pooled.users += 1;
-    this.#current.set(key, pooled);
-    this.#workspaces.add(pooled);
-    return pooled;
-  }
-
-  /** Snapshots that were taken with it can still be leased. */
-  #retire(pooled: PooledWorkspace): void {
-    if (this.#current.get(pooled.key) === pooled) this.#current.delete(pooled.key);
-  }
-
-  #leave(pooled: PooledWorkspace): void {
-    pooled.users -= 1;
-    pooled.usedAt = performance.now();
-    if (this.#isClosed && pooled.users === 0) this.#removeWorkspace(pooled);
-    else this.#tidyLater();
-  }
-
   #giveSlotBack(): void {
     this.#leased -= 1;
     this.#slots.giveBack();
   }
 
   #keep(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number): void {
-    const idle = new IdleCopy(copy, pooled, bytes, () => this.#track(copy.settle()));
-    idle.settleLater(() => this.#leased < PROCESSORS, () => this.#removeIdle((other) => other === idle));
-    this.#idle.push(idle);
-    while (this.#idle.length > 1 && this.#idle.reduce((sum, one) => sum + one.bytes, 0) > MAX_IDLE_BYTES) this.#removeOldest();
-  }
-
-  #removeOldest(): void {
-    const [oldest] = this.#idle;
-    if (oldest) this.#removeIdle((idle) => idle === oldest);
+    const idle = new IdleCopy({ copy, pooled, bytes, reset: () => this.#work.track(copy.settle()) });
+    idle.resetLater(() => this.#leased < PROCESSORS, () => this.#idle.remove((other) => other === idle));
+    this.#idle.add(idle);
   }
 
   #removeCopy(copy: WorkspaceCopy): void {
-    // What cannot be removed now is swept when we are gone.
-    void this.#track(copy.remove().catch(() => undefined));
+    // If it fails, the folder is swept after this process has ended.
+    void this.#work.track(copy.remove().catch(() => undefined));
   }
 
   #removeWorkspace(pooled: PooledWorkspace): void {
-    this.#workspaces.delete(pooled);
-    this.#retire(pooled);
-    this.#removeIdle((idle) => idle.pooled === pooled);
-    void this.#track(pooled.workspace.then(({ contents }) => contents.remove()).catch(() => undefined));
-  }
-
-  #removeIdle(isToGo: (idle: IdleCopy) => boolean): void {
-    for (const idle of this.#idle.filter(isToGo)) {
-      this.#idle.splice(this.#idle.indexOf(idle), 1);
-      idle.leaveAlone();
-      this.#removeCopy(idle.copy);
-    }
+    this.#idle.remove((idle) => idle.pooled === pooled);
+    void this.#work.track(this.#workspaces.remove(pooled).catch(() => undefined));
   }
 
   #tidyLater(): void {
@@ -301,83 +242,18 @@ export class CopyPool {
   }
 
   #tidy(unusedSince: number): void {
-    this.#removeIdle(({ since }) => since <= unusedSince);
-    for (const pooled of this.#workspaces) {
-      const isKept = this.#idle.some((idle) => idle.pooled === pooled);
-      if (pooled.users === 0 && pooled.usedAt <= unusedSince && !isKept) this.#removeWorkspace(pooled);
-    }
-    if (this.#workspaces.size > 0) this.#tidyLater();
+    this.#idle.remove(({ since }) => since <= unusedSince);
+    for (const pooled of this.#workspaces.all)
+      if (pooled.users === 0 && pooled.usedAt <= unusedSince && !this.#idle.hasOf(pooled)) this.#removeWorkspace(pooled);
+    if (this.#workspaces.all.size > 0) this.#tidyLater();
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw new Error(CLOSED);
-  }
-
-  async #track<Result>(work: Promise<Result>): Promise<Result> {
-    this.#underWay.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#underWay.delete(work);
-    }
+    this.#closing.signal.throwIfAborted();
   }
 }
 
-const CLOSED = 'Copies of workspaces are made no more: the backend is ending.';
-
-interface PooledWorkspace {
-  readonly key: string;
-  readonly workspace: Promise<KeptWorkspace>;
-  /** Snapshots being taken, and leases that are waited for or not given back. */
-  users: number;
-  isSpareUnderWay: boolean;
-  usedAt: number;
-  lastLook: Promise<unknown>;
-}
-
-/** A copy that waits for its next use. */
-class IdleCopy {
-  readonly copy: WorkspaceCopy;
-  readonly pooled: PooledWorkspace;
-  readonly bytes: number;
-  readonly since = performance.now();
-  readonly #reset: () => Promise<void>;
-  #settling: Promise<void> | undefined;
-  #isSettled = false;
-  #soon: NodeJS.Timeout | undefined;
-
-  constructor(copy: WorkspaceCopy, pooled: PooledWorkspace, bytes: number, reset: () => Promise<void>) {
-    this.copy = copy;
-    this.pooled = pooled;
-    this.bytes = bytes;
-    this.#reset = reset;
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /** Resets it in a moment, or in the first that `isGood`, unless somebody has taken it until then. */
-  settleLater(isGood: () => boolean, onBeyondRepair: () => void): void {
-    this.#soon = setTimeout(() => {
-      if (isGood()) void this.settle().catch(onBeyondRepair);
-      else this.settleLater(isGood, onBeyondRepair);
-    }, SETTLE_AFTER_MS).unref();
-  }
-
-  /** Resets it now. Rejects where it is beyond repair. */
-  async settle(): Promise<void> {
-    this.leaveAlone();
-    this.#settling ??= this.#reset();
-    await this.#settling;
-    this.#isSettled = true;
-  }
-
-  /** It is not reset any more, as it is to be removed. */
-  leaveAlone(): void {
-    clearTimeout(this.#soon);
-  }
-}
+const CLOSED = 'No copies of workspaces are made any more: the backend is ending.';
 
 class Snapshot implements WorkspaceSnapshot {
   readonly fingerprint: string;
@@ -401,11 +277,11 @@ async function realFolders({ folder, installed = folder }: WorkspaceSource): Pro
   }
 }
 
-/** The signal's reason, or the error as one that says what it was about. */
+/** The signal's reason, or the error with a text that says what failed. */
 function asCopyError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   const { errno, code = '', message } = error as NodeJS.ErrnoException;
   if (errno === undefined) return error;
-  const advice = ['ENOSPC', 'EDQUOT'].includes(code) ? ' Make room on the disk that holds it.' : '';
+  const advice = ['ENOSPC', 'EDQUOT'].includes(code) ? ' Free space on that disk.' : '';
   return new WorkspaceCopyError(`The workspace cannot be copied for its tests: ${message}.${advice}`);
 }
