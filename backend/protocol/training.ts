@@ -28,7 +28,11 @@ export type TrainingLimits = z.infer<typeof trainingLimitsSchema>;
 export const projectTaskKindSchema = z.enum(['write', 'repair', 'redo']);
 export type ProjectTaskKind = z.infer<typeof projectTaskKindSchema>;
 
+/** What can sample from and train the Conductor. `local`: this machine. */
+export const TRAINING_ENGINES = ['local'] as const;
+
 export const trainingConfigSchema = z.strictObject({
+  engine: z.enum(TRAINING_ENGINES).default('local'),
   tasks: z.strictObject({
     /** The most that are made of the project. */
     count: count.max(1_000).default(40),

@@ -3,8 +3,7 @@ import { ERROR_CODES } from '../protocol/methods.ts';
 import { RequestError } from '../protocol/request-error.ts';
 import { RunNotFoundError, RunRefusedError } from '../solve/errors.ts';
 import { RunError } from '../solve/failure.ts';
-import { TrainingRefusedError } from '../train/trainings/training-manager.ts';
-import { TrainingError } from '../train/trainings/run-training.ts';
+import { TrainingError, TrainingRefusedError } from '../train/trainings/training-error.ts';
 import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 

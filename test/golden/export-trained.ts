@@ -22,7 +22,7 @@ for (const name of ['qwen2-tiny', 'qwen3-tiny'] as const) {
   for (let step = 0; step < 3; step += 1) {
     const completions = await engine.sample({ messages: [{ role: 'user', content: 'Plan.' }], maxTokens: 12, temperature: 1, seeds: [step, step + 10, step + 20] });
     const batch = completions.map(({ promptTokens, tokens, logprobs }, index) => ({ promptTokens, tokens, samplerLogprobs: logprobs, advantage: index - 1 }));
-    const loss = { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: 12 } as const;
+    const loss = { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 0, temperature: 1, maxCompletionLength: 12 } as const;
     await engine.forwardBackward(loss, batch);
     await engine.optimStep({ learningRate: 0.05, gradientClip: 1 });
     await engine.saveForSampler(`step-${step}`);

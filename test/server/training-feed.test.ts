@@ -3,8 +3,8 @@ import { applyTrainingEvent, MAX_TOLD_ROLLOUTS } from '../../backend/protocol/tr
 import {
   trainingConfigSchema, trainingSchema, type Rollout, type Training, type TrainingChange, type TrainingEvent,
 } from '../../backend/protocol/training.ts';
-import type { RemovalListener, TrainingListener } from '../../backend/train/trainings/training-manager.ts';
-import { TrainingRefusedError } from '../../backend/train/trainings/training-manager.ts';
+import { TrainingRefusedError } from '../../backend/train/trainings/training-error.ts';
+import type { RemovalListener, TrainingListener } from '../../backend/train/trainings/training-registry.ts';
 import { NO_TRAININGS } from './support/no-trainings.ts';
 import { serve } from './support/serving.ts';
 

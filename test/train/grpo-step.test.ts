@@ -6,7 +6,7 @@ import { PROJECTIONS } from '../../backend/lm/adapter/projections.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
 import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
-import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from '../../backend/train/grpo/grpo-step.ts';
+import { grpoStep, type GrpoOptions, type JudgedCompletion, type StepMetrics } from '../../backend/train/grpo/grpo-step.ts';
 import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
 import type { RolloutOutcome } from '../../backend/train/grpo/reward.ts';
 import { modelFolder } from '../golden/golden.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
 const MAX_TOKENS = 8;
 const GROUP = 16;
 const OPTIONS: GrpoOptions = {
-  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 2, temperature: 1, maxCompletionLength: MAX_TOKENS },
+  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 2, temperature: 1, maxCompletionLength: MAX_TOKENS },
   reward: { judgedBy: 'score', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
@@ -51,7 +51,7 @@ async function train(
   const engine = new LocalEngine(model, { versions: path.join(folder, name) });
   const told: StepMetrics[] = [];
   for (let step = 0; step < steps; step += 1) {
-    const groups: Rollout[][] = [];
+    const groups: JudgedCompletion[][] = [];
     for (const [index, question] of ['Sort a list.', 'Add two numbers.'].entries()) {
       const seeds = Array.from({ length: GROUP }, (_, sample) => 1_000 * step + 100 * index + sample);
       const completions = await engine.sample({ messages: [{ role: 'user', content: question }], maxTokens: MAX_TOKENS, temperature: 1, seeds });
@@ -76,7 +76,7 @@ describe('a step of GRPO', { timeout: 120_000 }, () => {
   });
 
   it('tells how far the sampler is from the trainer, which is next to nothing, by the names that TRL has', async () => {
-    const [told] = await train('told', 1, judgedBy(lowTokens), { ...OPTIONS, loss: { ...OPTIONS.loss, divergence: 0.1 } });
+    const [told] = await train('told', 1, judgedBy(lowTokens), { ...OPTIONS, loss: { ...OPTIONS.loss, klCoefficient: 0.1 } });
     expect(told).toMatchObject({
       'completions/max_length': MAX_TOKENS, 'completions/clipped_ratio': expect.any(Number), format_rate: 1, errored_rollouts: 0,
       frac_reward_zero_std: 0, learning_rate: 0.01, examples: 2 * GROUP,

@@ -8,7 +8,7 @@ import { ADAMW_DEFAULTS } from '../../backend/lm/trainer/adamw.ts';
 import { draw, shuffled, tasksOfStep } from '../../backend/train/statistics/draws.ts';
 import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../backend/train/grpo/grpo-trainer.ts';
 import { LocalEngine } from '../../backend/train/engines/local-engine.ts';
-import { OtherTrainingError, TrainingStore } from '../../backend/train/grpo/checkpoint-store.ts';
+import { OtherConfigurationError, CheckpointStore } from '../../backend/train/grpo/checkpoint-store.ts';
 import { modelFolder } from '../golden/golden.ts';
 
 let folder: string;
@@ -25,7 +25,7 @@ const OPTIONS: GrpoTrainerOptions = {
   maxTokens: 6,
   seed: 5,
   learningRate: { peak: 0.01, warmup: 0.25, schedule: 'cosine' },
-  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, divergence: 0, importanceLimit: 0, temperature: 1, maxCompletionLength: 6 },
+  loss: { type: 'grpo', clip: { low: 0.2, high: 0.2 }, klCoefficient: 0, importanceRatioCap: 0, temperature: 1, maxCompletionLength: 6 },
   reward: { judgedBy: 'score', costWeight: 0 },
   revisionWeight: 0.25,
   advantage: { scale: 'group' },
@@ -51,13 +51,13 @@ async function live(name: string, gatherer = lowTokens, options = OPTIONS) {
     threads: 1,
   });
   try {
-    const store = new TrainingStore(path.join(folder, name), { configuration: JSON.stringify(options) });
+    const store = new CheckpointStore(path.join(folder, name), { configuration: JSON.stringify(options) });
     const from = await store.resume();
     await model.startTraining({
       adapter: { rank: 4, alpha: 8, projections: PROJECTIONS, seed: 2 }, optimizer: ADAMW_DEFAULTS, resume: from?.engineState,
     });
     const sampler = from && store.versionName(from.step);
-    const engine = new LocalEngine(model, { versions: store.versions, sampler });
+    const engine = new LocalEngine(model, { versions: store.versions, latest: sampler });
     const steps: number[] = [];
     const onStep = (step: number): void => void steps.push(step);
     const { signal } = new AbortController();
@@ -124,7 +124,7 @@ describe('a training with GRPO', { timeout: 120_000 }, () => {
   });
 
   it('refuses to go on with another configuration, and from a checkpoint that is damaged', async () => {
-    await expect(live('whole', lowTokens, { ...OPTIONS, groupSize: 8 })).rejects.toThrow(OtherTrainingError);
+    await expect(live('whole', lowTokens, { ...OPTIONS, groupSize: 8 })).rejects.toThrow(OtherConfigurationError);
     await writeFile(path.join(folder, 'whole', 'checkpoints', 'step-000004', 'checkpoint.json'), '{"format":1,');
     await expect(live('whole')).rejects.toThrow(/step-000004 cannot be read: remove it/);
   });

@@ -9,7 +9,8 @@ import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { checkAdapterBase } from '../../backend/train/trainings/adapter-base.ts';
 import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
-import { TrainingManager, TrainingRefusedError } from '../../backend/train/trainings/training-manager.ts';
+import { TrainingRefusedError } from '../../backend/train/trainings/training-error.ts';
+import { TrainingManager } from '../../backend/train/trainings/training-manager.ts';
 import { WorkerCaller } from '../../backend/workers/call-worker.ts';
 import { delay } from '../../backend/workers/limits/delay.ts';
 import { loadPrices } from '../../backend/workers/limits/prices.ts';
@@ -332,14 +333,14 @@ describe('a training', { timeout: 120_000 }, () => {
     await manager.pause(trainingId);
     const before = workers;
     for (const [changed, why] of [
-      [{ enabled: false }, 'the worker "one", which is switched off'],
-      [{ model: 'two' }, 'the worker "one" (one), which has another model by now'],
+      [{ enabled: false }, 'the worker "one", which is disabled'],
+      [{ model: 'two' }, 'the worker "one" (one), which has another model now'],
       [{ id: 'other' }, 'the worker "one", which is not in workers.json any more'],
     ] as const) {
       workers = { ...before, workers: before.workers.map((worker) => (worker.id === 'one' ? { ...worker, ...changed } : worker)) };
       await manager.resume(trainingId);
       expect(await over(manager, trainingId)).toMatchObject({
-        state: 'failed', message: `This training was begun with ${why}. Set that right and resume it, or begin another one.`,
+        state: 'failed', message: `This training was started with ${why}. Set that right and resume it, or start another one.`,
       });
     }
     workers = { ...before, workers: before.workers.filter(({ id }) => id !== 'tiny'), conductor: undefined };

@@ -30,7 +30,7 @@ import { GymBook, gymTasks } from '../gym/gym-tasks.ts';
 import { gymRule } from '../gym/gym-worker.ts';
 import type { SimulatedWorker } from '../../simulator/pool.ts';
 import { mean } from '../../train/statistics/statistics.ts';
-import { TrainingStore } from '../../train/grpo/checkpoint-store.ts';
+import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 import type { Plan } from '../../workflow/plan.ts';
 
 /*
@@ -176,7 +176,7 @@ async function run(signal: AbortSignal): Promise<void> {
       conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: arena.pool(on), constrained: true }),
       ...ablationsFor(best).map(({ name, change }) => changedPlans(`${CONDUCTOR.after}, ${name}`, plans, change)),
     ];
-    const store = new TrainingStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
+    const store = new CheckpointStore(work, { configuration: JSON.stringify([options, values.model]), kept: 1 });
     const before = await tryConductorOnBoth(CONDUCTOR.before);
     let began = performance.now();
     const { metrics, plans } = await trainOnGym({

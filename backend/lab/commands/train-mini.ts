@@ -12,7 +12,7 @@ import { evaluateMini, EVALUATION_DEFAULTS } from '../mini/evaluate.ts';
 import { writeNewMini } from '../mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } from '../mini/pretrain.ts';
 import { unseenInputs } from '../mini/unseen.ts';
-import { TrainingStore } from '../../train/grpo/checkpoint-store.ts';
+import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 
 /*
  * The first half of conductor-mini, the bundled model: begins it with random weights, teaches it to write plans, measures it.
@@ -69,7 +69,7 @@ async function train(): Promise<void> {
     await rm(base, { recursive: true, force: true });
     await writeNewMini(base, { seed: options.seed });
   }
-  const store = new TrainingStore(path.join(work, 'pretraining'), { configuration: JSON.stringify([options, PRETRAIN_OPTIMIZER]) });
+  const store = new CheckpointStore(path.join(work, 'pretraining'), { configuration: JSON.stringify([options, PRETRAIN_OPTIMIZER]) });
   const from = await store.resume();
   if (from) say(`Going on after step ${from.step}.`);
   // Ends at the next step; what was learned since the last checkpoint is learned again.

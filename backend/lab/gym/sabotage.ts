@@ -8,6 +8,7 @@ export type Sabotage = (typeof SABOTAGES)[number];
 
 export function sabotagedEngine(engine: TrainEngine, sabotage: Sabotage | undefined): TrainEngine {
   return {
+    hasRoom: (prompt, tokens) => engine.hasRoom(prompt, tokens),
     sample: (request) => engine.sample(request),
     forwardBackward: (loss, batch, signal) => {
       const flip = sabotage === 'flipped-advantage';
@@ -15,7 +16,6 @@ export function sabotagedEngine(engine: TrainEngine, sabotage: Sabotage | undefi
     },
     optimStep: (step) => engine.optimStep(sabotage === 'zero-gradient' ? { ...step, learningRate: 0 } : step),
     saveForSampler: (name) => engine.saveForSampler(name),
-    exportAdapter: (folder) => engine.exportAdapter(folder),
     saveState: (folder) => engine.saveState(folder),
   };
 }

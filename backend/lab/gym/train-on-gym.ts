@@ -3,16 +3,16 @@ import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { TrainableModel } from '../../lm/language-model.ts';
 import { ADAMW_DEFAULTS } from '../../lm/trainer/adamw.ts';
-import type { LossType } from '../../lm/trainer/loss-weights.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
 import type { JudgedGymTask } from './gym-grades.ts';
 import type { StepMetrics } from '../../train/grpo/grpo-step.ts';
 import { type Gatherer, type GrpoTrainerOptions, trainWithGrpo } from '../../train/grpo/grpo-trainer.ts';
+import type { PolicyLossType } from '../../train/engines/engine.ts';
 import { LocalEngine } from '../../train/engines/local-engine.ts';
 import { rehearsingEngine } from '../mini/rehearsal.ts';
 import { RolloutGatherer } from '../../train/rollouts/rollout-gatherer.ts';
-import { Rollouts } from '../../train/rollouts/rollouts.ts';
-import type { TrainingStore } from '../../train/grpo/checkpoint-store.ts';
+import { RolloutRunner } from '../../train/rollouts/rollout-runner.ts';
+import type { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 import { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import { delay } from '../../workers/limits/delay.ts';
@@ -37,7 +37,7 @@ export interface GymTrainingParts {
   readonly journal: Journal;
   readonly caller: WorkerCaller;
   readonly prices: Prices;
-  readonly store: TrainingStore;
+  readonly store: CheckpointStore;
   readonly signal: AbortSignal;
   readonly onStep?: (step: number, metrics: StepMetrics) => void;
 }
@@ -55,7 +55,7 @@ export interface GymTrainingOptions {
   readonly groupSize: number;
   readonly seed: number;
   readonly learningRate: number;
-  readonly lossType: LossType;
+  readonly lossType: PolicyLossType;
   /** How much the divergence from what the model was before counts. */
   readonly divergence: number;
   readonly pools: GymPools;
@@ -84,7 +84,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
   const { model, reference, profile, tokenizer, tasks, pool, roster, journal, caller, prices, store, signal, onStep } = parts;
   const { steps, tasksPerStep, groupSize, seed, lossType, divergence, pools, sabotage } = options;
   const answers = new Map<string, string>();
-  const rollouts = new Rollouts({
+  const rollouts = new RolloutRunner({
     journal, caller, prices, delay,
     keys: { get: (name) => Promise.reject(new Error(`Simulated workers have no key, and ${name} is asked for.`)), forget: () => {} },
     answers: new AnswerCache(answers),
@@ -110,7 +110,7 @@ export async function trainOnGym(parts: GymTrainingParts, options: GymTrainingOp
     rounds: 1,
     maxTokens: GYM_PLAN_TOKENS,
     learningRate: { peak: options.learningRate, warmup: 0.03, schedule: 'cosine' },
-    loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, divergence, importanceLimit: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
+    loss: { type: lossType, clip: { low: 0.2, high: 0.2 }, klCoefficient: divergence, importanceRatioCap: 0, temperature: 1, maxCompletionLength: GYM_PLAN_TOKENS },
     reward: { judgedBy: 'verified', costWeight: 0 },
     revisionWeight: 0,
     advantage: { scale: 'group' },

@@ -1,7 +1,7 @@
 import type { Tokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import type { Example, TrainEngine } from '../../train/engines/engine.ts';
 import { learningRate, type LearningRateOptions } from '../../train/grpo/learning-rate.ts';
-import type { TrainingCheckpoint, TrainingStore } from '../../train/grpo/checkpoint-store.ts';
+import type { TrainingCheckpoint, CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 import { exampleAt, openingsAt, type PlanExample } from './examples.ts';
 
 export interface PretrainOptions {
@@ -36,7 +36,7 @@ export interface PretrainedStep {
 
 export interface PretrainParts {
   readonly engine: TrainEngine;
-  readonly store: TrainingStore;
+  readonly store: CheckpointStore;
   readonly tokenizer: Pick<Tokenizer, 'chat' | 'encode' | 'stopTokenIds'>;
   readonly onStep?: ((told: PretrainedStep) => void) | undefined;
 }

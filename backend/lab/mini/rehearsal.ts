@@ -20,6 +20,7 @@ export function rehearsingEngine(
   const examples = (): Example[] => Array.from({ length: EXAMPLES }, (_, place) =>
     imitated(exampleAt(SEED + seed, step * EXAMPLES + place, 'later'), tokenizer));
   return {
+    hasRoom: (prompt, tokens) => engine.hasRoom(prompt, tokens),
     sample: (request) => engine.sample(request),
     forwardBackward: async (loss, batch, signal) => {
       const trained = await engine.forwardBackward(loss, batch, signal);
@@ -32,7 +33,6 @@ export function rehearsingEngine(
       await engine.saveForSampler(name);
       step += 1;
     },
-    exportAdapter: (folder) => engine.exportAdapter(folder),
     saveState: (folder) => engine.saveState(folder),
   };
 }

@@ -1,32 +1,36 @@
-import type { LossType } from '../../lm/trainer/loss-weights.ts';
-
 /*
- * What a trainer asks of the machine that trains, in the shape of Tinker's API, so that a cluster can stand in for this machine: five verbs,
- * and token ids in and out. Grouping, verification and rewards stay with the trainer.
+ * What a training asks of the machine that trains, in the shape of Tinker's API, so that a remote service can take the place of this
+ * machine. An engine owns the model's tokenizer and chat template: it samples from conversations and returns token ids. Training takes these
+ * token ids back; a sampled text is never encoded again. Grouping, verification and rewards are the trainer's.
  */
 
-/** Prompt and completion of one rollout. */
+export interface Prompt {
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+  /** How the answer begins. */
+  readonly prefill?: string | undefined;
+}
+
+export interface SampleRequest extends Prompt {
+  readonly maxTokens: number;
+  readonly temperature: number;
+  /** One per sample. */
+  readonly seeds: readonly number[];
+  /** `latest`, the default: the version that was saved last. `initial`: the model as it was before the training. */
+  readonly version?: 'latest' | 'initial' | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One sample: its prompt and its completion. */
 export interface SampledCompletion {
   readonly promptTokens: readonly number[];
   readonly tokens: readonly number[];
-  /** Of softmax(logits / temperature), as the sampler has them. */
+  /** Of softmax(logits / temperature), as the sampler computes them. */
   readonly logprobs: readonly number[];
   readonly text: string;
   readonly finishReason: 'stop' | 'length';
 }
 
-export interface SampleRequest {
-  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
-  /** How the answer begins. */
-  readonly prefill?: string | undefined;
-  readonly maxTokens: number;
-  readonly temperature: number;
-  /** One a sample. */
-  readonly seeds: readonly number[];
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A completion, and how much better than its group it was. */
+/** A completion to train on. */
 export interface Example {
   readonly promptTokens: readonly number[];
   readonly tokens: readonly number[];
@@ -34,44 +38,55 @@ export interface Example {
   readonly advantage: number;
 }
 
+/**
+ * How the losses of tokens become the loss of a batch.
+ * - `grpo`: the mean over completions of the mean over their tokens (arXiv 2402.03300)
+ * - `dapo`: the mean over all tokens of the batch (arXiv 2503.14476)
+ * - `dr_grpo`: the sum over all tokens, divided by the number of completions times the maximum length (arXiv 2503.20783)
+ */
+export type PolicyLossType = 'grpo' | 'dapo' | 'dr_grpo';
+
 export interface PolicyLoss {
-  readonly type: LossType;
+  readonly type: PolicyLossType;
   readonly clip: { readonly low: number; readonly high: number };
-  /** How much the divergence from the model without its adapter counts. */
-  readonly divergence: number;
-  /** The most that a token may count for being likelier to the trainer than to the sampler; 0 for no such correction. */
-  readonly importanceLimit: number;
-  /** At which the completions were sampled. */
+  /** Weight of the KL divergence from the model before the training; 0 turns it off. */
+  readonly klCoefficient: number;
+  /** Cap on the ratio of trainer to sampler probability (truncated importance sampling); 0 turns the correction off. */
+  readonly importanceRatioCap: number;
+  /** The temperature at which the completions were sampled. */
   readonly temperature: number;
   /** For `dr_grpo`. */
   readonly maxCompletionLength: number;
 }
 
-export interface Imitation {
+/** Cross-entropy: the mean over all tokens of the batch. */
+export interface CrossEntropyLoss {
   readonly type: 'cross_entropy';
-  /** How much it counts beside other losses of the same step; 1 if not said. */
+  /** Relative to other losses of the same step; 1 by default. */
   readonly weight?: number | undefined;
 }
 
-export interface TrainedBatch {
+export interface ForwardBackwardOutput {
   readonly loss: number;
-  /** One list an example: of its tokens, and of the distributions they were drawn from, in nats. */
+  /** Per example: the log-probability of each token, and the entropy of the distribution it comes from, in nats. */
   readonly logprobs: readonly (readonly number[])[];
   readonly entropies: readonly (readonly number[])[];
-  /** Under the model without its adapter, where the divergence counts. */
+  /** Of the model before the training; present where `klCoefficient` is not 0. */
   readonly referenceLogprobs?: readonly (readonly number[])[];
 }
 
 export interface TrainEngine {
-  /** Samples from the version that was saved last. */
+  /** Whether the model can read the prompt and then write this many tokens. */
+  hasRoom(prompt: Prompt, tokens: number): Promise<boolean>;
   sample(request: SampleRequest): Promise<readonly SampledCompletion[]>;
-  /** Adds the gradients of a loss over the whole batch to those of the step to come. */
-  forwardBackward(loss: PolicyLoss | Imitation, batch: readonly Example[], signal?: AbortSignal): Promise<TrainedBatch>;
+  /** Adds the gradients of a loss over the whole batch to those of the next step. */
+  forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput>;
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }>;
-  /** Makes what was learned so far the version that is sampled from. The name is new for each version and part of every cache key. */
+  /**
+   * Makes the current weights the latest version and keeps its adapter, a PEFT folder, under this name in the training's `versions`. Each
+   * version has a new name, which is part of every cache key.
+   */
   saveForSampler(name: string): Promise<void>;
-  /** As a PEFT folder (absolute), which must not be there yet. */
-  exportAdapter(folder: string): Promise<void>;
-  /** All that the next step depends on, into a new folder (absolute), from which an engine can be opened again. */
+  /** Writes everything that the next step depends on into a new folder (absolute), from which an engine can be opened again. */
   saveState(folder: string): Promise<void>;
 }

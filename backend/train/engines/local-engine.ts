@@ -1,7 +1,21 @@
 import path from 'node:path';
 import type { TrainableModel } from '../../lm/language-model.ts';
 import { imitationWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
-import type { Example, Imitation, PolicyLoss, SampledCompletion, SampleRequest, TrainedBatch, TrainEngine } from './engine.ts';
+import type {
+  CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
+} from './engine.ts';
+
+export interface LocalEngineOptions {
+  /** The folder (absolute) that holds one adapter per version. */
+  readonly versions: string;
+  /** What to sample from: the name of a version or a PEFT folder (absolute); the model without an adapter by default. */
+  readonly initial?: string | undefined;
+  readonly latest?: string | undefined;
+  /** `weights`: all weights are trained and sampled from as they are; no versions are kept. */
+  readonly trains?: 'adapter' | 'weights' | undefined;
+  /** The reference for the KL divergence: by default the model without its adapter. Where weights are trained, a second copy of the model. */
+  readonly reference?: Pick<TrainableModel, 'score'> | undefined;
+}
 
 /** Trains an adapter of a model on this machine, or all weights of a small one. */
 export class LocalEngine implements TrainEngine {
@@ -9,36 +23,33 @@ export class LocalEngine implements TrainEngine {
   readonly #versions: string;
   readonly #trainsWeights: boolean;
   readonly #reference: Pick<TrainableModel, 'score'>;
-  #sampler: string | undefined;
+  readonly #initial: string | undefined;
+  #latest: string | undefined;
 
-  /**
-   * `versions`: the folder (absolute) that holds one adapter a version; `sampler`: the one to sample from at first, or any folder's
-   * (absolute), or the model alone. `trains`: weights are sampled from as they are learned, and no versions of them are kept. `reference`: what
-   * the divergence is from, by default the model without its adapter; where weights are trained, a model that keeps them as they were.
-   */
-  constructor(
-    model: TrainableModel,
-    { versions, sampler, trains = 'adapter', reference = model }: {
-      readonly versions: string; readonly sampler?: string | undefined; readonly trains?: 'adapter' | 'weights' | undefined;
-      readonly reference?: Pick<TrainableModel, 'score'> | undefined;
-    },
-  ) {
+  constructor(model: TrainableModel, { versions, initial, latest, trains = 'adapter', reference = model }: LocalEngineOptions) {
     this.#model = model;
     this.#trainsWeights = trains === 'weights';
     this.#reference = reference;
     this.#versions = versions;
-    this.#sampler = sampler === undefined ? undefined : path.resolve(versions, sampler);
+    this.#initial = initial && path.resolve(versions, initial);
+    this.#latest = latest && path.resolve(versions, latest);
   }
 
-  async sample({ messages, prefill, maxTokens, temperature, seeds, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
-    const adapter = this.#sampler;
+  async hasRoom(prompt: Prompt, tokens: number): Promise<boolean> {
+    const { contextLength } = await this.#model.describe();
+    return (await this.#model.countTokens(prompt)) + tokens <= contextLength;
+  }
+
+  async sample({ messages, prefill, maxTokens, temperature, seeds, version, signal }: SampleRequest): Promise<readonly SampledCompletion[]> {
+    if (version === 'initial' && this.#trainsWeights) throw new Error('Trained weights replace the initial ones: load the model a second time.');
+    const adapter = version === 'initial' ? this.#initial : this.#latest;
     const written = await this.#model.write({ messages, prefill, maxTokens, temperature, samples: seeds.length, seeds, adapter, signal });
     return written.map(({ text, promptTokenIds, tokenIds, logprobs, finishReason }) => ({
       text, promptTokens: promptTokenIds, tokens: tokenIds, logprobs, finishReason,
     }));
   }
 
-  async forwardBackward(loss: PolicyLoss | Imitation, batch: readonly Example[], signal?: AbortSignal): Promise<TrainedBatch> {
+  async forwardBackward(loss: PolicyLoss | CrossEntropyLoss, batch: readonly Example[], signal?: AbortSignal): Promise<ForwardBackwardOutput> {
     const sequences = batch.map(({ promptTokens, tokens }) => [...promptTokens, ...tokens]);
     const promptLengths = batch.map(({ promptTokens }) => promptTokens.length);
     const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
@@ -46,13 +57,15 @@ export class LocalEngine implements TrainEngine {
       const tokens = batch.map((example) => imitationWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
       return await this.#model.forwardBackward({ sequences, promptLengths, tokens, signal });
     }
-    const { type, clip, divergence, importanceLimit, temperature, maxCompletionLength } = loss;
-    const reference = divergence === 0 ? undefined : await this.#reference.score({ sequences, promptLengths, temperature, signal });
+    const { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength } = loss;
+    const reference = klCoefficient === 0 ? undefined : await this.#reference.score({ sequences, promptLengths, temperature, signal });
     const size = { completions: batch.length, tokens: all, maxCompletionLength };
     const tokens = batch.map(({ tokens: { length }, samplerLogprobs, advantage }, row) =>
-      lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, divergence }, size));
-    const told = await this.#model.forwardBackward({ sequences, promptLengths, tokens, clip, importanceLimit, temperature, onPolicy: true, signal });
-    return { ...told, ...(reference && { referenceLogprobs: reference }) };
+      lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, divergence: klCoefficient }, size));
+    const output = await this.#model.forwardBackward({
+      sequences, promptLengths, tokens, clip, importanceLimit: importanceRatioCap, temperature, onPolicy: true, signal,
+    });
+    return { ...output, ...(reference && { referenceLogprobs: reference }) };
   }
 
   optimStep(step: { readonly learningRate: number; readonly gradientClip: number }): Promise<{ readonly gradientNorm: number }> {
@@ -63,11 +76,7 @@ export class LocalEngine implements TrainEngine {
     if (this.#trainsWeights) return;
     const folder = path.join(this.#versions, name);
     await this.#model.exportTrained(folder);
-    this.#sampler = folder;
-  }
-
-  exportAdapter(folder: string): Promise<void> {
-    return this.#model.exportTrained(folder);
+    this.#latest = folder;
   }
 
   saveState(folder: string): Promise<void> {

@@ -14,8 +14,8 @@ export interface TrainingCheckpoint {
 }
 
 /** The training that is to go on was begun with another configuration. */
-export class OtherTrainingError extends Error {
-  override readonly name = 'OtherTrainingError';
+export class OtherConfigurationError extends Error {
+  override readonly name = 'OtherConfigurationError';
 }
 
 const checkpointSchema = z.object({
@@ -36,7 +36,7 @@ export const stepName = (step: number): string => `step-${String(step).padStart(
  * The folder of one training (absolute): `checkpoints/`, of which each appears whole or not at all and the newest counts, and `versions/`,
  * the adapters that were sampled from. `configuration`: what the training was begun with, as a text to compare.
  */
-export class TrainingStore {
+export class CheckpointStore {
   readonly folder: string;
   readonly versions: string;
   readonly #checkpoints: string;
@@ -57,7 +57,7 @@ export class TrainingStore {
 
   /**
    * The newest checkpoint that is whole; undefined before the first. What was begun after it is cleared away: it is done again.
-   * @throws OtherTrainingError
+   * @throws OtherConfigurationError
    */
   async resume(): Promise<TrainingCheckpoint | undefined> {
     await Promise.all([this.versions, this.#checkpoints].map((folder) => mkdir(folder, { recursive: true })));
@@ -87,9 +87,9 @@ export class TrainingStore {
     const folder = path.join(this.#checkpoints, stepName(step));
     const text = await readFile(path.join(folder, 'checkpoint.json'), 'utf8').catch(() => '');
     const found = checkpointSchema.safeParse(parsed(text)).data;
-    if (!found) throw new OtherTrainingError(`The checkpoint ${folder} cannot be read: remove it to go on from the one before.`);
+    if (!found) throw new OtherConfigurationError(`The checkpoint ${folder} cannot be read: remove it to go on from the one before.`);
     if (found.configuration !== this.#configuration) {
-      throw new OtherTrainingError(`The training in ${this.folder} was begun with another configuration: go on with that, or name another folder.`);
+      throw new OtherConfigurationError(`The training in ${this.folder} was begun with another configuration: go on with that, or name another folder.`);
     }
     return { step: found.step, metrics: found.metrics, engineState: path.join(folder, 'engine') };
   }

@@ -1,10 +1,10 @@
 import { type AdvantageOptions, groupAdvantages } from './advantages.ts';
-import type { Example, PolicyLoss, SampledCompletion, TrainedBatch, TrainEngine } from '../engines/engine.ts';
+import type { Example, PolicyLoss, SampledCompletion, ForwardBackwardOutput, TrainEngine } from '../engines/engine.ts';
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
 import { mean } from '../statistics/statistics.ts';
 
 /** A sampled plan, and what came of it. */
-export interface Rollout {
+export interface JudgedCompletion {
   readonly completion: SampledCompletion;
   readonly outcome: RolloutOutcome;
   /** What came of its revision, where it was revised. */
@@ -31,7 +31,7 @@ export type StepMetrics = Readonly<Record<string, number>>;
  * rewards are all the same; where nothing is left, nothing is learned and the metrics say so.
  */
 export async function grpoStep(
-  engine: TrainEngine, groups: readonly (readonly Rollout[])[], options: GrpoOptions,
+  engine: TrainEngine, groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions,
   { learningRate, signal }: { readonly learningRate: number; readonly signal?: AbortSignal },
 ): Promise<StepMetrics> {
   const judged = groups.map((group) => {
@@ -56,15 +56,15 @@ export async function grpoStep(
   return { ...told, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
 }
 
-function blendedReward({ outcome, revised }: Rollout, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
+function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: GrpoOptions): number | undefined {
   const own = rewardOf(outcome, options);
   const later = revised && rewardOf(revised, options);
   return own === undefined || later === undefined ? own : (1 - revisionWeight) * own + revisionWeight * later;
 }
 
-function rolloutMetrics(rollouts: readonly Rollout[]): StepMetrics {
+function rolloutMetrics(rollouts: readonly JudgedCompletion[]): StepMetrics {
   const lengths = rollouts.map(({ completion }) => completion.tokens.length);
-  const share = (test: (rollout: Rollout) => boolean): number => mean(rollouts.map((rollout) => Number(test(rollout))));
+  const share = (test: (rollout: JudgedCompletion) => boolean): number => mean(rollouts.map((rollout) => Number(test(rollout))));
   return {
     'completions/mean_length': mean(lengths),
     'completions/min_length': Math.min(...lengths),
@@ -77,9 +77,9 @@ function rolloutMetrics(rollouts: readonly Rollout[]): StepMetrics {
   };
 }
 
-function batchMetrics({ logprobs, entropies, referenceLogprobs }: TrainedBatch, examples: readonly Example[], { importanceLimit }: PolicyLoss): StepMetrics {
+function batchMetrics({ logprobs, entropies, referenceLogprobs }: ForwardBackwardOutput, examples: readonly Example[], { importanceRatioCap }: PolicyLoss): StepMetrics {
   const differences = logprobs.flatMap((row, index) => row.map((logprob, token) => logprob - (examples[index]!.samplerLogprobs[token] as number)));
-  const ratios = differences.map((difference) => Math.exp(difference)).map((ratio) => (importanceLimit > 0 ? Math.min(ratio, importanceLimit) : ratio));
+  const ratios = differences.map((difference) => Math.exp(difference)).map((ratio) => (importanceRatioCap > 0 ? Math.min(ratio, importanceRatioCap) : ratio));
   const distances = referenceLogprobs?.flatMap((row, index) => row.map((reference, token) => reference - (logprobs[index]![token] as number)));
   return {
     entropy: mean(entropies.flat()),

@@ -1,10 +1,9 @@
-import { PromptTooLongError } from '../../lm/decoder/request-error.ts';
 import { draw, tasksOfStep } from '../statistics/draws.ts';
-import type { SampledCompletion, SampleRequest, TrainEngine } from '../engines/engine.ts';
-import { grpoStep, type GrpoOptions, type Rollout, type StepMetrics } from './grpo-step.ts';
+import type { Prompt, SampledCompletion, TrainEngine } from '../engines/engine.ts';
+import { grpoStep, type GrpoOptions, type JudgedCompletion, type StepMetrics } from './grpo-step.ts';
 import { learningRate, type LearningRateOptions } from './learning-rate.ts';
 import type { RolloutOutcome } from './reward.ts';
-import type { TrainingCheckpoint, TrainingStore } from './checkpoint-store.ts';
+import type { TrainingCheckpoint, CheckpointStore } from './checkpoint-store.ts';
 
 /** Where in a training a group of rollouts stands: what is drawn for the group follows from it. */
 export interface GroupPlace {
@@ -22,14 +21,12 @@ export interface SampledPlan {
   readonly revises?: SampledCompletion | undefined;
 }
 
-export type ConductorPrompt = Pick<SampleRequest, 'messages' | 'prefill'>;
-
 /** What plans are sampled for, and what becomes of them. */
 export interface Gatherer<Task> {
   /** What the Conductor is asked. */
-  prompt(task: Task, at: GroupPlace): ConductorPrompt;
+  prompt(task: Task, at: GroupPlace): Prompt;
   /** What it is asked after its plan ran, to revise it; undefined where no answer came of that plan. */
-  revisionPrompt?(task: Task, at: GroupPlace, sample: number): ConductorPrompt | undefined;
+  revisionPrompt?(task: Task, at: GroupPlace, sample: number): Prompt | undefined;
   /** Runs sampled plans and judges their answers. Whatever goes wrong with one is its outcome. @throws where the training cannot go on */
   outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
 }
@@ -48,7 +45,7 @@ export interface GrpoTrainerOptions extends GrpoOptions {
 
 export interface GrpoTrainerParts<Task> {
   readonly engine: TrainEngine;
-  readonly store: TrainingStore;
+  readonly store: CheckpointStore;
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
   /** Told after each step, when it is on disk. */
@@ -83,18 +80,20 @@ type StepParts<Task> = Pick<GrpoTrainerParts<Task>, 'engine' | 'tasks' | 'gather
 /** The groups of one step. A group's plans run while the next group's are sampled: workers and sandbox have other limits than the model. */
 async function gatherStep<Task>(
   { engine, tasks, gatherer, onGroup }: StepParts<Task>, options: GrpoTrainerOptions, step: number, signal: AbortSignal,
-): Promise<readonly (readonly Rollout[])[]> {
+): Promise<readonly (readonly JudgedCompletion[])[]> {
   const { seed, groupSize, rounds, maxTokens, loss: { temperature } } = options;
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const sampleFor = (prompt: ConductorPrompt, ...purposes: readonly (readonly (string | number)[])[]): Promise<readonly SampledCompletion[]> =>
+  const sampleFor = (prompt: Prompt, ...purposes: readonly (readonly (string | number)[])[]): Promise<readonly SampledCompletion[]> =>
     engine.sample({ ...prompt, maxTokens, temperature, seeds: purposes.map((purpose) => draw(seed, ...purpose)), signal: either });
 
-  const revise = async (task: Task, at: GroupPlace, first: readonly Rollout[]): Promise<readonly Rollout[]> => {
+  const revise = async (task: Task, at: GroupPlace, first: readonly JudgedCompletion[]): Promise<readonly JudgedCompletion[]> => {
     const plans: SampledPlan[] = [];
     for (const [sample, { completion: revises }] of first.entries()) {
       const prompt = gatherer.revisionPrompt?.(task, at, sample);
-      const [completion] = prompt ? await sampleFor(prompt, ['revision', step, at.place, sample]).catch(noneIfTooLong) : [];
+      // Workers' answers decide how long the prompt of a revision is.
+      if (!prompt || !(await engine.hasRoom(prompt, 1))) continue;
+      const [completion] = await sampleFor(prompt, ['revision', step, at.place, sample]);
       if (completion) plans.push({ sample, completion, revises });
     }
     const outcomes = await gatherer.outcomes(task, plans, at, either);
@@ -102,15 +101,15 @@ async function gatherStep<Task>(
     return plans.map(({ completion }, index) => ({ completion, outcome: outcomes[index] as RolloutOutcome }));
   };
 
-  const gather = async (task: Task, at: GroupPlace, completions: readonly SampledCompletion[]): Promise<readonly (readonly Rollout[])[]> => {
+  const gather = async (task: Task, at: GroupPlace, completions: readonly SampledCompletion[]): Promise<readonly (readonly JudgedCompletion[])[]> => {
     const plans = completions.map((completion, sample) => ({ sample, completion }));
     const outcomes = await gatherer.outcomes(task, plans, at, either);
-    const first = completions.map((completion, sample): Rollout => ({ completion, outcome: outcomes[sample] as RolloutOutcome }));
+    const first = completions.map((completion, sample): JudgedCompletion => ({ completion, outcome: outcomes[sample] as RolloutOutcome }));
     return rounds === 1 ? [first] : [first, await revise(task, at, first)];
   };
 
   let done = 0;
-  const gathering: Promise<readonly (readonly Rollout[])[] | undefined>[] = [];
+  const gathering: Promise<readonly (readonly JudgedCompletion[])[] | undefined>[] = [];
   try {
     for (const [place, task] of tasksOfStep(tasks, { seed, step, count: options.tasksPerStep }).entries()) {
       const purposes = Array.from({ length: Math.ceil(groupSize / rounds) }, (_, sample) => ['plan', step, place, sample]);
@@ -129,10 +128,4 @@ async function gatherStep<Task>(
   const groups = await Promise.all(gathering);
   if (failed.signal.aborted) throw failed.signal.reason;
   return groups.flatMap((found) => found ?? []);
-}
-
-/** What workers have answered decides how long the prompt of a revision is. */
-function noneIfTooLong(error: unknown): [] {
-  if (error instanceof PromptTooLongError) return [];
-  throw error;
 }

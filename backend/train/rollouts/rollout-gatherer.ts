@@ -3,13 +3,14 @@ import type { PastRound } from '../../conductor/prompt-input.ts';
 import type { PromptProfile } from '../../conductor/prompt-profile.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { draw, shuffled } from '../statistics/draws.ts';
-import type { ConductorPrompt, Gatherer, GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
+import type { Prompt } from '../engines/engine.ts';
+import type { Gatherer, GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
-import type { Rollouts } from './rollouts.ts';
+import type { RolloutRunner } from './rollout-runner.ts';
 import type { Task } from '../tasks/task.ts';
 
 export interface RolloutGathererOptions {
-  readonly rollouts: Pick<Rollouts, 'run' | 'pastRound'>;
+  readonly rollouts: Pick<RolloutRunner, 'run' | 'pastRound'>;
   readonly pool: readonly WorkerConfig[];
   readonly profile: PromptProfile;
   /** So many workers are on offer for a group, one of these numbers, drawn anew for each (the paper's §3.2); absent: all, in their order. */
@@ -27,11 +28,11 @@ export class RolloutGatherer implements Gatherer<Task> {
     this.#options = options;
   }
 
-  prompt(task: Task, at: GroupPlace): ConductorPrompt {
+  prompt(task: Task, at: GroupPlace): Prompt {
     return this.#prompt(task, at, []);
   }
 
-  revisionPrompt(task: Task, at: GroupPlace, sample: number): ConductorPrompt | undefined {
+  revisionPrompt(task: Task, at: GroupPlace, sample: number): Prompt | undefined {
     const past = this.#options.rollouts.pastRound(at, sample);
     return past && this.#prompt(task, at, [past]);
   }
@@ -56,7 +57,7 @@ export class RolloutGatherer implements Gatherer<Task> {
     return shuffled(pool, seed, 'pool', step, place).slice(0, size);
   }
 
-  #prompt({ question, context }: Task, at: GroupPlace, rounds: readonly PastRound[]): ConductorPrompt {
+  #prompt({ question, context }: Task, at: GroupPlace, rounds: readonly PastRound[]): Prompt {
     const pool = this.poolOf(at).map(({ description }) => ({ description }));
     const { messages, prefill } = conductorPrompt({ question, context, pool, rounds }, this.#options.profile);
     return { messages: messages.map(({ role, content }) => ({ role, content })), prefill };

@@ -2,7 +2,7 @@ import { answerOf, type RoundView, type RunSnapshot } from '../../protocol/run-s
 import type { Rollout, WholeRollout } from '../../protocol/training.ts';
 import { clip } from '../../common/clip.ts';
 import { rewardOf, type RewardOptions } from '../grpo/reward.ts';
-import type { ToldRollout } from './rollouts.ts';
+import type { RolloutProgress } from './rollout-runner.ts';
 
 /*
  * Rollouts as people look at them: a line of a list, and the whole of one.
@@ -16,7 +16,7 @@ const MAX_TEXT = 100;
 const MAX_WHOLE_TEXT = 20_000;
 
 /** A rollout as a list has it. The reward is its own: that of its revision is not blended in. */
-export function rolloutLine({ at, plan, run, outcome }: ToldRollout, reward: RewardOptions): Rollout {
+export function rolloutLine({ at, plan, run, outcome }: RolloutProgress, reward: RewardOptions): Rollout {
   const round = sampledRound(run, plan.revises !== undefined);
   const earned = outcome && rewardOf(outcome, reward);
   return {
@@ -66,7 +66,7 @@ function sampledRound({ rounds }: RunSnapshot, revises: boolean): RoundView | un
 
 const workerOf = ({ pool }: RunSnapshot, ordinal: number): string => pool[ordinal]?.id ?? String(ordinal);
 
-function wordOf(outcome: ToldRollout['outcome']): Rollout['outcome'] {
+function wordOf(outcome: RolloutProgress['outcome']): Rollout['outcome'] {
   switch (outcome?.kind) {
     case undefined:
       return 'running';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import type { Training } from '../../protocol/training.ts';
 
 /* An adapter fits the weights that it was trained on, and those of the model that is part of Conductor change with its versions. */
 
@@ -37,6 +38,15 @@ export async function checkAdapterBase(adapter: string, sha256: string): Promise
     `the adapter ${adapter} was trained on an earlier version of the model that is part of Conductor: go back to the model without it ` +
       '("Go back" in the training, or "conductor train back"), and train again.',
   );
+}
+
+export const OUTDATED = 'it was started with an earlier version of the model that is part of Conductor. Start another training.';
+
+/** Whether the model has other weights now than when the training started. */
+export async function isOutdated(
+  { base, model }: Pick<Training, 'base' | 'model'>, currentBase: ((conductor: Pick<Training, 'model'>) => Promise<string | undefined>) | undefined,
+): Promise<boolean> {
+  return base !== undefined && base !== (await currentBase?.({ model }));
 }
 
 function baseIn(text: string): string | undefined {

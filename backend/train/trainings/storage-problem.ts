@@ -1,4 +1,4 @@
-import { TrainingError } from './run-training.ts';
+import { TrainingError } from './training-error.ts';
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',

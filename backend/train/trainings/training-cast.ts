@@ -1,34 +1,64 @@
+import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
 import type { Training } from '../../protocol/training.ts';
-import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
-import { TrainingError, type TrainingCast } from './run-training.ts';
+import type { Budget, WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
+import type { Clients } from '../../solve/clients.ts';
+import { TrainingError } from './training-error.ts';
 
-export interface TodaysWorkers {
-  readonly file: WorkersFile;
-  readonly bundledConductor?: WorkerConfig | undefined;
+/** Who takes part in a training. */
+export interface TrainingCast {
+  /** The worker that plays the Conductor, a model of this machine. */
+  readonly conductor: WorkerConfig;
+  readonly pool: readonly WorkerConfig[];
+  readonly budget: Budget;
+}
+
+export interface TrainingCastSources {
+  /** Reads workers.json anew. */
+  readonly loadWorkers: () => Promise<WorkersFile>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
+  /** The Conductor where workers.json names none. */
+  readonly bundledConductor?: WorkerConfig | undefined;
+  readonly clients: Clients;
+}
+
+/** The cast of a new training: the Conductor of workers.json, and each enabled worker whose key is known. @throws TrainingError */
+export async function castToBegin({ loadWorkers, priced, clients, bundledConductor }: TrainingCastSources): Promise<TrainingCast> {
+  const file = await loadWorkers();
+  const conductor = file.conductor === undefined
+    ? bundledPlanner(file.workers, bundledConductor)
+    : file.workers.find(({ id }) => id === file.conductor);
+  if (!conductor || conductor.provider !== 'local') {
+    throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model" or "conductor model choose".', 'conductor');
+  }
+  const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);
+  const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
+  const pool = enabled.filter((_, index) => ready[index]).map(priced);
+  if (pool.length === 0) throw new TrainingError('No worker is ready to carry out plans: add one, or set its key.', 'worker');
+  return { conductor, pool, budget: file.budget };
 }
 
 /**
- * Who takes part in a training that goes on: those who began it, whoever else was added meanwhile, with keys, prices and limits as workers.json
- * has them by now. Nothing is sent to a worker that is not there any more.
+ * The cast of a training that goes on: the workers that it started with, whichever were added since. Keys, prices and limits are those of
+ * workers.json now. Nothing is sent to a worker that was removed, disabled or changed.
  * @throws TrainingError
  */
-export function castToGoOn(
+export async function castToGoOn(
   { conductor: id, model, adapterBefore, pool = [] }: Pick<Training, 'conductor' | 'model' | 'adapterBefore' | 'pool'>,
-  { file, bundledConductor, priced }: TodaysWorkers,
-): TrainingCast {
+  { loadWorkers, bundledConductor, priced }: Omit<TrainingCastSources, 'clients'>,
+): Promise<TrainingCast> {
+  const file = await loadWorkers();
   const named = (name: string): WorkerConfig | undefined => file.workers.find((worker) => worker.id === name);
   const found = named(id) ?? (bundledConductor?.id === id ? bundledConductor : undefined);
   if (!found) throw changed(`"${id}" as the Conductor`, 'is not in workers.json any more');
-  if (found.provider !== 'local' || found.model !== model) throw changed(`"${id}" (${model}) as the Conductor`, 'has another model by now');
+  if (found.provider !== 'local' || found.model !== model) throw changed(`"${id}" (${model}) as the Conductor`, 'has another model now');
   const { adapter: _adapter, ...conductor } = found;
   return {
     conductor: { ...conductor, ...(adapterBefore !== undefined && { adapter: adapterBefore }) },
     pool: pool.map((begun) => {
       const worker = named(begun.id);
       if (!worker) throw changed(`the worker "${begun.id}"`, 'is not in workers.json any more');
-      if (worker.model !== begun.model) throw changed(`the worker "${begun.id}" (${begun.model})`, 'has another model by now');
-      if (!worker.enabled) throw changed(`the worker "${begun.id}"`, 'is switched off');
+      if (worker.model !== begun.model) throw changed(`the worker "${begun.id}" (${begun.model})`, 'has another model now');
+      if (!worker.enabled) throw changed(`the worker "${begun.id}"`, 'is disabled');
       return priced(worker);
     }),
     budget: file.budget,
@@ -36,4 +66,4 @@ export function castToGoOn(
 }
 
 const changed = (who: string, what: string): TrainingError =>
-  new TrainingError(`This training was begun with ${who}, which ${what}. Set that right and resume it, or begin another one.`);
+  new TrainingError(`This training was started with ${who}, which ${what}. Set that right and resume it, or start another one.`);

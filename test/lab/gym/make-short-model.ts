@@ -7,7 +7,7 @@ import { openTokenizer } from '../../../backend/lm/tokenizer/tokenizer.ts';
 import { LocalEngine } from '../../../backend/train/engines/local-engine.ts';
 import { writeNewMini } from '../../../backend/lab/mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER } from '../../../backend/lab/mini/pretrain.ts';
-import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
+import { CheckpointStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 import { SHORT_MODEL } from './short-training.ts';
 
 /*
@@ -25,7 +25,7 @@ const model = await LocalModel.open({
   settings: { folder: begun, device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: work },
   device: 'cpu', deviceReasons: [], threads: 1,
 });
-const store = new TrainingStore(path.join(work, 'training'), { configuration: 'short model' });
+const store = new CheckpointStore(path.join(work, 'training'), { configuration: 'short model' });
 await model.startTraining({ optimizer: PRETRAIN_OPTIMIZER });
 await pretrain(
   {

@@ -18,7 +18,7 @@ import { draw } from '../../../backend/train/statistics/draws.ts';
 import type { StepMetrics } from '../../../backend/train/grpo/grpo-step.ts';
 import { rewardOf } from '../../../backend/train/grpo/reward.ts';
 import { estimate, mean } from '../../../backend/train/statistics/statistics.ts';
-import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
+import { CheckpointStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 
 /** Made by make-short-model.ts. */
 export const SHORT_MODEL = fileURLToPath(new URL('../../fixtures/mini-before-grpo', import.meta.url));
@@ -78,7 +78,7 @@ export async function shortTraining(sabotage?: Sabotage): Promise<ShortTraining>
       tasks: tasks.map((task) => arena.grades.judged(task)),
       caller: arena.caller,
       prices: arena.prices,
-      store: new TrainingStore(path.join(folder, 'training'), { configuration: 'short' }),
+      store: new CheckpointStore(path.join(folder, 'training'), { configuration: 'short' }),
     }, { ...TRAINING, sabotage });
     const after = await rewards();
     return { gain: estimate([after.map((reward, task) => reward - (before[task] as number))]), metrics };

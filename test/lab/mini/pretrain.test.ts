@@ -7,7 +7,7 @@ import { openTokenizer } from '../../../backend/lm/tokenizer/tokenizer.ts';
 import { LocalEngine } from '../../../backend/train/engines/local-engine.ts';
 import { writeNewMini } from '../../../backend/lab/mini/new-mini.ts';
 import { pretrain, PRETRAIN_DEFAULTS, PRETRAIN_OPTIMIZER, type PretrainedStep } from '../../../backend/lab/mini/pretrain.ts';
-import { TrainingStore } from '../../../backend/train/grpo/checkpoint-store.ts';
+import { CheckpointStore } from '../../../backend/train/grpo/checkpoint-store.ts';
 
 const TINY = { vocabularySize: 320, hiddenSize: 32, intermediateSize: 64, layers: 1, attentionHeads: 2, keyValueHeads: 1 };
 const OPTIONS = { ...PRETRAIN_DEFAULTS, steps: 6, batchSize: { texts: 1, openings: 1 }, stepsKept: 2, learningRate: { ...PRETRAIN_DEFAULTS.learningRate, peak: 0.01 } };
@@ -23,7 +23,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Trains in a folder of that name, from its last checkpoint, and exports the weights when it is done. */
 async function train(name: string, signal = new AbortController().signal, onStep?: (told: PretrainedStep) => void): Promise<string> {
-  const store = new TrainingStore(path.join(folder, name), { configuration: 'test' });
+  const store = new CheckpointStore(path.join(folder, name), { configuration: 'test' });
   const from = await store.resume();
   const settings = { folder: base, device: 'cpu', precision: 'full', adapters: false, trainable: 'weights', storage: folder } as const;
   const model = await LocalModel.open({ settings, device: 'cpu', deviceReasons: [], threads: 1 });

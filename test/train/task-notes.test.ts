@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
-import { DecisionKeeper, taskNotesOf } from '../../backend/train/trainings/training-tasks.ts';
+import { DecisionKeeper, taskNotesOf } from '../../backend/train/trainings/task-notes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ALL = { offset: 0, limit: 100 };

@@ -4,10 +4,8 @@ import type { AppendEffects, Journal } from '../../journal/journal.ts';
 import type { Failure, PolicySnapshot, RunEvent, RunKind, StoredEvent } from '../../protocol/run-events.ts';
 import { runRequestSchema } from '../../protocol/run-request.ts';
 import { answerOf, isOver, snapshotOf, type RunSnapshot } from '../../protocol/run-snapshot.ts';
-import type { StoppedTraining } from '../../protocol/training.ts';
 import type { Budget, WorkerConfig } from '../../protocol/worker-config.ts';
 import type { Checker } from '../../solve/checker.ts';
-import { LimitReachedError } from '../../solve/errors.ts';
 import { failureOf } from '../../solve/failure.ts';
 import { lostAttempts } from '../../solve/lost-attempts.ts';
 import { RunDriver, type RunCall, type RunDriverOptions } from '../../solve/run-driver.ts';
@@ -20,7 +18,6 @@ import type { AnswerCache } from '../../workers/answer-cache.ts';
 import type { WorkerCaller } from '../../workers/call-worker.ts';
 import type { ClientModel } from '../../workers/adapters/client-model.ts';
 import { localUsage } from '../../workers/adapters/local-adapter.ts';
-import { delay } from '../../workers/limits/delay.ts';
 import type { KeySource } from '../../workers/key-source.ts';
 import type { AttemptSpent } from '../../workers/limits/ledger.ts';
 import type { ModelReply } from '../../workers/model.ts';
@@ -28,8 +25,9 @@ import { costOf, type Prices } from '../../workers/limits/prices.ts';
 import type { GroupPlace, SampledPlan } from '../grpo/grpo-trainer.ts';
 import type { RolloutOutcome } from '../grpo/reward.ts';
 import type { ProjectTask, Task } from '../tasks/task.ts';
+import { type RolloutBudget, TrainingBudgetError, whenBudgetAllows } from './training-budget.ts';
 
-export interface RolloutsOptions {
+export interface RolloutRunnerOptions {
   readonly journal: Journal;
   readonly caller: WorkerCaller;
   readonly prices: Prices;
@@ -50,49 +48,17 @@ export interface RolloutsOptions {
   /** Told why the training waits, and with undefined that it goes on. */
   readonly onWaiting: (message: string | undefined) => void;
   /** Told of each rollout when its plan is known or was none, and again with what came of it. */
-  readonly onRollout?: ((told: ToldRollout) => void) | undefined;
+  readonly onRollout?: ((progress: RolloutProgress) => void) | undefined;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
 }
 
-/** `usd` and `tokens`: the most that all rollouts together may cost. */
-export type RolloutBudget = Budget & { readonly usd?: number | undefined; readonly tokens?: number | undefined };
-
-export interface ToldRollout {
+export interface RolloutProgress {
   readonly at: GroupPlace;
   readonly plan: SampledPlan;
   readonly run: RunSnapshot;
   /** Absent while it is under way. */
   readonly outcome?: RolloutOutcome;
-}
-
-/** A limit of the training, or of one rollout, does not hold the next call. What was begun can go on with a higher one. */
-export class TrainingBudgetError extends Error {
-  override readonly name = 'TrainingBudgetError';
-  readonly stopped: StoppedTraining;
-
-  constructor(message: string, stopped: StoppedTraining) {
-    super(message);
-    this.stopped = stopped;
-  }
-}
-
-/** How long a call waits for others under way before it asks for its money again. */
-const ROOM_WAIT_MS = 250;
-
-/**
- * Calls set aside far more than they come to, and many are under way at once: one that finds no room beside them waits for theirs to be free.
- * @throws BudgetSpentError where there is none with nothing under way
- */
-async function onceThereIsRoom<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof LimitReachedError) || error.reserved === 0) throw error;
-    }
-    await delay(ROOM_WAIT_MS, signal);
-  }
 }
 
 /** How long a training waits before it asks a worker again that could not answer, the last as often as it takes. */
@@ -105,12 +71,12 @@ const FAILURES_OF_ONE_CALL: ReadonlySet<string> = new Set(['invalid-request', 'c
  * Runs sampled plans on Solve's own path: each is a run in the journal, with its plan given, its steps paid for and recorded, and its answer
  * judged. A rollout that an ended process left under way goes on where it stands, and one that has ended is only read.
  */
-export class Rollouts {
-  readonly #options: RolloutsOptions;
+export class RolloutRunner {
+  readonly #options: RolloutRunnerOptions;
   readonly #slots: Slots;
   readonly #scope: BudgetScope;
 
-  constructor(options: RolloutsOptions) {
+  constructor(options: RolloutRunnerOptions) {
     this.#options = options;
     this.#slots = new Slots(options.parallel);
     this.#scope = {
@@ -166,7 +132,7 @@ export class Rollouts {
     return `${this.#options.name}.${step}.${place}.${sample}${revises ? '.revised' : ''}`;
   }
 
-  async #rollout(runId: string, rollout: OneRollout): Promise<RolloutOutcome> {
+  async #rollout(runId: string, rollout: RolloutRequest): Promise<RolloutOutcome> {
     let recorder = this.#begin(runId, rollout);
     for (let waits = 0; ; waits += 1) {
       if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout).drive();
@@ -185,11 +151,11 @@ export class Rollouts {
     return outcome;
   }
 
-  #tell({ at, plan }: OneRollout, run: RunSnapshot, outcome?: RolloutOutcome): void {
+  #tell({ at, plan }: RolloutRequest, run: RunSnapshot, outcome?: RolloutOutcome): void {
     this.#options.onRollout?.({ at, plan, run, ...(outcome && { outcome }) });
   }
 
-  #begin(runId: string, rollout: OneRollout): RunRecorder {
+  #begin(runId: string, rollout: RolloutRequest): RunRecorder {
     const { task, pool, plan: { sample, completion, revises } } = rollout;
     const { journal, kind, planner } = this.#options;
     const events = journal.read(runId);
@@ -221,7 +187,7 @@ export class Rollouts {
   }
 
   /** Goes on with a run that was left, or that failed for what may be over by now. */
-  #goOn(events: readonly StoredEvent[], rollout: OneRollout): RunRecorder {
+  #goOn(events: readonly StoredEvent[], rollout: RolloutRequest): RunRecorder {
     const recorder = this.#recorder(snapshotOf(events), rollout);
     // By now the training may be held by other limits than when the run began.
     recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart', budget: this.#limitsOfRun() }], { closeAbandoned: true });
@@ -233,7 +199,7 @@ export class Rollouts {
     return { runUsd, runTokens, dayUsd, dayTokens };
   }
 
-  #recorder(run: RunSnapshot, rollout: OneRollout): RunRecorder {
+  #recorder(run: RunSnapshot, rollout: RolloutRequest): RunRecorder {
     const { journal } = this.#options;
     const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
     return new RunRecorder(run, append, {
@@ -244,7 +210,7 @@ export class Rollouts {
     });
   }
 
-  #driver(recorder: RunRecorder, rollout: OneRollout): RunDriver {
+  #driver(recorder: RunRecorder, rollout: RolloutRequest): RunDriver {
     const { task, signal } = rollout;
     const { journal, now } = this.#options;
     return new RunDriver({
@@ -281,14 +247,14 @@ export class Rollouts {
         attempts.remembered(known, unpaid(worker, known));
         return known;
       }
-      const { reply } = await onceThereIsRoom(() => caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText }), signal);
+      const { reply } = await whenBudgetAllows(() => caller.call(worker, request, { ledger, attempts, keys, clientModel, signal, onText: attempts.onText }), signal);
       answers.set(question, reply);
       return reply;
     };
   }
 }
 
-interface OneRollout {
+interface RolloutRequest {
   readonly task: Task;
   readonly pool: readonly WorkerConfig[];
   readonly plan: SampledPlan;
@@ -327,7 +293,7 @@ function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
   return !isUnreadable(run) && !FAILURES_OF_ONE_CALL.has(kind);
 }
 
-async function outcomeOf(run: RunSnapshot, { task, signal }: OneRollout): Promise<RolloutOutcome> {
+async function outcomeOf(run: RunSnapshot, { task, signal }: RolloutRequest): Promise<RolloutOutcome> {
   if (isUnreadable(run)) return { kind: 'unparseable' };
   const costUsd = run.rounds.slice(-1).flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
   // Of two rounds the last one counts, whichever the tests like better: it is the one that was asked for.

@@ -5,7 +5,8 @@ import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backe
 import { AnswerFile } from '../../backend/train/rollouts/answer-file.ts';
 import type { SampledCompletion } from '../../backend/train/engines/engine.ts';
 import type { SampledPlan } from '../../backend/train/grpo/grpo-trainer.ts';
-import { Rollouts, TrainingBudgetError, type RolloutsOptions } from '../../backend/train/rollouts/rollouts.ts';
+import { RolloutRunner, type RolloutRunnerOptions } from '../../backend/train/rollouts/rollout-runner.ts';
+import { TrainingBudgetError } from '../../backend/train/rollouts/training-budget.ts';
 import type { GradedTask, ProjectTask } from '../../backend/train/tasks/task.ts';
 import { wholeGrade, infrastructureGrade } from '../../backend/verify/graders/grader.ts';
 import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
@@ -68,12 +69,12 @@ const workers = (): WorkerConfig[] => ['one', 'two'].map((id) => workerConfigSch
   id, model: id, provider: 'openai-compatible', baseUrl: server.baseUrl, maxOutputTokens: 1_000, price: { inputPerMillion: 10, outputPerMillion: 100 },
 }));
 
-async function rollouts(options: Partial<RolloutsOptions> = {}): Promise<Rollouts> {
+async function rollouts(options: Partial<RolloutRunnerOptions> = {}): Promise<RolloutRunner> {
   const journal = Journal.open(path.join(folder, 'journal.sqlite'));
   const answers = new AnswerFile(path.join(folder, 'answers.sqlite'));
   opened.push(journal, answers);
   const prices = await loadPrices();
-  return new Rollouts({
+  return new RolloutRunner({
     journal,
     caller: new WorkerCaller({ limits: new ProviderLimits({ now: () => (clock += 3_600_000) }), prices, delay: async () => {} }),
     prices,

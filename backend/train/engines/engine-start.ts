@@ -1,0 +1,28 @@
+import type { TrainableModel } from '../../lm/language-model.ts';
+import type { TrainingConfig } from '../../protocol/training.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import type { KeySource } from '../../workers/key-source.ts';
+import type { TrainEngine } from './engine.ts';
+
+/** What this process offers to engines. */
+export interface EngineParts {
+  /** Loads the Conductor's model with room to train an adapter; `close` frees it. */
+  readonly openModel: (conductor: WorkerConfig) => Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }>;
+}
+
+export interface EngineStart {
+  readonly config: Pick<TrainingConfig, 'adapter' | 'engine' | 'seed'>;
+  /** With the adapter that the training starts from, if it has one. */
+  readonly conductor: WorkerConfig;
+  /** The folder (absolute) that holds one adapter per version. */
+  readonly versions: string;
+  /** Where an earlier process stopped: the version to sample from, and a folder that `saveState` wrote. */
+  readonly from?: { readonly version: string; readonly engineState: string } | undefined;
+  /** For engines that need one. */
+  readonly keys: KeySource;
+}
+
+export interface OpenedEngine {
+  readonly engine: TrainEngine;
+  readonly close: () => Promise<void>;
+}

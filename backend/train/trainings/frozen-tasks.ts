@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { access, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { TrainingConfig } from '../../protocol/training.ts';
+import type { Grader } from '../../verify/graders/grader.ts';
+import { createGrader } from '../../verify/graders/tasks/create-grader.ts';
+import { readTasks } from '../../verify/graders/tasks/task-file.ts';
+import { draw } from '../statistics/draws.ts';
+import { projectTask } from '../tasks/project-task.ts';
+import { makeProjectTasks } from '../tasks/project-tasks.ts';
+import type { Task } from '../tasks/task.ts';
+import { noJudge, projectTests, TASKS_FILE } from './judge.ts';
+import { DecisionKeeper } from './task-notes.ts';
+import { TrainingError } from './training-error.ts';
+import type { FrozenTasks } from './training-folder.ts';
+import type { TrainingRunOptions, TrainingRunParts } from './training-parts.ts';
+
+export interface SplitTasks {
+  readonly train: readonly Task[];
+  readonly heldOut: readonly Task[];
+}
+
+/** Makes and reads the tasks of a training, and keeps them in its folder: from here on they do not change. @throws TrainingError */
+export async function freezeTasks(parts: TrainingRunParts, { training: { config, workspace }, folder, signal, change, report }: TrainingRunOptions): Promise<FrozenTasks> {
+  const { count, heldOut, kinds } = config.tasks;
+  const file = await freezeFile(workspace, config);
+  const frozen: FrozenTasks = { project: [], ...(file && { file }) };
+  const test = await projectTests(parts, { workspace, config });
+  if (test) {
+    await change({ state: 'preparing', message: 'Making tasks of the project and having its tests admit them.' });
+    const decisions = new DecisionKeeper(folder);
+    const durations: number[] = [];
+    const made = await makeProjectTasks({
+      ...parts, workspace, test, signal,
+      onHistory: (message) => report({ message }),
+      onDecided: (decision) => decisions.decided(decision),
+      known: await folder.tried(),
+      onFound: (found) => folder.keepTried(found),
+      onTried: ({ tried, candidates, admitted, seconds }) => {
+        decisions.untried(candidates - tried);
+        if (seconds !== undefined) durations.push(seconds);
+        const secondsLeft = secondsToPrepare({ tried, candidates, admitted, count, durations });
+        const making = { tried, of: candidates, ...decisions.counts, ...(secondsLeft !== undefined && { secondsLeft }) };
+        const tell = (): void =>
+          report({ message: `Making tasks of the project: ${admitted} admitted.`, progress: { done: tried, of: candidates }, making });
+        // Clients read the decisions again after this change, so it comes after the write.
+        void decisions.kept().then(tell, tell);
+      },
+    }, { seed: config.seed, count, heldOut, kinds }).finally(() => decisions.kept());
+    frozen.test = test;
+    frozen.project.push(...made);
+  } else if (!file) {
+    throw noJudge();
+  }
+  await folder.saveTasks(frozen);
+  await folder.forgetTried();
+  return frozen;
+}
+
+/** An estimate of the time until enough candidates are admitted or all are tried; undefined before the first. */
+function secondsToPrepare({ tried, candidates, admitted, count, durations }: {
+  readonly tried: number; readonly candidates: number; readonly admitted: number; readonly count: number; readonly durations: readonly number[];
+}): number | undefined {
+  if (durations.length === 0) return undefined;
+  const triesLeft = Math.min(candidates - tried, admitted === 0 ? Infinity : (count - admitted) * (tried / admitted));
+  return (triesLeft * durations.reduce((sum, one) => sum + one, 0)) / durations.length;
+}
+
+async function freezeFile(workspace: string, { tasks: { file: named, heldOut }, seed }: TrainingConfig): Promise<FrozenTasks['file']> {
+  const file = path.resolve(workspace, named ?? TASKS_FILE);
+  if (named === undefined && !(await access(file).then(() => true, () => false))) return undefined;
+  const ids: string[] = [];
+  for await (const { id } of readTasks(file)) ids.push(id);
+  const isHeldOut = (id: string): boolean => draw(seed, 'held out', id) / 2 ** 48 < heldOut;
+  return { path: file, sha256: await hashOf(file), train: ids.filter((id) => !isHeldOut(id)), heldOut: ids.filter(isHeldOut) };
+}
+
+const hashOf = async (file: string): Promise<string> => createHash('sha256').update(await readFile(file)).digest('hex');
+
+/** @throws TrainingError where the file of tasks has changed */
+export async function tasksOf(parts: TrainingRunParts, { project, test, file }: FrozenTasks, workspace: string): Promise<SplitTasks> {
+  const tasks = { train: [] as Task[], heldOut: [] as Task[] };
+  if (test) {
+    const { verifier, sandboxAvailability } = parts;
+    const { command: line, runner, reports, image } = test;
+    const command = { command: line, runner, ...(reports !== undefined && { reports }), ...(image !== undefined && { image }) };
+    for (const record of project) {
+      const task = projectTask(record, { verifier, sandboxAvailability, workspace, test: command });
+      (record.split === 'train' ? tasks.train : tasks.heldOut).push(task);
+    }
+  }
+  if (file) {
+    if ((await hashOf(file.path).catch(() => undefined)) !== file.sha256) {
+      throw new TrainingError(`${file.path} has changed since this training started: start another training, or restore the file.`);
+    }
+    const [train, heldOut] = [new Set(file.train), new Set(file.heldOut)];
+    for await (const { id, question, grader: spec } of readTasks(file.path)) {
+      const grader: Grader = createGrader(spec, parts.graderTools);
+      const task: Task = { id, question, context: '', grader };
+      if (train.has(id)) tasks.train.push(task);
+      else if (heldOut.has(id)) tasks.heldOut.push(task);
+    }
+  }
+  return tasks;
+}

@@ -1,0 +1,42 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import type { Training, TrainingConfig } from '../../protocol/training.ts';
+import type { Checker } from '../../solve/checker.ts';
+import { RunError } from '../../solve/failure.ts';
+import { judgingCommand, type JudgingCommand } from '../../solve/test-command.ts';
+import { TrainingError } from './training-error.ts';
+
+/** The file of tasks that is read where a project has it. */
+export const TASKS_FILE = 'conductor.tasks.jsonl';
+
+export type JudgeParts = Pick<Checker, 'sandboxAvailability' | 'findTestCommands' | 'runnerOf'>;
+
+/** @throws TrainingError where nothing can judge answers: there is no sandbox, or there are neither tests nor tasks. */
+export async function requireJudge(parts: JudgeParts, { workspace, config }: Pick<Training, 'workspace' | 'config'>): Promise<void> {
+  await requireSandbox(parts, config);
+  const { tasks: { file } } = config;
+  const hasFile = await access(path.resolve(workspace, file ?? TASKS_FILE)).then(() => true, () => false);
+  if (!hasFile && file !== undefined) throw new TrainingError(`The file of tasks ${file} is not in ${workspace}: name another, or none.`, 'tests');
+  if (!(await projectTests(parts, { workspace, config })) && !hasFile) throw noJudge();
+}
+
+/** The command that judges tasks of the project; undefined where none are wanted or the project has no tests. @throws TrainingError where its results cannot be read */
+export async function projectTests(
+  parts: JudgeParts, { workspace, config: { tasks: { project, test, image } } }: Pick<Training, 'workspace' | 'config'>,
+): Promise<JudgingCommand | undefined> {
+  if (!project) return undefined;
+  try {
+    return await judgingCommand({ workspace, testCommand: test?.command, testRunner: test?.runner, testReports: test?.reports, testImage: image }, parts);
+  } catch (error) {
+    throw error instanceof RunError ? new TrainingError(error.message, 'tests') : error;
+  }
+}
+
+/** @throws TrainingError */
+export async function requireSandbox({ sandboxAvailability }: Pick<JudgeParts, 'sandboxAvailability'>, { tasks: { image } }: TrainingConfig): Promise<void> {
+  const { available, reason = 'none is available here.' } = await sandboxAvailability(image);
+  if (!available) throw new TrainingError(`Training runs code that models write, and there is no sandbox for it: ${reason}`, 'sandbox');
+}
+
+export const noJudge = (): TrainingError =>
+  new TrainingError('No tests were found in the project, and no file of tasks: without a judge there is nothing to learn from.', 'tests');

@@ -1,0 +1,43 @@
+import type { Journal } from '../../journal/journal.ts';
+import type { Training, TrainingChange, TrainingLimits } from '../../protocol/training.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
+import type { GraderTools } from '../../verify/graders/tasks/create-grader.ts';
+import type { Verifier } from '../../verify/verify.ts';
+import type { ClientModel } from '../../workers/adapters/client-model.ts';
+import type { WorkerCaller } from '../../workers/call-worker.ts';
+import type { KeySource } from '../../workers/key-source.ts';
+import type { Prices } from '../../workers/limits/prices.ts';
+import type { EngineParts } from '../engines/engine-start.ts';
+import type { TaskMakerParts } from '../tasks/project-tasks.ts';
+import type { JudgeParts } from './judge.ts';
+import type { TrainingCast } from './training-cast.ts';
+import type { TrainingFolder } from './training-folder.ts';
+
+/** What trainings use of the process they run in. */
+export interface TrainingRunParts extends EngineParts, JudgeParts {
+  readonly journal: Journal;
+  readonly caller: WorkerCaller;
+  readonly prices: Prices;
+  readonly clientModel?: ClientModel | undefined;
+  readonly verifier: Pick<Verifier, 'verify' | 'onBase'>;
+  readonly gatherContext: TaskMakerParts['gatherContext'];
+  readonly graderTools: GraderTools;
+  /** SHA-256 of the weights of a model whose name does not identify them; undefined for any other. */
+  readonly baseOf?: ((conductor: Pick<WorkerConfig, 'model'>) => Promise<string | undefined>) | undefined;
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly now: () => number;
+}
+
+export interface TrainingRunOptions {
+  readonly training: Training;
+  readonly folder: TrainingFolder;
+  readonly cast: TrainingCast;
+  readonly keys: KeySource;
+  /** The training's limits now: they can be raised while it runs. */
+  readonly limits: () => TrainingLimits;
+  readonly signal: AbortSignal;
+  /** On disk when it returns, where `state`, `step` or `comparison` changed. @throws the signal's reason */
+  readonly change: (change: TrainingChange) => Promise<void>;
+  /** The same without waiting; a change that cannot be saved ends the training. */
+  readonly report: (change: TrainingChange) => void;
+}
