@@ -33,7 +33,7 @@ export async function castToBegin({ loadWorkers, priced, clients, bundledConduct
   const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);
   const ready = await Promise.all(enabled.map(async ({ key }) => key === undefined || Boolean(await clients.secret(key))));
   const pool = enabled.filter((_, index) => ready[index]).map(priced);
-  if (pool.length === 0) throw new TrainingError('No worker is ready to carry out plans: add one, or set its key.', 'worker');
+  if (pool.length === 0) throw new TrainingError('No worker is ready to do what is planned: add one, or set its key.', 'worker');
   return { conductor, pool, budget: file.budget };
 }
 
