@@ -27,14 +27,19 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   {
     reason: 'They start the command line, the backend or the process of the local model, again and again.',
     files: [
-      'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,run-again}.test.ts',
+      'test/cli/{command-line,generate-command,grad-command,logprobs-command,model-command,run-again,run-model}.test.ts',
+      'test/lm/process/{local-models,model-client,model-death,training}.test.ts',
       'test/server/backend-process.test.ts',
       'test/solve/{crash-matrix,local-run}.test.ts',
     ],
   },
   {
-    reason: 'They compute with many random batches.',
-    files: ['test/lm/decoder/batch-invariance.test.ts'],
+    reason: 'They compute for long: with many random batches, with each weight, a thousand times, or with the model that is bundled.',
+    files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts'],
+  },
+  {
+    reason: 'They run the linters over the repository.',
+    files: ['test/lint/{house-style,import-rules}.test.ts'],
   },
 ];
 

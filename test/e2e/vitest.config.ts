@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['flows/**/*.test.ts'],
-    // Each flow runs a VS Code, a browser and a backend: one at a time is enough for a machine.
-    fileParallelism: false,
+    globalSetup: 'harness/install-once.ts',
+    // Each flow runs a VS Code, a browser and a backend, which wait for one another most of the time.
+    maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 120_000,
   },

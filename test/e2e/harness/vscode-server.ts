@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream, existsSync, readFileSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -36,6 +36,8 @@ const QUIET_SETTINGS = {
 export interface VsCodeServerOptions {
   /** Packed extensions to install. */
   readonly vsix?: readonly string[];
+  /** A folder that `installExtensions` filled, to begin with a copy of it. */
+  readonly extensions?: string | undefined;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment of the server, which extensions inherit. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -68,14 +70,11 @@ export class VsCodeServer {
     await writeFile(path.join(folder, 'config.yaml'), '');
     await writeFile(settingsFile(folder), JSON.stringify(settings));
 
-    const common = [entryPoint, '--config', path.join(folder, 'config.yaml'),
-      '--user-data-dir', path.join(folder, 'data'), '--extensions-dir', extensionsFolder(folder)];
     const env = environmentFor(folder, options.environment ?? {});
-    for (const vsix of options.vsix ?? []) {
-      await promisify(execFile)(node, [...common, '--install-extension', vsix, '--force'], { env });
-    }
+    if (options.extensions !== undefined) await copyExtensions(options.extensions, extensionsFolder(folder));
+    if (options.vsix?.length) await install(folder, options.vsix, env);
 
-    const server = spawn(node, [...common, '--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry',
+    const server = spawn(node, [...commonArguments(folder), '--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry',
       '--disable-update-check', '--disable-getting-started-override', '--ignore-last-opened',
       ...(options.workspaceTrust ? [] : ['--disable-workspace-trust'])],
     // A process group of its own, so that stopping reaches the extension host, too.
@@ -136,6 +135,29 @@ export class VsCodeServer {
   }
 }
 
+/** Installs packed extensions as a user does, into the folder `extensions` of another, which is made. @returns that folder. */
+export async function installExtensions(folder: string, vsix: readonly string[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'config.yaml'), '');
+  await install(folder, vsix, environmentFor(folder, {}));
+  return extensionsFolder(folder);
+}
+
+async function install(folder: string, vsix: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const files = vsix.flatMap((file) => ['--install-extension', file]);
+  await promisify(execFile)(node, [...commonArguments(folder), ...files, '--force'], { env });
+}
+
+/** VS Code's list of extensions names the folder that they are in. */
+async function copyExtensions(from: string, to: string): Promise<void> {
+  await cp(from, to, { recursive: true });
+  const list = path.join(to, 'extensions.json');
+  await writeFile(list, (await readFile(list, 'utf8')).replaceAll(from, to));
+}
+
+const commonArguments = (folder: string): readonly string[] => [
+  entryPoint, '--config', path.join(folder, 'config.yaml'), '--user-data-dir', path.join(folder, 'data'), '--extensions-dir', extensionsFolder(folder),
+];
 const userFolder = (folder: string): string => path.join(folder, 'data', 'User');
 const settingsFile = (folder: string): string => path.join(userFolder(folder), 'settings.json');
 const extensionsFolder = (folder: string): string => path.join(folder, 'extensions');

@@ -26,6 +26,9 @@ export function packedVsix(): string {
   return path.join(repository, `conductor-${version}-${process.platform}-${process.arch}.vsix`);
 }
 
+/** The variable that names a folder in which the packed extension is installed already. */
+export const INSTALLED_EXTENSIONS = 'CONDUCTOR_TEST_EXTENSIONS';
+
 export interface WorkbenchOptions extends Pick<WindowOptions, 'width' | 'height' | 'scale' | 'extensions'> {
   /** Which bug of the simulator's the project has. */
   readonly seed?: number;
@@ -97,8 +100,9 @@ export class Workbench implements Omit<WorkbenchParts, 'folder' | 'browser'> {
     const bug = await writeSampleProject(project, { seed });
     const simulator = await SimulatorServer.start({ seed, latency, workers, ...(key !== undefined && { key }) });
     if (hasPool) await writeSimulatedHome(home, simulator);
+    const installed = process.env[INSTALLED_EXTENSIONS];
     const server = await VsCodeServer.start({
-      vsix: [packedVsix(), ...vsix], workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
+      vsix: installed === undefined ? [packedVsix(), ...vsix] : vsix, extensions: installed, workspaceTrust, settings, environment: { ...environment, CONDUCTOR_HOME: home },
     });
     const browser = await launchBrowser();
     const window = await VsCodeWindow.open(browser, server, project, options);
