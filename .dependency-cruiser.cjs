@@ -38,6 +38,16 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
 
 // Inside the large rooms the same: which part may import which. Files at the root of a room may import all of its parts.
 const PARTS = {
+  'extension': {
+    common: [],
+    workers: ['common'],
+    training: ['common'],
+    runs: ['common', 'workers', 'training'],
+    tests: ['common', 'runs'],
+    suggest: ['common', 'runs'],
+    health: ['common', 'workers'],
+    panel: ['common', 'workers', 'training', 'runs'],
+  },
   'backend/lm': {
     graph: [],
     checkpoint: [],

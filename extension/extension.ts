@@ -23,10 +23,11 @@ import { NextStepError, offerSteps } from './common/next-step.ts';
 import { openWorkspaceFile } from './common/open-file.ts';
 import { actOn, type PageMessageOptions } from './panel/page-messages.ts';
 import { replyTo } from './panel/page-questions.ts';
-import { PanelEditor } from './panel/panel-editor.ts';
+import { isPanelTabActive, PanelEditor } from './panel/panel-editor.ts';
 import type { PanelPageOptions } from './panel/panel-page.ts';
 import { PanelStateSource } from './panel/panel-state.ts';
 import { PanelView } from './panel/panel-view.ts';
+import { PoolStore } from './workers/pool-store.ts';
 import { plainMessage } from './common/plain-message.ts';
 import { RunCommands } from './runs/run-commands.ts';
 import { takeRunFor } from './runs/run-for-folder.ts';
@@ -128,8 +129,9 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
+  const poolStore = new PoolStore(connection);
   const panel = new PanelStateSource({
-    connection, runs, list, trainings, trainingDetails, models,
+    connection, poolStore, runs, list, trainings, trainingDetails, models,
     isTrusted: () => vscode.workspace.isTrusted,
     folders,
     undoable: () => review.undoable,
@@ -173,22 +175,22 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     void context.workspaceState.update(OPEN_RUN_KEY, runForFolder);
     void showPanel();
   }
-  const lookedAt = new LookedAt();
+  const lookedAt = new LookedAt(isPanelTabActive);
   const confirmation = new ContextConfirmation({ connection, documents });
   const chooseTestCommand = new ChooseTestCommand(connection);
   const verifyChanges = new VerifyChanges(context.extensionUri);
   const chooseTests = (): Promise<boolean> => chooseTestCommand.run();
-  const solve = new SolveCommand({ connection, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
-  const runCommands = new RunCommands({ connection, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
-  const workerCommands = new WorkerCommands({ connection, keys, panel });
-  const chooseModel = new ChooseModelCommand({ connection, panel });
+  const solve = new SolveCommand({ connection, poolStore, runs, panel, confirmation, lookedAt, showPanel, chooseTests });
+  const runCommands = new RunCommands({ connection, poolStore, runs, list, panel, lookedAt, showPanel, memory: context.globalState });
+  const workerCommands = new WorkerCommands({ connection, keys, poolStore });
+  const chooseModel = new ChooseModelCommand({ connection, poolStore });
   const trainingCommands = new TrainingCommands({
     connection, trainings, panel, showPanel, isPanelVisible: () => panelView.isVisible || panelEditor.isVisible,
   });
   const fineTune = new FineTuneCommand({ connection, trainings, trainingCommands, chooseModel: () => chooseModel.run() });
   const addWorker = async (): Promise<unknown> => {
     const { AddWorkerCommand } = await import('./workers/add-worker.ts');
-    return new AddWorkerCommand({ connection, keys, panel, chooseModel: () => chooseModel.run() }).run();
+    return new AddWorkerCommand({ connection, keys, poolStore, chooseModel: () => chooseModel.run() }).run();
   };
   const ghost = new AnswerGhost();
   const solveHere = new SolveHere({ connection, solve, runCommands, ghost });
@@ -197,7 +199,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   const modelSettings = new ModelSettings(connection, report);
   const healthPage = new HealthPage({
-    connection, panel, report,
+    connection, poolStore, report,
     extensionVersion: String(context.extension.packageJSON.version),
     keysChanged: keys.changed,
     runCommand: async (id) => void (await vscode.commands.executeCommand(id)),
@@ -234,14 +236,14 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     const { event } = happened;
     if (event.type === 'run.waiting' && event.for === 'secret') workerCommands.offerKey(event.message).catch(report);
   });
-  panel.changed.on(() => {
-    const hasWorker = panel.pool?.workers.some(({ worker }) => worker.enabled) ?? false;
-    contextKeys.set('hasWorker', hasWorker);
-    if (hasWorker) walkthrough.did('didAddWorker');
+  poolStore.changed.on(() => {
+    const { hasEnabledWorker } = poolStore;
+    contextKeys.set('hasWorker', hasEnabledWorker);
+    if (hasEnabledWorker) walkthrough.did('didAddWorker');
   });
   trainings.changed.on(() => {
     trainingStatusBar.update(trainings.list);
-    budgetNotices.onTrainings(trainings.list, panel.pool?.warnAtPercent);
+    budgetNotices.onTrainings(trainings.list, poolStore.pool?.warnAtPercent);
   });
   trainings.stopped.on((training) => void trainingCommands.tell(training).catch(report));
   models.changed.on(() => showStatus());
@@ -255,7 +257,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   });
   keys.changed.on((name) => {
     connection.notify('client/secretChanged', { name });
-    if (connection.state.kind === 'connected') panel.refreshPool().catch(report);
+    if (connection.state.kind === 'connected') poolStore.refresh().catch(report);
   });
   connection.connected.on((client) => {
     client.request('backend/health', {}).then(({ backendVersion, node, pid, problems, sandbox }) => {
@@ -355,7 +357,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     walkthrough.watch(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => panel.changed.emit()),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (uri.fsPath === panel.pool?.file) panel.refreshPool().catch(report);
+      if (uri.fsPath === poolStore.pool?.file) poolStore.refresh().catch(report);
     }),
     ...Object.entries(commands).map(([id, action]) => vscode.commands.registerCommand(id, async (argument: unknown) => {
       try {

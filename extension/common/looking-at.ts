@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { focusOf, type Focus, type Lines } from './focus.ts';
-import { isPanelTabActive } from '../panel/panel-editor.ts';
 import { relativePath } from './workspace-paths.ts';
 
 /** The workspace folder a question is about: the active editor's, the only one, or the one the person picks. */
@@ -9,13 +8,18 @@ export type FolderChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'dismissed' };
 
-/** The text editor that the person looks at; with the panel's tab in front, the one that they looked at before. */
+/** The active text editor; while the panel's tab is active, the one that was active before it. */
 export class LookedAt {
+  readonly #isPanelTabActive: () => boolean;
   #last = vscode.window.activeTextEditor;
+
+  constructor(isPanelTabActive: () => boolean) {
+    this.#isPanelTabActive = isPanelTabActive;
+  }
 
   get editor(): vscode.TextEditor | undefined {
     const { activeTextEditor } = vscode.window;
-    if (activeTextEditor || !isPanelTabActive()) return activeTextEditor;
+    if (activeTextEditor || !this.#isPanelTabActive()) return activeTextEditor;
     return this.#last?.document.isClosed ? undefined : this.#last;
   }
 

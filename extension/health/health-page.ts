@@ -4,13 +4,13 @@ import * as vscode from 'vscode';
 import { messageOf, type BackendConnection, type ConnectionState } from '../common/backend-connection.ts';
 import { healthHtml, rowsHtml, type HealthWords } from './health-html.ts';
 import { healthRows, MENDS, type FolderTests, type HealthFacts, type MendId } from './health-rows.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { PoolStore } from '../workers/pool-store.ts';
 import type { Signal } from '../common/signal.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
 export interface HealthPageOptions {
   readonly connection: BackendConnection;
-  readonly panel: Pick<PanelStateSource, 'setPool'>;
+  readonly poolStore: Pick<PoolStore, 'set'>;
   readonly extensionVersion: string;
   /** A key was stored or removed. */
   readonly keysChanged: Signal<string>;
@@ -160,7 +160,7 @@ export class HealthPage {
   }
 
   async #gather(asked: boolean): Promise<HealthFacts> {
-    const { connection, panel, extensionVersion } = this.#options;
+    const { connection, poolStore, extensionVersion } = this.#options;
     const common = { extensionVersion, trusted: vscode.workspace.isTrusted, tried: this.#tried };
     try {
       if (!asked && connection.state.kind !== 'connected') throw new Error(whyNotConnected(connection.state));
@@ -170,7 +170,7 @@ export class HealthPage {
         connection.request('models/list', {}).catch(() => undefined),
         this.#folders(),
       ]);
-      if (pool) panel.setPool(pool);
+      if (pool) poolStore.set(pool);
       return { ...common, backendProblem: undefined, details, pool, models, folders };
     } catch (error) {
       return { ...common, backendProblem: messageOf(error), details: undefined, pool: undefined, models: undefined, folders: [] };

@@ -4,6 +4,7 @@ import type {
 } from '../../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { localModelsOf, plannerOf } from '../workers/local-models-of.ts';
+import type { PoolStore } from '../workers/pool-store.ts';
 import type { ModelStates } from '../workers/model-states.ts';
 import type { RunList } from '../runs/run-list.ts';
 import type { RunStore } from '../runs/run-store.ts';
@@ -13,6 +14,7 @@ import type { Trainings } from '../training/trainings.ts';
 
 export interface PanelStateOptions {
   readonly connection: BackendConnection;
+  readonly poolStore: PoolStore;
   readonly runs: RunStore;
   readonly list: RunList;
   readonly trainings: Trainings;
@@ -33,7 +35,6 @@ export interface PanelStateOptions {
 export class PanelStateSource {
   readonly changed = new Signal<void>();
   readonly #options: PanelStateOptions;
-  #pool: Pool | undefined;
   #draft: QuestionDraft | undefined;
   #applied: ApplyOutcome | undefined;
   #problem: string | undefined;
@@ -42,7 +43,8 @@ export class PanelStateSource {
 
   constructor(options: PanelStateOptions) {
     this.#options = options;
-    const { connection, runs, list, trainings, trainingDetails, models } = options;
+    const { connection, poolStore, runs, list, trainings, trainingDetails, models } = options;
+    poolStore.changed.on(() => this.changed.emit());
     runs.changed.on(() => this.changed.emit());
     runs.problem.on((problem) => this.refuse(problem));
     list.changed.on(() => this.changed.emit());
@@ -51,11 +53,10 @@ export class PanelStateSource {
     trainings.problem.on((problem) => this.refuse(problem));
     models.changed.on(() => this.changed.emit());
     connection.stateChanged.on(() => this.changed.emit());
-    connection.connected.on(() => void this.refreshPool().catch(() => undefined));
   }
 
   get state(): PanelState {
-    const { runs, list, trainings, trainingDetails, models, isTrusted, folders, undoable } = this.#options;
+    const { poolStore: { pool }, runs, list, trainings, trainingDetails, models, isTrusted, folders, undoable } = this.#options;
     const run = this.#asking || trainings.isOpen ? undefined : runs.run;
     const workspace = run?.request.workspace;
     const applied = undoable();
@@ -63,10 +64,10 @@ export class PanelStateSource {
       ...(run && { run }),
       ...(workspace !== undefined && !folders().includes(workspace) && { elsewhere: true }),
       ...(trainings.open && { training: trainings.open, trainingTasks: trainingDetails.tasks, rollout: trainingDetails.rollout }),
-      models: localModelsOf({ run, pool: this.#pool, statusOf: (model) => models.of(model) }),
+      models: localModelsOf({ run, pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
       trainings: trainings.list,
-      ...(this.#pool && { pool: summaryOf(this.#pool) }),
+      ...(pool && { pool: summaryOf(pool) }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
       ...(this.#draft && { draft: this.#draft }),
@@ -76,23 +77,8 @@ export class PanelStateSource {
     };
   }
 
-  get pool(): Pool | undefined {
-    return this.#pool;
-  }
-
   get draft(): QuestionDraft | undefined {
     return this.#draft;
-  }
-
-  async refreshPool(): Promise<Pool> {
-    const pool = await this.#options.connection.request('pool/get', {});
-    this.setPool(pool);
-    return pool;
-  }
-
-  setPool(pool: Pool): void {
-    this.#pool = pool;
-    this.changed.emit();
   }
 
   /** Leaves the run or the training on show (it goes on) for the page that asks; `question` is one to begin with. */

@@ -9,18 +9,19 @@ import { choosePool } from './choose-pool.ts';
 import { codeBlocksOf } from '../common/code-blocks.ts';
 import type { LookedAt } from '../common/looking-at.ts';
 import { NextStepError, solveStep } from '../common/next-step.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { requireTrust } from '../common/require-trust.ts';
 import { leaveRunFor } from './run-for-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunStore } from './run-store.ts';
+import type { PoolStore } from '../workers/pool-store.ts';
 
 export interface RunCommandOptions {
   readonly connection: BackendConnection;
   readonly runs: RunStore;
   readonly list: RunList;
-  readonly panel: PanelStateSource;
+  readonly poolStore: Pick<PoolStore, 'refresh'>;
+  readonly panel: { readonly showRun: () => void };
   readonly lookedAt: Pick<LookedAt, 'editor'>;
   /** That of all windows. */
   readonly memory: vscode.Memento;
@@ -65,10 +66,10 @@ export class RunCommands {
 
   /** Asks the run's question again, of workers that the person chooses; the new run opens. */
   async again(runId?: string): Promise<void> {
-    const { connection, panel } = this.#options;
+    const { connection, poolStore } = this.#options;
     const over = (run: RunSnapshot): boolean => isOver(run.state);
     const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
-    const chosen = await choosePool(run, await panel.refreshPool());
+    const chosen = await choosePool(run, await poolStore.refresh());
     if (!chosen) return;
     const asked = await connection.request('run/again', { runId: run.runId, ...chosen, trusted: vscode.workspace.isTrusted });
     await this.open(asked.runId);
@@ -109,8 +110,8 @@ export class RunCommands {
 
   /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
   async demonstrate(): Promise<void> {
-    const { connection, panel } = this.#options;
-    if ((await panel.refreshPool()).workers.some(({ worker }) => worker.enabled)) {
+    const { connection, poolStore } = this.#options;
+    if ((await poolStore.refresh()).workers.some(({ worker }) => worker.enabled)) {
       throw new NextStepError(vscode.l10n.t('You have a worker now, so nothing is simulated any more.'), solveStep());
     }
     const { runId } = await connection.request('run/demonstrate', {});

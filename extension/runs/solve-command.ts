@@ -1,18 +1,27 @@
 import * as vscode from 'vscode';
+import type { ContextPreview } from '../../backend/protocol/panel-messages.ts';
 import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
 import type { ContextConfirmation } from './context-confirmation.ts';
 import { chooseFolder, lookingAt, type LookedAt } from '../common/looking-at.ts';
 import { addWorkerStep, demonstrationStep, NextStepError, offerSteps } from '../common/next-step.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { PoolStore } from '../workers/pool-store.ts';
 import type { RunStore } from './run-store.ts';
 import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
+/** What this command asks of the panel. */
+export interface SolvePanel {
+  ask(question: string): void;
+  showDraft(question: string, shown: { readonly preview: ContextPreview } | { readonly problem: string }): void;
+  showRun(): void;
+}
+
 export interface SolveOptions {
   readonly connection: BackendConnection;
   readonly runs: RunStore;
-  readonly panel: PanelStateSource;
+  readonly poolStore: Pick<PoolStore, 'hasEnabledWorker' | 'refresh'>;
+  readonly panel: SolvePanel;
   readonly confirmation: ContextConfirmation;
   readonly lookedAt: Pick<LookedAt, 'editor'>;
   readonly showPanel: () => Promise<void>;
@@ -58,9 +67,9 @@ export class SolveCommand {
 
   /** Whether there is a worker at all; what is wrong with one, the run says. */
   async #somebodyAnswers(): Promise<boolean> {
-    const { panel } = this.#options;
-    const isEnabled = (pool = panel.pool): boolean => pool?.workers.some(({ worker }) => worker.enabled) ?? false;
-    return isEnabled() || isEnabled(await panel.refreshPool());
+    const { poolStore } = this.#options;
+    if (!poolStore.hasEnabledWorker) await poolStore.refresh();
+    return poolStore.hasEnabledWorker;
   }
 
   /** Until there is a worker, the question waits in the panel. */

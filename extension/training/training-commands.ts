@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
 import { plainMessage } from '../common/plain-message.ts';
 import { requireTrust } from '../common/require-trust.ts';
 import { askTrainingLimits } from './training-budget.ts';
@@ -11,7 +10,7 @@ import type { Trainings } from './trainings.ts';
 export interface TrainingCommandOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly trainings: Trainings;
-  readonly panel: Pick<PanelStateSource, 'showTraining'>;
+  readonly panel: { readonly showTraining: () => void };
   readonly showPanel: () => Promise<void>;
   readonly isPanelVisible: () => boolean;
 }

@@ -7,7 +7,7 @@ import { suggestPool } from './first-pool.ts';
 import { modelsOf, notInPool, workerOf, type FoundWorker } from './found-models.ts';
 import type { KeyStore } from './keys.ts';
 import { offeredLanguageModels } from './language-models.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { PoolStore } from './pool-store.ts';
 import { plainMessage } from '../common/plain-message.ts';
 import { tryWorkers } from './try-workers.ts';
 import { modelItems, sourceItems, type Source, type SourceItem } from './worker-items.ts';
@@ -16,7 +16,7 @@ import type { WorkerPreset } from './worker-presets.ts';
 interface AddWorkerOptions {
   readonly connection: BackendConnection;
   readonly keys: KeyStore;
-  readonly panel: PanelStateSource;
+  readonly poolStore: Pick<PoolStore, 'set'>;
   /** Has a model of this machine play the Conductor and answer, instead of a worker elsewhere. */
   readonly chooseModel: () => Promise<string | undefined>;
 }
@@ -106,10 +106,10 @@ export class AddWorkerCommand {
 
   /** The first one plans, too, where nobody else would. @returns their ids. */
   async #save(workers: readonly WorkerConfig[], { conductor, bundledConductor }: Pool): Promise<string[]> {
-    const { connection, panel } = this.#options;
+    const { connection, poolStore } = this.#options;
     for (const [index, worker] of workers.entries()) {
       const plans = index === 0 && conductor === undefined && bundledConductor === undefined;
-      panel.setPool(await connection.request('worker/save', { worker, conductor: plans }));
+      poolStore.set(await connection.request('worker/save', { worker, conductor: plans }));
     }
     return workers.map(({ id }) => id);
   }

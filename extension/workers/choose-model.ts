@@ -5,12 +5,12 @@ import { RequestError } from '../../backend/protocol/request-error.ts';
 import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { modelTitle } from './local-models-of.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { PoolStore } from './pool-store.ts';
 import { withProgressNotice } from '../common/progress-notice.ts';
 
 export interface ChooseModelOptions {
   readonly connection: BackendConnection;
-  readonly panel: PanelStateSource;
+  readonly poolStore: Pick<PoolStore, 'set'>;
 }
 
 /** Where a model comes from that a person picked. */
@@ -54,12 +54,12 @@ export class ChooseModelCommand {
   }
 
   async #run(given: string | undefined): Promise<string | undefined> {
-    const { connection, panel } = this.#options;
+    const { connection, poolStore } = this.#options;
     const model = given ?? (await this.#pick());
     if (model === undefined) return undefined;
     const worker = given === undefined ? await this.#askWhetherItAnswers(model) : true;
     if (worker === undefined) return undefined;
-    panel.setPool(await connection.request('model/choose', { model, worker }));
+    poolStore.set(await connection.request('model/choose', { model, worker }));
     const loaded = await this.#load(model);
     if (!loaded) return model;
     const { device, weightBytes } = loaded;

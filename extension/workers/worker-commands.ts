@@ -5,14 +5,14 @@ import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import type { KeyStore } from './keys.ts';
-import type { PanelStateSource } from '../panel/panel-state.ts';
+import type { PoolStore } from './pool-store.ts';
 import { NextStepError, noWorkerYet } from '../common/next-step.ts';
 import { plainMessage } from '../common/plain-message.ts';
 
 export interface WorkerCommandOptions {
   readonly connection: BackendConnection;
   readonly keys: KeyStore;
-  readonly panel: PanelStateSource;
+  readonly poolStore: Pick<PoolStore, 'set'>;
 }
 
 /** The commands about workers and their keys, but for adding one. */
@@ -39,7 +39,7 @@ export class WorkerCommands {
 
   /** Chooses whose model plans. */
   async chooseConductor(): Promise<void> {
-    const { connection, panel } = this.#options;
+    const { connection, poolStore } = this.#options;
     const pool = await connection.request('pool/get', {});
     requireWorkers(pool);
     const { bundledConductor } = pool;
@@ -56,12 +56,12 @@ export class WorkerCommands {
         id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
       })),
     ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });
-    if (picked) panel.setPool(await connection.request('conductor/choose', { id: picked.id }));
+    if (picked) poolStore.set(await connection.request('conductor/choose', { id: picked.id }));
   }
 
   /** Asks before, and names what goes with it. */
   async removeWorker(): Promise<void> {
-    const { connection, keys, panel } = this.#options;
+    const { connection, keys, poolStore } = this.#options;
     const pool = await connection.request('pool/get', {});
     requireWorkers(pool);
     const picked = await vscode.window.showQuickPick(
@@ -73,7 +73,7 @@ export class WorkerCommands {
     const key = await this.#keyOfOnly(worker, pool);
     const wish = await askRemoval(worker, pool, key);
     if (!wish) return;
-    panel.setPool(await connection.request('worker/remove', { id: worker.id }));
+    poolStore.set(await connection.request('worker/remove', { id: worker.id }));
     if (wish === 'with-key' && key !== undefined) await keys.remove(key);
     void vscode.window.showInformationMessage(plainMessage(
       key === undefined ? vscode.l10n.t('Removed the worker "{0}".', worker.id)

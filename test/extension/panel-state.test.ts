@@ -5,6 +5,7 @@ import { trainingSummaryOf } from '../../backend/protocol/training.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { BackendConnection } from '../../extension/common/backend-connection.ts';
 import { ModelStates } from '../../extension/workers/model-states.ts';
+import { PoolStore } from '../../extension/workers/pool-store.ts';
 import { PanelStateSource } from '../../extension/panel/panel-state.ts';
 import { RunList } from '../../extension/runs/run-list.ts';
 import { RunStore } from '../../extension/runs/run-store.ts';
@@ -46,7 +47,7 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }
   const trainingDetails = new TrainingDetails({ connection, trainings });
   const models = new ModelStates(connection);
   const panel = new PanelStateSource({
-    connection, runs, list, trainings, trainingDetails, models, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
+    connection, poolStore: new PoolStore(connection), runs, list, trainings, trainingDetails, models, isTrusted: () => true, folders: () => folders, undoable: () => undoable,
     stoppedMessage: 'You stopped it.',
   });
   const until = (holds: (state: PanelStateSource['state']) => boolean): Promise<void> => new Promise((resolve) => {

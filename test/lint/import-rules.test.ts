@@ -29,6 +29,7 @@ describe('the import rules', () => {
       'backend-solve-imports: backend/solve/knows-the-panel.ts',
       'backend-workers-imports: backend/workers/reaches-up.ts',
       'extension-imports: extension/skips-the-protocol.ts',
+      'extension-runs-imports: extension/runs/knows-the-panel.ts',
       'lm-graph-imports: backend/lm/graph/knows-the-decoder.ts',
       'no-circles: backend/solve/circle-first.ts',
       'not-to-tests: backend/context/leans-on-a-test.ts',
