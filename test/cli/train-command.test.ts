@@ -96,7 +96,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     const shown = await conductor('train', 'show', trainingId, '--json');
     expect(trainingSchema.parse(JSON.parse(shown.stdout))).toMatchObject({ trainingId, state: 'completed', adopted: false });
     const [first, ...tasks] = (await conductor('train', 'show', trainingId, '--tasks')).stdout.trim().split('\n');
-    expect(first).toMatch(/^train {5}\S+ {2}It stands in \S+, whose tasks are taken as they are\.$/);
+    expect(first).toMatch(/^train {5}\S+ {2}It is in \S+, whose tasks are used as they are\.$/);
     expect(tasks.at(-1)).toMatch(/^held-out /);
     expect((await conductor('train', 'show', trainingId)).stderr).toMatch(/\d tasks? to learn from, \d held out\. Which, and why/);
     const curves = (await conductor('train', 'curves', trainingId)).stdout.trim().split('\n').map((line) => JSON.parse(line));

@@ -222,6 +222,19 @@ describe('a rollout', () => {
     expect(await made.run(task, workers(), group([plan([0, 'Answer.'], [1, 'Answer.'])]), AT, NEVER)).toMatchObject([{ verified: true }]);
   });
 
+  it('ends its training with the error itself where an answer cannot be kept, and is carried on afterwards', async () => {
+    const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+    const answers = new AnswerCache({
+      get: () => undefined,
+      set: () => {
+        throw full;
+      },
+    });
+    const plans = group([plan([0, 'Answer.'])]);
+    await expect((await rollouts({ answers })).run(task, workers(), plans, AT, NEVER)).rejects.toBe(full);
+    expect(await (await rollouts()).run(task, workers(), plans, AT, NEVER)).toMatchObject([{ verified: true }]);
+  });
+
   it('does not wait for the model of its plan, which is sampled already', async () => {
     const limits = new ProviderLimits();
     const planner = workerConfigSchema.parse({ id: 'planner', model: 'mini', provider: 'local' });

@@ -22,7 +22,7 @@ describe('the tasks of a training', () => {
     expect(notes.tasks.map(({ about, source, state }) => `${about} ${source} ${state}`)).toEqual([
       'commit 0123 project train', 't1 file train', 'src/a.ts:9 project held-out', 't2 file held-out', 'src/a.ts:3 project left-out',
     ]);
-    expect(notes.tasks[1]?.reason).toBe('It stands in mine.jsonl, whose tasks are taken as they are.');
+    expect(notes.tasks[1]?.reason).toBe('It is in mine.jsonl, whose tasks are used as they are.');
     expect((await taskNotesOf(folder, { offset: 3, limit: 1 })).tasks).toEqual([notes.tasks[3]]);
   });
 

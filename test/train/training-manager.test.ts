@@ -8,6 +8,7 @@ import { trainingConfigSchema, type Training } from '../../backend/protocol/trai
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { checkAdapterBase } from '../../backend/train/trainings/adapter-base.ts';
+import { CheckpointStore } from '../../backend/train/grpo/checkpoint-store.ts';
 import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
 import { TrainingRefusedError } from '../../backend/train/trainings/training-error.ts';
 import { TrainingManager } from '../../backend/train/trainings/training-manager.ts';
@@ -287,7 +288,7 @@ describe('a training', { timeout: 120_000 }, () => {
     const all = await manager.tasks(trainingId, { offset: 0, limit: 100 });
     expect(all).toMatchObject({ total: 8, train, heldOut: 8 - train, leftOut: 0, untried: 0 });
     expect(all.tasks.map(({ state }) => state)).toEqual([...Array(train).fill('train'), ...Array(8 - train).fill('held-out')]);
-    expect(all.tasks[0]).toMatchObject({ source: 'file', reason: 'It stands in conductor.tasks.jsonl, whose tasks are taken as they are.' });
+    expect(all.tasks[0]).toMatchObject({ source: 'file', reason: 'It is in conductor.tasks.jsonl, whose tasks are used as they are.' });
     expect((await manager.tasks(trainingId, { offset: 6, limit: 2 })).tasks).toEqual(all.tasks.slice(6));
   });
 
@@ -428,6 +429,22 @@ describe('a training', { timeout: 120_000 }, () => {
     const other = await manager.start({ workspace, config: CONFIG });
     await manager.cancel(other.trainingId);
     expect(manager.get(other.trainingId).state).toBe('cancelled');
+    await manager.resume(trainingId);
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 3 });
+  });
+
+  it.each([
+    ['its tasks', TrainingFolder, 'saveTasks', 'ENOSPC', 'the disk is full'],
+    ['a checkpoint', CheckpointStore, 'save', 'EIO', 'the disk reports an error'],
+    ['a version', LocalModel, 'exportTrained', 'ENOSPC', 'the disk is full'],
+    ['its state', TrainingFolder, 'saveTraining', 'EIO', 'the disk reports an error'],
+  ])('that cannot write %s says so, and goes on to the same end when it can', async (_what, owner, method, code, problem) => {
+    const manager = await begin();
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    const write = vi.spyOn(owner.prototype as unknown as Record<string, () => Promise<void>>, method)
+      .mockRejectedValue(Object.assign(new Error(`${code}: write`), { code }));
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining(`could not be saved: ${problem} (${code}: write).`) });
+    write.mockRestore();
     await manager.resume(trainingId);
     expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', step: 3 });
   });

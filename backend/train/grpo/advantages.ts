@@ -1,28 +1,28 @@
 export interface AdvantageOptions {
-  /** `group`: by the standard deviation of the group, as GRPO has it; `none`: centred alone, as Dr. GRPO (arXiv 2503.20783) has it. */
+  /** `group`: divided by the standard deviation of the group (GRPO). `none`: only centred (Dr. GRPO, arXiv 2503.20783). */
   readonly scale: 'group' | 'none';
 }
 
-/** GRPO's (arXiv 2402.03300), which the paper uses. */
+/** GRPO (arXiv 2402.03300), as in the paper. */
 export const ADVANTAGE_DEFAULTS: AdvantageOptions = { scale: 'group' };
 
-/** Added to the standard deviation: TRL's (1.13, `GRPOTrainer`). */
+/** Added to the standard deviation, as in TRL 1.13 (`GRPOTrainer`). */
 const EPSILON = 1e-4;
 
-/** Rewards nearer to each other than this are the same: sums of floating-point numbers. */
+/** Rewards that differ by less than this are equal up to rounding. */
 const SAME = 1e-9;
 
 export interface GroupAdvantages {
-  /** One a rollout; 0 where its reward is not known. */
+  /** One per rollout; 0 where its reward is unknown. */
   readonly advantages: readonly number[];
-  /** Of the known rewards; the deviation is the sample's (n − 1). 0 where none is known. */
+  /** Of the known rewards; the standard deviation is the sample's (n − 1). 0 where no reward is known. */
   readonly mean: number;
   readonly deviation: number;
-  /** No two known rewards differ: there is nothing to learn from the group. */
+  /** All known rewards are equal: the group teaches nothing. */
   readonly isFlat: boolean;
 }
 
-/** How much better each rollout of a group was than the group. Undefined rewards count for nothing, in the mean neither. */
+/** The advantage of each rollout over its group. Undefined rewards are ignored, also in the mean. */
 export function groupAdvantages(rewards: readonly (number | undefined)[], { scale }: AdvantageOptions = ADVANTAGE_DEFAULTS): GroupAdvantages {
   const known = rewards.filter((reward) => reward !== undefined);
   const mean = known.length === 0 ? 0 : known.reduce((a, b) => a + b, 0) / known.length;

@@ -3,17 +3,17 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { StepMetrics } from './grpo-step.ts';
 
-/** What a training has come to. */
+/** Where a training stands. */
 export interface TrainingCheckpoint {
   /** Steps done. */
   readonly step: number;
-  /** Of each step done. */
+  /** One entry per step. */
   readonly metrics: readonly StepMetrics[];
-  /** The folder of the engine's state, absolute. */
+  /** The folder (absolute) with the engine's state. */
   readonly engineState: string;
 }
 
-/** The training that is to go on was begun with another configuration. */
+/** The checkpoint cannot be read, or belongs to another configuration. */
 export class OtherConfigurationError extends Error {
   override readonly name = 'OtherConfigurationError';
 }
@@ -25,16 +25,16 @@ const checkpointSchema = z.object({
   metrics: z.array(z.record(z.string(), z.number())),
 });
 
-/** Of the folder with one adapter a version. */
+/** Name of the folder that holds one adapter per version. */
 export const VERSIONS = 'versions';
 
 const NAME = /^step-(\d{6})$/;
-/** Of a checkpoint, and of the version that was sampled from behind it. */
+/** Name of a checkpoint, and of the version that is sampled from after it. */
 export const stepName = (step: number): string => `step-${String(step).padStart(6, '0')}`;
 
 /**
- * The folder of one training (absolute): `checkpoints/`, of which each appears whole or not at all and the newest counts, and `versions/`,
- * the adapters that were sampled from. `configuration`: what the training was begun with, as a text to compare.
+ * The folder (absolute) of one training. `checkpoints/`: each is written whole or not at all, and the newest one counts. `versions/`: the
+ * adapters that were sampled from. `configuration` identifies the training's settings; a checkpoint of others is refused.
  */
 export class CheckpointStore {
   readonly folder: string;
@@ -56,7 +56,7 @@ export class CheckpointStore {
   }
 
   /**
-   * The newest checkpoint that is whole; undefined before the first. What was begun after it is cleared away: it is done again.
+   * The newest checkpoint; undefined before the first. Removes what was written after it, since those steps are repeated.
    * @throws OtherConfigurationError
    */
   async resume(): Promise<TrainingCheckpoint | undefined> {
@@ -68,15 +68,15 @@ export class CheckpointStore {
     return found;
   }
 
-  /** `saveEngine` writes the engine's state into the folder that it is given. */
+  /** `saveEngine` writes the engine's state into the given folder. */
   async save(step: number, metrics: readonly StepMetrics[], saveEngine: (folder: string) => Promise<void>): Promise<void> {
     const target = path.join(this.#checkpoints, stepName(step));
     const staging = `${target}.tmp`;
     await rm(staging, { recursive: true, force: true });
     await mkdir(staging, { recursive: true });
     await saveEngine(path.join(staging, 'engine'));
-    const told = { format: 1, step, configuration: this.#configuration, metrics };
-    await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(told));
+    const checkpoint = { format: 1, step, configuration: this.#configuration, metrics };
+    await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(checkpoint));
     await rename(staging, target);
     const steps = await this.#steps();
     const oldest = steps.slice(0, -this.#kept);
@@ -87,20 +87,20 @@ export class CheckpointStore {
     const folder = path.join(this.#checkpoints, stepName(step));
     const text = await readFile(path.join(folder, 'checkpoint.json'), 'utf8').catch(() => '');
     const found = checkpointSchema.safeParse(parsed(text)).data;
-    if (!found) throw new OtherConfigurationError(`The checkpoint ${folder} cannot be read: remove it to go on from the one before.`);
+    if (!found) throw new OtherConfigurationError(`The checkpoint ${folder} cannot be read: remove it to go on from the previous one.`);
     if (found.configuration !== this.#configuration) {
-      throw new OtherConfigurationError(`The training in ${this.folder} was begun with another configuration: go on with that, or name another folder.`);
+      throw new OtherConfigurationError(`The training in ${this.folder} was started with another configuration: use that one, or another folder.`);
     }
     return { step: found.step, metrics: found.metrics, engineState: path.join(folder, 'engine') };
   }
 
-  /** Of the checkpoints that are whole, in order. */
+  /** The steps of all checkpoints, ascending. */
   async #steps(): Promise<number[]> {
     const names = await readdir(this.#checkpoints);
     return names.flatMap((name) => NAME.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b);
   }
 
-  /** Removes what was left half-written, and the steps that are not wanted. */
+  /** Removes partial writes and the unwanted steps. */
   async #clear(folder: string, isUnwanted: (step: number) => boolean): Promise<void> {
     for (const name of await readdir(folder)) {
       const step = NAME.exec(name)?.[1];

@@ -3,32 +3,32 @@ import type { Example, PolicyLoss, SampledCompletion, ForwardBackwardOutput, Tra
 import { type RewardOptions, type RolloutOutcome, rewardOf } from './reward.ts';
 import { mean } from '../statistics/statistics.ts';
 
-/** A sampled plan, and what came of it. */
+/** A sampled plan and its outcome. */
 export interface JudgedCompletion {
   readonly completion: SampledCompletion;
   readonly outcome: RolloutOutcome;
-  /** What came of its revision, where it was revised. */
+  /** The outcome of its revision, where it was revised. */
   revised?: RolloutOutcome | undefined;
 }
 
 export interface GrpoOptions {
   readonly loss: PolicyLoss;
   readonly reward: RewardOptions;
-  /** How much of the reward of a revised plan is that of its revision; the paper's discount of 0.25 (arXiv 2512.04388 §5). */
+  /** Share of the revision's reward in the reward of a revised plan; the paper's discount is 0.25 (arXiv 2512.04388 §5). */
   readonly revisionWeight: number;
   readonly advantage: AdvantageOptions;
-  /** Leaves completions that were cut off out of the loss, as DAPO's filter of overlong ones (arXiv 2503.14476) does. */
+  /** Leaves truncated completions out of the loss, as DAPO's overlong filtering does (arXiv 2503.14476). */
   readonly maskTruncated: boolean;
-  /** The most that the norm of all gradients together may be; transformers' default is 1. */
+  /** Maximum norm of all gradients together; 1 by default in transformers. */
   readonly gradientClip: number;
 }
 
-/** By TRL's names, where it has one. */
+/** Named as in TRL, where TRL has the metric. */
 export type StepMetrics = Readonly<Record<string, number>>;
 
 /**
- * One update from groups of rollouts, each of one question. Rollouts of which nothing is known are left out, and so are groups whose
- * rewards are all the same; where nothing is left, nothing is learned and the metrics say so.
+ * One update from groups of completions, one group per question. Completions with an unknown reward are left out, and so are groups whose
+ * rewards are all equal. Where nothing is left, the weights do not change and the metrics say so.
  */
 export async function grpoStep(
   engine: TrainEngine, groups: readonly (readonly JudgedCompletion[])[], options: GrpoOptions,
@@ -43,17 +43,17 @@ export async function grpoStep(
     const { promptTokens, tokens, logprobs } = completion;
     return isLeftOut ? [] : [{ promptTokens, tokens, samplerLogprobs: logprobs, advantage: advantages[index] as number }];
   }));
-  const told = {
+  const metrics = {
     ...rolloutMetrics(groups.flat()),
     reward: mean(judged.flatMap(({ rewards }) => rewards.filter((reward) => reward !== undefined))),
     reward_std: mean(judged.map(({ deviation }) => deviation)),
     frac_reward_zero_std: mean(judged.map(({ isFlat }) => Number(isFlat))),
     learning_rate: learningRate,
   };
-  if (examples.length === 0) return { ...told, loss: 0, grad_norm: 0, examples: 0 };
+  if (examples.length === 0) return { ...metrics, loss: 0, grad_norm: 0, examples: 0 };
   const batch = await engine.forwardBackward(options.loss, examples, signal);
   const { gradientNorm } = await engine.optimStep({ learningRate, gradientClip: options.gradientClip });
-  return { ...told, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
+  return { ...metrics, ...batchMetrics(batch, examples, options.loss), loss: batch.loss, grad_norm: gradientNorm, examples: examples.length };
 }
 
 function blendedReward({ outcome, revised }: JudgedCompletion, { reward: options, revisionWeight }: GrpoOptions): number | undefined {

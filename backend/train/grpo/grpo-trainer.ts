@@ -5,29 +5,29 @@ import { learningRate, type LearningRateOptions } from './learning-rate.ts';
 import type { RolloutOutcome } from './reward.ts';
 import type { TrainingCheckpoint, CheckpointStore } from './checkpoint-store.ts';
 
-/** Where in a training a group of rollouts stands: what is drawn for the group follows from it. */
+/** The place of a group in its training. Everything that is drawn for the group follows from it. */
 export interface GroupPlace {
   readonly step: number;
-  /** Among the tasks of the step. */
+  /** The index of its task within the step. */
   readonly place: number;
 }
 
 /** A plan to run for a task. */
 export interface SampledPlan {
-  /** Which of its group: the same answers of workers belong to the same sample. */
+  /** Its index within the group. Answers of workers are shared between equal samples only. */
   readonly sample: number;
   readonly completion: SampledCompletion;
-  /** The plan of the round before, of the same sample, which this one revises. */
+  /** The plan that this one revises: the same sample's, of the previous round. */
   readonly revises?: SampledCompletion | undefined;
 }
 
-/** What plans are sampled for, and what becomes of them. */
+/** The environment of a training: it asks for plans and judges them. */
 export interface Gatherer<Task> {
-  /** What the Conductor is asked. */
+  /** The prompt for a plan. */
   prompt(task: Task, at: GroupPlace): Prompt;
-  /** What it is asked after its plan ran, to revise it; undefined where no answer came of that plan. */
+  /** The prompt for a revision of a plan that has run; undefined where that plan led to no answer. */
   revisionPrompt?(task: Task, at: GroupPlace, sample: number): Prompt | undefined;
-  /** Runs sampled plans and judges their answers. Whatever goes wrong with one is its outcome. @throws where the training cannot go on */
+  /** Runs sampled plans and judges their answers. The failure of one plan is its outcome. @throws where the training cannot go on */
   outcomes(task: Task, plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal): Promise<readonly RolloutOutcome[]>;
 }
 
@@ -35,9 +35,9 @@ export interface GrpoTrainerOptions extends GrpoOptions {
   readonly steps: number;
   readonly tasksPerStep: number;
   readonly groupSize: number;
-  /** 2: one half of a group revises the other half's plans after they ran, each its own (the paper's recursion). */
+  /** 2: half of each group are revisions, one for each plan of the other half, made after these ran (the paper's recursion). */
   readonly rounds: 1 | 2;
-  /** Of a completion. */
+  /** Maximum length of a completion. */
   readonly maxTokens: number;
   readonly seed: number;
   readonly learningRate: LearningRateOptions;
@@ -48,15 +48,15 @@ export interface GrpoTrainerParts<Task> {
   readonly store: CheckpointStore;
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
-  /** Told after each step, when it is on disk. */
+  /** Called after each step, when its checkpoint is on disk. */
   readonly onStep?: ((step: number, metrics: StepMetrics) => void) | undefined;
-  /** Told of each group whose rollouts have been judged: so many of the step's. */
+  /** Called when another group of the step is judged; `groups` is their number. */
   readonly onGroup?: ((step: number, groups: number) => void) | undefined;
 }
 
 /**
- * Trains to the last step, from where the checkpoint left off. Each step is on disk before the next begins, so that one that is interrupted
- * is done again with the same tasks and seeds. Throws the signal's reason, and what the engine and the rollouts throw.
+ * Trains from the checkpoint to the last step. Each step is on disk before the next starts; an interrupted step is repeated with the same
+ * tasks and seeds. @throws the signal's reason, and what the engine and the gatherer throw
  */
 export async function trainWithGrpo<Task>(
   { engine, store, tasks, gatherer, onStep, onGroup }: GrpoTrainerParts<Task>, options: GrpoTrainerOptions,
@@ -77,7 +77,7 @@ export async function trainWithGrpo<Task>(
 
 type StepParts<Task> = Pick<GrpoTrainerParts<Task>, 'engine' | 'tasks' | 'gatherer' | 'onGroup'>;
 
-/** The groups of one step. A group's plans run while the next group's are sampled: workers and sandbox have other limits than the model. */
+/** The groups of one step. One group's plans run while the next group is sampled: the model is idle while workers and sandbox are busy. */
 async function gatherStep<Task>(
   { engine, tasks, gatherer, onGroup }: StepParts<Task>, options: GrpoTrainerOptions, step: number, signal: AbortSignal,
 ): Promise<readonly (readonly JudgedCompletion[])[]> {

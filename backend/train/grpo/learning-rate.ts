@@ -1,12 +1,12 @@
 export interface LearningRateOptions {
-  /** At the top, after the warm-up. */
+  /** The rate after the warm-up. */
   readonly peak: number;
-  /** Share of all steps in which it rises from 0. */
+  /** Share of all steps in which the rate rises from 0 to its peak. */
   readonly warmup: number;
   readonly schedule: 'cosine' | 'linear' | 'constant';
 }
 
-/** The learning rate of a step, from 0 on, of so many; as transformers' schedules have it. */
+/** The learning rate of a step (from 0) of `steps`, as transformers' schedules define it. */
 export function learningRate(step: number, steps: number, { peak, warmup, schedule }: LearningRateOptions): number {
   const rising = Math.ceil(warmup * steps);
   if (step < rising) return (peak * step) / Math.max(1, rising);

@@ -1,25 +1,25 @@
-/** What came of one sampled plan. */
+/** The outcome of one sampled plan. */
 export type RolloutOutcome =
-  /** No plan could be read, a text that was cut off included. */
+  /** The text is not a valid plan; truncated texts are not. */
   | { readonly kind: 'unparseable' }
-  /** The plan ran, and its answer was judged. */
+  /** The plan ran and its answer was judged. */
   | { readonly kind: 'judged'; readonly verified: boolean; readonly score: number; readonly costUsd: number }
-  /** A worker, the sandbox or the machine failed: nothing is known of the plan. */
+  /** A worker, the sandbox or the machine failed: the plan's worth is unknown. */
   | { readonly kind: 'infrastructure' };
 
 export interface RewardOptions {
-  /** What a readable plan is judged by: whether its answer was verified, or the share of tests mended and kept. */
+  /** What rewards a valid plan: the verdict on its answer, or the graded score (the share of fail-to-pass and pass-to-pass tests). */
   readonly judgedBy: 'verified' | 'score';
-  /** What a dollar takes off. */
+  /** Reward subtracted per dollar. */
   readonly costWeight: number;
 }
 
-/** The strict verdict and no price, as the paper has it (arXiv 2512.04388 §4.1). */
+/** The strict verdict without a cost term, as in the paper (arXiv 2512.04388 §4.1). */
 export const REWARD_DEFAULTS: RewardOptions = { judgedBy: 'verified', costWeight: 0 };
 
 /**
- * The paper's reward: 0 for what is no plan, 0.5 for a plan whose answer is wrong, 1 for one whose answer is right; between these by the
- * graded score, if asked for. Undefined where nothing is known: that is never a reward.
+ * The paper's reward: 0 for an invalid plan, 0.5 for a plan whose answer is wrong, 1 for a plan whose answer is right. With `score` the
+ * reward lies between 0.5 and 1. Undefined where the outcome is unknown.
  */
 export function rewardOf(outcome: RolloutOutcome, { judgedBy, costWeight }: RewardOptions = REWARD_DEFAULTS): number | undefined {
   if (outcome.kind === 'infrastructure') return undefined;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AnswerStore } from '../../workers/answer-cache.ts';
 
-/** Answers of workers in a file of SQLite's (absolute path), which a training that goes on finds again. Errors are SQLite's. */
+/** Workers' answers in an SQLite file (absolute path), where a resumed training finds them. @throws SQLite's errors */
 export class AnswerFile implements AnswerStore {
   readonly #database: DatabaseSync;
   readonly #get;
@@ -9,7 +9,7 @@ export class AnswerFile implements AnswerStore {
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
-    // What a power cut takes is paid for once more; a killed process takes nothing.
+    // A power cut can lose answers, which are then paid for again; a killed process loses none.
     this.#database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL;

@@ -13,14 +13,14 @@ export interface RolloutGathererOptions {
   readonly rollouts: Pick<RolloutRunner, 'run' | 'pastRound'>;
   readonly pool: readonly WorkerConfig[];
   readonly profile: PromptProfile;
-  /** So many workers are on offer for a group, one of these numbers, drawn anew for each (the paper's §3.2); absent: all, in their order. */
+  /** How many workers each group can use: one of these numbers, drawn per group (§3.2 of the paper). Absent: all workers, in order. */
   readonly poolSizes?: readonly number[] | undefined;
   readonly seed: number;
-  /** Throws where the tasks are not what they were, before a worker is paid for a group of one. */
+  /** Throws where the tasks have changed. Called before workers are paid for a group. */
   readonly checkTasks?: (() => Promise<void>) | undefined;
 }
 
-/** Plans for tasks with a pool of workers, run by rollouts. */
+/** Asks for plans that use a pool of workers, and runs them as rollouts. */
 export class RolloutGatherer implements Gatherer<Task> {
   readonly #options: RolloutGathererOptions;
 
@@ -43,13 +43,13 @@ export class RolloutGatherer implements Gatherer<Task> {
     try {
       return await rollouts.run(task, this.poolOf(at), plans, at, signal);
     } catch (error) {
-      // It may have failed because a task was changed meanwhile, which says more.
+      // A changed task explains the failure better than the error.
       if (!signal.aborted) await checkTasks?.();
       throw error;
     }
   }
 
-  /** The workers on offer for a group, in the order of their ordinals. */
+  /** The workers that a group can use, by ordinal. */
   poolOf({ step, place }: GroupPlace): readonly WorkerConfig[] {
     const { pool, poolSizes, seed } = this.#options;
     if (!poolSizes) return pool;

@@ -33,21 +33,21 @@ export interface RolloutRunnerOptions {
   readonly prices: Prices;
   readonly keys: KeySource;
   readonly clientModel?: ClientModel | undefined;
-  /** Of this training: what its workers have answered is not paid for again. */
+  /** The training's answers so far: none is paid for twice. */
   readonly answers: AnswerCache;
-  /** Name of the training or evaluation: part of every run's id. */
+  /** Name of the training or evaluation; part of each run's id. */
   readonly name: string;
-  /** Of answers, which are shared within it, and of the budget. */
+  /** Answers and budget are shared within this scope. */
   readonly scope: string;
   readonly kind: Exclude<RunKind, 'solve'>;
-  /** Read for each call, so that it can be raised meanwhile. */
+  /** Read before each call, since it can be raised while rollouts run. */
   readonly budget: () => RolloutBudget;
   readonly planner: WorkerConfig;
-  /** Rollouts under way at once. */
+  /** Maximum number of concurrent rollouts. */
   readonly parallel: number;
-  /** Told why the training waits, and with undefined that it goes on. */
+  /** Called with the reason when the training has to wait, and with undefined when it goes on. */
   readonly onWaiting: (message: string | undefined) => void;
-  /** Told of each rollout when its plan is known or was none, and again with what came of it. */
+  /** Called for each rollout when its plan is parsed or rejected, and again with its outcome. */
   readonly onRollout?: ((progress: RolloutProgress) => void) | undefined;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
@@ -57,19 +57,19 @@ export interface RolloutProgress {
   readonly at: GroupPlace;
   readonly plan: SampledPlan;
   readonly run: RunSnapshot;
-  /** Absent while it is under way. */
+  /** Absent while it runs. */
   readonly outcome?: RolloutOutcome;
 }
 
-/** How long a training waits before it asks a worker again that could not answer, the last as often as it takes. */
+/** Waits before an unavailable worker is called again; the last one repeats. */
 const OUTAGE_WAITS_MS = [30_000, 60_000, 120_000, 300_000] as const;
 
-/** Failures of the one call that another call need not share. Any other (no network, no key, no credit) is an outage: the training waits. */
+/** Failures that concern one call only. Any other failure (no network, no key, no credit) is an outage: the training waits. */
 const FAILURES_OF_ONE_CALL: ReadonlySet<string> = new Set(['invalid-request', 'context-overflow', 'too-large', 'invalid-response']);
 
 /**
- * Runs sampled plans on Solve's own path: each is a run in the journal, with its plan given, its steps paid for and recorded, and its answer
- * judged. A rollout that an ended process left under way goes on where it stands, and one that has ended is only read.
+ * Runs sampled plans as Solve does: each is a run in the journal whose plan is given; its steps are paid for and recorded, its answer is
+ * judged. A rollout that an earlier process left goes on where it stopped; one that has ended is only read.
  */
 export class RolloutRunner {
   readonly #options: RolloutRunnerOptions;
@@ -90,20 +90,20 @@ export class RolloutRunner {
     };
   }
 
-  /** Of this training, in all its processes: dollars, tokens, and those of workers without a known price. */
+  /** What this training has spent in all processes: dollars, tokens, and tokens of workers without a known price. */
   get spent(): { readonly usd: number; readonly tokens: number; readonly unpricedTokens: number } {
     const { budget } = this.#options.journal;
     return { ...budget.spent(this.#scope.name), unpricedTokens: budget.spent(unpricedScope(this.#scope).name).tokens };
   }
 
   /**
-   * The outcomes of a group, in its order.
-   * @throws TrainingBudgetError; the signal's reason, once everything under way has ended; the journal's errors
+   * The outcomes of a group's plans, in order.
+   * @throws TrainingBudgetError; the signal's reason, when everything under way has ended; the journal's errors
    */
   async run(
     task: Task, pool: readonly WorkerConfig[], plans: readonly SampledPlan[], at: GroupPlace, signal: AbortSignal,
   ): Promise<readonly RolloutOutcome[]> {
-    // Of rollouts that cannot go on the first ends the others.
+    // The first rollout that cannot go on ends the others.
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const outcomes = await Promise.allSettled(plans.map(async (plan) => {
@@ -122,7 +122,7 @@ export class RolloutRunner {
     return outcomes.map((settled) => (settled as PromiseFulfilledResult<RolloutOutcome>).value);
   }
 
-  /** The round that a sampled plan led to, for the Conductor to revise; undefined where no answer came of it. */
+  /** The round of a sampled plan, for the Conductor to revise; undefined where it has no answer. */
   pastRound(at: GroupPlace, sample: number): PastRound | undefined {
     const [round] = this.#options.journal.snapshot(this.#runId(at, { sample }))?.rounds ?? [];
     return round?.answer && pastRound(round);
@@ -134,10 +134,16 @@ export class RolloutRunner {
 
   async #rollout(runId: string, rollout: RolloutRequest): Promise<RolloutOutcome> {
     let recorder = this.#begin(runId, rollout);
+    let internal: unknown;
+    const explain = (error: unknown): Failure => {
+      const failure = failureOf(error);
+      if (failure.kind === 'internal') internal = error;
+      return failure;
+    };
     for (let waits = 0; ; waits += 1) {
-      if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout).drive();
+      if (!isOver(recorder.snapshot.state)) await this.#driver(recorder, rollout, explain).drive();
       const { state, failure, message = '', stoppedBy: by = 'usd', needed = 0 } = recorder.snapshot;
-      if (failure?.kind === 'internal') throw new Error(message);
+      if (failure?.kind === 'internal') throw internal ?? new Error(message);
       if (state === 'stopped') throw new TrainingBudgetError(message, { by, limit: this.#options.budget()[by] ?? 0, needed });
       if (state === 'completed' || failure === undefined || !isOutage(recorder.snapshot, failure)) break;
       const { onWaiting } = this.#options;
@@ -159,8 +165,8 @@ export class RolloutRunner {
     const { task, pool, plan: { sample, completion, revises } } = rollout;
     const { journal, kind, planner } = this.#options;
     const events = journal.read(runId);
-    const told = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
-    if (told && 'text' in told && told.text !== (revises ?? completion).text) {
+    const planned = events.find(({ event }) => event.type === 'plan.proposed' || event.type === 'plan.rejected')?.event;
+    if (planned && 'text' in planned && planned.text !== (revises ?? completion).text) {
       throw new Error(`The journal has another rollout "${runId}": give this training a name of its own.`);
     }
     if (events.length > 0) {
@@ -186,10 +192,10 @@ export class RolloutRunner {
     return this.#recorder(snapshotOf([accepted]), rollout);
   }
 
-  /** Goes on with a run that was left, or that failed for what may be over by now. */
+  /** Continues a run that was interrupted, or that failed because of an outage. */
   #goOn(events: readonly StoredEvent[], rollout: RolloutRequest): RunRecorder {
     const recorder = this.#recorder(snapshotOf(events), rollout);
-    // By now the training may be held by other limits than when the run began.
+    // The training's limits may have changed since the run started.
     recorder.record([...lostAttempts(events), { type: 'run.resumed', reason: 'restart', budget: this.#limitsOfRun() }], { closeAbandoned: true });
     return recorder;
   }
@@ -210,7 +216,7 @@ export class RolloutRunner {
     });
   }
 
-  #driver(recorder: RunRecorder, rollout: RolloutRequest): RunDriver {
+  #driver(recorder: RunRecorder, rollout: RolloutRequest, explain: (error: unknown) => Failure): RunDriver {
     const { task, signal } = rollout;
     const { journal, now } = this.#options;
     return new RunDriver({
@@ -219,7 +225,7 @@ export class RolloutRunner {
       call: this.#call(rollout.plan),
       gatherContext: async () => contextOf(task),
       checker: 'base' in task ? checkerOf(task, signal) : NO_CHECKER,
-      failureOf,
+      failureOf: explain,
       planTries: 1,
       everyRound: true,
       confirmUnsandboxed: async () => false,
@@ -227,13 +233,13 @@ export class RolloutRunner {
     });
   }
 
-  /** Calls workers as Solve does, but never twice for the same: a sample's answer to the same messages is kept. */
+  /** Calls workers as Solve does. An answer to the same messages for the same sample is never paid for twice. */
   #call({ sample: sampleIndex, completion, revises }: SampledPlan): RunCall {
     const { caller, prices, keys, clientModel, answers, scope } = this.#options;
     const unpaid = (worker: WorkerConfig, { usage }: ModelReply): AttemptSpent => ({ usage, cost: costOf(worker, usage, prices), durationMs: 0 });
     return async (worker, request, { ledger, attempts, signal }) => {
       if (attempts.purpose.kind === 'plan') {
-        // The plan is written already: no model is called, and none is waited for.
+        // The plan is sampled already: no model is called, and none has to be free.
         const { text, finishReason, promptTokens, tokens } = revises && attempts.round === 0 ? revises : completion;
         const usage = localUsage({ promptTokenIds: promptTokens, tokenIds: tokens });
         const reply: ModelReply = { text, finishReason, usage, model: worker.model };
@@ -285,10 +291,10 @@ function contextOf(task: Task): Awaited<ReturnType<RunDriverOptions['gatherConte
   return { pieces, leftOut: [], tokens: 0, text: task.context };
 }
 
-/** A text was no plan, which no other try will change: it is given. */
+/** The given text is not a valid plan; another try cannot change that. */
 const isUnreadable = ({ rounds }: RunSnapshot): boolean => rounds.some(({ rejections }) => rejections.length > 0);
 
-/** Whether a run failed of something that the plan is not to blame for and that may be over later. */
+/** Whether the failure is independent of the plan and can pass. */
 function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
   return !isUnreadable(run) && !FAILURES_OF_ONE_CALL.has(kind);
 }
@@ -296,10 +302,10 @@ function isOutage(run: RunSnapshot, { kind }: Failure): boolean {
 async function outcomeOf(run: RunSnapshot, { task, signal }: RolloutRequest): Promise<RolloutOutcome> {
   if (isUnreadable(run)) return { kind: 'unparseable' };
   const costUsd = run.rounds.slice(-1).flatMap(({ steps }) => steps).reduce((sum, { spent }) => sum + spent.usd, 0);
-  // Of two rounds the last one counts, whichever the tests like better: it is the one that was asked for.
+  // The last round counts, even if an earlier one scored better: it is the one that was sampled.
   const answer = answerOf({ ...run, answerRound: run.rounds.findLastIndex((round) => round.answer !== undefined) });
   if (!answer) return { kind: 'infrastructure' };
-  // An answer that changes nothing, or only what it may not, was not tested: it solves nothing.
+  // An answer without permitted changes was not tested: it solves nothing.
   const untested = { verified: false, score: 0, outcome: 'failed' } as const;
   const grade = 'grader' in task ? await task.grader.grade({ answer: answer.text, signal }) : (answer.round.verdict ?? untested);
   if (grade.outcome === 'infrastructure') return { kind: 'infrastructure' };

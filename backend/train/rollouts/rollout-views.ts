@@ -4,18 +4,16 @@ import { clip } from '../../common/clip.ts';
 import { rewardOf, type RewardOptions } from '../grpo/reward.ts';
 import type { RolloutProgress } from './rollout-runner.ts';
 
-/*
- * Rollouts as people look at them: a line of a list, and the whole of one.
- */
+/* Rollouts as clients show them: as an entry of a list, and in full. */
 
 const MAX_QUESTION = 120;
 const MAX_SUBTASK = 160;
-/** Of what was no plan: its end, since all of them begin alike. */
+/** Of an invalid plan its end is shown: they all begin alike. */
 const MAX_TEXT = 100;
-/** Of the plan as it was written, and of each worker's answer. */
+/** Of the plan's text and of each worker's answer. */
 const MAX_WHOLE_TEXT = 20_000;
 
-/** A rollout as a list has it. The reward is its own: that of its revision is not blended in. */
+/** A rollout as an entry of a list. Its reward does not include that of its revision. */
 export function rolloutLine({ at, plan, run, outcome }: RolloutProgress, reward: RewardOptions): Rollout {
   const round = sampledRound(run, plan.revises !== undefined);
   const earned = outcome && rewardOf(outcome, reward);
@@ -33,7 +31,7 @@ export function rolloutLine({ at, plan, run, outcome }: RolloutProgress, reward:
   };
 }
 
-/** The plan of a rollout with its reasoning, what its workers answered, and what was said of the answer. */
+/** A rollout in full: the plan with its reasoning, the workers' answers, and the verdict. */
 export function wholeRollout(run: RunSnapshot): WholeRollout {
   const round = sampledRound(run, run.request.rounds === 2);
   const rejection = round?.rejections.at(-1);
@@ -59,7 +57,7 @@ export function wholeRollout(run: RunSnapshot): WholeRollout {
   };
 }
 
-/** The round whose plan was sampled for this rollout: of a revision the second one, once it has begun. */
+/** The round whose plan was sampled: the second round of a revision, once it has started. */
 function sampledRound({ rounds }: RunSnapshot, revises: boolean): RoundView | undefined {
   return revises ? rounds[1] : rounds[0];
 }

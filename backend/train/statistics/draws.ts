@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
 /*
- * All chance in a training follows from its seed and from what is drawn for, never from what was drawn before: a training that goes on
- * draws what it would have drawn without the interruption.
+ * Every draw of a training depends only on its seed and on its purpose, never on earlier draws. A training that is resumed therefore draws
+ * the same as without the interruption.
  */
 
-/** A whole number below 2^48 for a purpose. */
+/** An integer from 0 to 2^48 − 1 for a purpose. */
 export function draw(seed: number, ...purpose: readonly (string | number)[]): number {
   const digest = createHash('sha256').update(JSON.stringify([seed, ...purpose])).digest();
   return digest.readUIntBE(0, 6);
 }
 
-/** The list in an order of its own (Fisher and Yates). */
+/** The list in random order (Fisher–Yates shuffle). */
 export function shuffled<T>(list: readonly T[], seed: number, ...purpose: readonly (string | number)[]): T[] {
   const result = [...list];
   for (let index = result.length - 1; index > 0; index -= 1) {
@@ -21,7 +21,7 @@ export function shuffled<T>(list: readonly T[], seed: number, ...purpose: readon
   return result;
 }
 
-/** The tasks of a step: every one once before any comes again, each round in an order of its own. */
+/** The tasks of a step. Every task comes once before any comes again; each pass has its own order. */
 export function tasksOfStep<T>(tasks: readonly T[], { seed, step, count }: { readonly seed: number; readonly step: number; readonly count: number }): T[] {
   return Array.from({ length: count }, (_, place) => {
     const at = step * count + place;

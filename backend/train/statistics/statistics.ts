@@ -1,20 +1,20 @@
 import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
 import type { Estimate } from '../../protocol/training.ts';
 
-/** 0 of nothing. */
+/** 0 for an empty list. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /**
- * Mean of a table of values, a row a seed and a column a task, with a 95 % interval by the bootstrap over both: seeds and tasks are
- * drawn with replacement (percentiles; A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
+ * Mean of a table (one row per seed, one column per task) with its 95 % confidence interval. The interval is a percentile bootstrap that
+ * draws seeds and tasks with replacement (A. B. Owen, "The pigeonhole bootstrap", 2007). Equal tables give equal intervals.
  */
 export function estimate(
   rows: readonly (readonly number[])[], { seed = 1, resamples = 1_000 }: { readonly seed?: number; readonly resamples?: number } = {},
 ): Estimate {
   const columns = rows[0]?.length ?? 0;
-  // Millions of draws, which a digest for each would make slow.
+  // There are millions of draws: a digest for each is too slow.
   const uniform = seededUniforms(seed);
   const below = (limit: number): number => Math.floor(uniform() * limit);
   const means = Array.from({ length: resamples }, () => {

@@ -4,33 +4,33 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { Training } from '../../protocol/training.ts';
 
-/* An adapter fits the weights that it was trained on, and those of the model that is part of Conductor change with its versions. */
+/* An adapter fits only the weights that it was trained on. The weights of the bundled model change between versions of Conductor. */
 
-/** In an adapter's folder. */
+/** A file in the adapter's folder. */
 const FILE = 'conductor-base.json';
 const schema = z.object({ sha256: z.string() });
 
-/** The files that make a model what it is. */
+/** The files that identify a model. */
 const WEIGHTS = ['config.json', 'tokenizer.json', 'model.safetensors'] as const;
 
-/** The adapter was trained on other weights than the model has now; one sentence that says what to do. */
+/** The adapter was trained on other weights than the model has now. The message says what to do. */
 export class OtherBaseError extends Error {
   override readonly name = 'OtherBaseError';
 }
 
-/** SHA-256 of a model's weights, all of which are read: for small models. @param folder absolute */
+/** SHA-256 of a model's weights. Reads all of them, so it is for small models only. @param folder absolute */
 export async function baseOf(folder: string): Promise<string> {
   const hash = createHash('sha256');
   for (const name of WEIGHTS) hash.update(await readFile(path.join(folder, name)));
   return hash.digest('hex');
 }
 
-/** Notes in an adapter's folder (absolute) which weights it was trained on. */
+/** Writes into an adapter's folder (absolute) which weights it was trained on. */
 export function writeAdapterBase(adapter: string, sha256: string): Promise<void> {
   return writeFile(path.join(adapter, FILE), JSON.stringify({ sha256 }));
 }
 
-/** An adapter that says nothing of its weights is taken as it is. @throws OtherBaseError */
+/** Accepts an adapter that does not say which weights it was trained on. @throws OtherBaseError */
 export async function checkAdapterBase(adapter: string, sha256: string): Promise<void> {
   const text = await readFile(path.join(adapter, FILE), 'utf8').catch(() => undefined);
   if (text === undefined || baseIn(text) === sha256) return;

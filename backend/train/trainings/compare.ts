@@ -9,25 +9,25 @@ import { estimate, mean } from '../statistics/statistics.ts';
 export interface ComparedParts<Task> {
   readonly tasks: readonly Task[];
   readonly gatherer: Gatherer<Task>;
-  /** Of the two Conductors. */
+  /** Sample from the two Conductors. */
   readonly before: (request: SampleRequest) => Promise<readonly SampledCompletion[]>;
   readonly after: (request: SampleRequest) => Promise<readonly SampledCompletion[]>;
   readonly onTask?: ((done: number, of: number) => void) | undefined;
 }
 
 export interface ComparedOptions {
-  /** Plans a task, of each Conductor. */
+  /** Plans per task and Conductor. */
   readonly samples: number;
   readonly maxTokens: number;
   readonly temperature: number;
   readonly seed: number;
 }
 
-/** `Rollouts` are told of the two by these steps. */
+/** The steps under which the rollouts of the two Conductors are kept. */
 const PLACES = { before: 0, after: 1 } as const;
 
 /**
- * Runs plans of two Conductors on the same tasks with the same pool and seeds. Rollouts of which nothing is known count for neither.
+ * Runs plans of two Conductors on the same tasks with the same pool and seeds. Rollouts with an unknown outcome are left out.
  * @throws what the Conductors and the rollouts throw, the signal's reason
  */
 export async function compareConductors<Task>(
@@ -71,7 +71,7 @@ function verifiedShare(outcomes: readonly RolloutOutcome[]): number | undefined 
 
 const DRAWS = 2_000;
 
-/** How often the sum is as far from 0 when each value's sign is drawn (Fisher's randomisation test for pairs), two-sided. */
+/** Two-sided p-value of Fisher's randomisation test for pairs: how often random signs give a mean at least as far from 0. */
 export function signFlipTest(differences: readonly number[], seed: number): number {
   const found = Math.abs(mean(differences));
   const uniform = seededUniforms(draw(seed, 'signs'));
@@ -79,6 +79,6 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   for (let round = 0; round < DRAWS; round += 1) {
     if (Math.abs(mean(differences.map((difference) => (uniform() < 0.5 ? difference : -difference)))) >= found - 1e-12) asFar += 1;
   }
-  // With the one that was found among those that were drawn, so that it is never 0.
+  // The observed mean counts as one of the draws, so the p-value is never 0.
   return (asFar + 1) / (DRAWS + 1);
 }

@@ -19,7 +19,7 @@ const SQLITE_PROBLEMS: Readonly<Record<number, string>> = {
   14: 'the database cannot be opened',
 };
 
-/** Says what a failed write means, and what to do. */
+/** Turns a failed write into a sentence that says what happened and what to do. */
 export function notSaved(error: unknown): TrainingError {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const problem = problemOf(error);
@@ -27,7 +27,7 @@ export function notSaved(error: unknown): TrainingError {
   return new TrainingError(`The training could not be saved: ${reason}. Fix this, then resume the training.`);
 }
 
-/** Whether the file system or SQLite refused for a reason outside of the training. */
+/** Whether the error comes from the file system or from SQLite. */
 export const isStorageProblem = (error: unknown): boolean => problemOf(error) !== undefined;
 
 function problemOf(error: unknown): string | undefined {

@@ -4,10 +4,10 @@ import { clip } from '../../common/clip.ts';
 import { SerialQueue } from '../../common/serial-queue.ts';
 import type { Decisions, FrozenTasks, TrainingFolder } from './training-folder.ts';
 
-/** What is learned from comes first, what was left out last. */
+/** Training tasks first, left-out candidates last. */
 const ORDER: readonly TaskNote['state'][] = ['train', 'held-out', 'left-out'];
 
-/** The tasks of a training and what was left out, each with its reason: so many (`limit`) of them, from `offset` on. */
+/** The tasks of a training and what was left out, each with its reason: `limit` entries from `offset` on. */
 export async function taskNotesOf(
   folder: Pick<TrainingFolder, 'tasks' | 'decisions'>, { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<TaskNotes> {
@@ -26,7 +26,7 @@ export async function taskNotesOf(
 
 function projectNotes(frozen: FrozenTasks | undefined, decisions: Decisions | undefined): TaskNote[] {
   if (decisions) return decisions.decided.map((note) => ({ ...note, source: 'project' }));
-  // An earlier version kept no reasons.
+  // Earlier versions kept no reasons.
   return (frozen?.project ?? []).map(({ id: about, split: state }) =>
     ({ about, source: 'project', state, reason: 'Tests failed with it and passed without it, twice.' }));
 }
@@ -34,20 +34,20 @@ function projectNotes(frozen: FrozenTasks | undefined, decisions: Decisions | un
 function fileNotes(frozen: FrozenTasks | undefined): TaskNote[] {
   const { file } = frozen ?? {};
   if (!file) return [];
-  const reason = `It stands in ${path.basename(file.path)}, whose tasks are taken as they are.`;
+  const reason = `It is in ${path.basename(file.path)}, whose tasks are used as they are.`;
   const noteOf = (state: 'train' | 'held-out') => (about: string): TaskNote => ({ about, source: 'file', state, reason });
   return [...file.train.map(noteOf('train')), ...file.heldOut.map(noteOf('held-out'))];
 }
 
 const MAX_REASON = 300;
 
-/** Keeps in a training's folder what was decided on each candidate for a task, while they are tried. */
+/** Keeps the decision on each candidate for a task in the training's folder, while candidates are tried. */
 export class DecisionKeeper {
   readonly #folder: Pick<TrainingFolder, 'saveDecisions'>;
   readonly #decided: Decisions['decided'][number][] = [];
   readonly #writes = new SerialQueue();
   #untried = 0;
-  /** The write that has not begun yet: it takes everything that is decided until then. */
+  /** The write that has not started yet. It includes everything decided until it starts. */
   #next: Promise<void> | undefined;
 
   constructor(folder: Pick<TrainingFolder, 'saveDecisions'>) {
@@ -59,7 +59,7 @@ export class DecisionKeeper {
     this.#keep();
   }
 
-  /** How many were decided on, by what was decided. */
+  /** The number of decisions, by state. */
   get counts(): { readonly train: number; readonly heldOut: number; readonly leftOut: number } {
     const count = (of: TaskNote['state']): number => this.#decided.filter(({ state }) => state === of).length;
     return { train: count('train'), heldOut: count('held-out'), leftOut: count('left-out') };
@@ -81,7 +81,7 @@ export class DecisionKeeper {
     return this.#next;
   }
 
-  /** A write that fails is made up for by the next: each has everything. */
+  /** Each write has all decisions, so the next one makes up for one that fails. */
   #keep(): void {
     this.kept().catch(() => {});
   }

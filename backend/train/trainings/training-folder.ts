@@ -8,24 +8,24 @@ import { stepName, VERSIONS } from '../grpo/checkpoint-store.ts';
 
 const testCommandSchema = z.object({ command: z.string(), runner: z.string(), reports: z.string().optional(), image: z.string().optional() });
 
-/** The tasks of a training, frozen when it begins. */
+/** The tasks of a training. They do not change once it has started. */
 export const frozenTasksSchema = z.object({
-  /** What judges those of the project. */
+  /** The command that judges tasks of the project. */
   test: testCommandSchema.optional(),
   project: z.array(projectTaskSchema),
-  /** Of a file of tasks: SHA-256 of its contents, and which of its tasks are held out. */
+  /** The file of tasks: SHA-256 of its contents, and the ids of its tasks. */
   file: z.object({ path: z.string(), sha256: z.string(), train: z.array(z.string()), heldOut: z.array(z.string()) }).optional(),
 });
 export type FrozenTasks = z.infer<typeof frozenTasksSchema>;
 
-/** What was decided on candidates for tasks of the project, and how many were not tried. */
+/** Decisions on candidates for tasks of the project, and how many were not tried. */
 const decisionsSchema = z.object({ untried: z.number().int(), decided: z.array(taskNoteSchema.omit({ source: true })).readonly() });
 export type Decisions = z.infer<typeof decisionsSchema>;
 
 /**
- * The folder of one training (absolute): how it stands (`training.json`), its tasks (`tasks.json`), why those and no others
- * (`decisions.json`), what came of candidates for tasks while these are made (`tried.jsonl`), what workers answered (`answers.sqlite`), checkpoints and versions (`training-store.ts`). Each file is replaced
- * whole or not at all.
+ * The folder (absolute) of one training: its state (`training.json`), its tasks (`tasks.json`), the decisions on candidates for tasks
+ * (`decisions.json`), the candidates tried so far (`tried.jsonl`), workers' answers (`answers.sqlite`), checkpoints and versions
+ * (`checkpoint-store.ts`). Each file is replaced whole or not at all.
  */
 export class TrainingFolder {
   readonly path: string;
@@ -38,17 +38,17 @@ export class TrainingFolder {
     return path.join(this.path, 'answers.sqlite');
   }
 
-  /** The adapter that was learned by the end of a step: a PEFT folder. */
+  /** The adapter after a step: a PEFT folder. */
   version(step: number): string {
     return path.join(this.path, VERSIONS, stepName(step));
   }
 
-  /** Curves for other tools: one object a line, by TRL's names. */
+  /** Metrics for other tools: one object per line, named as in TRL. */
   get curves(): string {
     return path.join(this.path, 'metrics.jsonl');
   }
 
-  /** Undefined where it is not there, or not readable as one. */
+  /** Undefined where it is missing or invalid. */
   training(): Promise<Training | undefined> {
     return readJson(path.join(this.path, 'training.json'), trainingSchema);
   }
@@ -61,10 +61,10 @@ export class TrainingFolder {
     return readJson(path.join(this.path, 'decisions.json'), decisionsSchema);
   }
 
-  /** What came of the candidates that were tried so far, by their keys. */
+  /** The results of the candidates tried so far, by key. */
   async tried(): Promise<ReadonlyMap<string, TriedCandidate>> {
     const text = await readFile(this.#tried, 'utf8').catch(() => '');
-    // Of a process that was killed the last line may be torn.
+    // A killed process can leave an incomplete last line.
     return new Map(text.split('\n').flatMap((line) => triedIn(line) ?? []).map((one) => [one.key, one]));
   }
 
@@ -72,7 +72,7 @@ export class TrainingFolder {
     await appendFile(this.#tried, `\n${JSON.stringify(tried)}`);
   }
 
-  /** The tasks are frozen: how they were found is not asked any more. */
+  /** Called once the tasks are fixed. */
   forgetTried(): Promise<void> {
     return rm(this.#tried, { force: true });
   }
@@ -101,7 +101,7 @@ export class TrainingFolder {
   }
 }
 
-/** All trainings of a folder (absolute). */
+/** The folders of all trainings under `root` (absolute). */
 export async function trainingFolders(root: string): Promise<TrainingFolder[]> {
   const names = await readdir(root).catch(() => []);
   return names.sort().map((name) => new TrainingFolder(path.join(root, name)));

@@ -110,7 +110,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     const { panel } = workbench;
     const tasks = panel.frame.getByRole('region', { name: 'Tasks of the training' });
     await tasks.getByRole('button', { name: /^Tasks/ }).click();
-    await tasks.getByText('It stands in conductor.tasks.jsonl, whose tasks are taken as they are.').first().waitFor();
+    await tasks.getByText('It is in conductor.tasks.jsonl, whose tasks are used as they are.').first().waitFor();
     await tasks.getByRole('button', { name: /^Tasks/ }).click();
   });
 
