@@ -20,12 +20,11 @@ export async function judge(
   files: Files,
   fix: Readonly<Record<string, string>>,
   test: string | Pick<VerifyOptions, 'command' | 'runner' | 'reports'>,
-  homeFolder = homedir(),
 ): Promise<Verdict> {
   const base = await scratch.project(files);
   const answer = Object.entries(fix).map(([file, content]) => block(file, content)).join('\n');
   const { folders, copies, baseRuns } = scratch;
-  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder, folders });
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: homedir(), folders });
   return await new Verifier({ sandbox, folders, copies, baseRuns }).verify({
     base,
     patch: await parsePatch(answer, base),
