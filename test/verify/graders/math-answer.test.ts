@@ -1,8 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { MathAnswerGrader } from '../../../backend/verify/graders/math/math-answer.ts';
 import { MathComparer } from '../../../backend/verify/graders/math/math-comparer.ts';
 import { sameWrittenNumber, writtenNumber } from '../../../backend/verify/graders/math/rational.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { DIFFERENT, HOSTILE, SAME } from './math-pairs.ts';
 import { gradeOf, mathComparer } from './setup.ts';
 
@@ -90,6 +94,28 @@ describe('the process that compares', () => {
     } finally {
       await patient.close();
     }
+  });
+
+  it('gives way to an abort while another comparison is under way', async () => {
+    const patient = mathComparer(60_000);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const hard = gradeOf(new MathAnswerGrader({ expected: 'y' }, patient), 'Answer: \\binom{10^9}{5\\cdot10^8}', first.signal);
+    const waiting = gradeOf(new MathAnswerGrader({ expected: 'x+1' }, patient), 'Answer: 1+x', second.signal);
+    second.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    first.abort(new Error('enough of this, too'));
+    await expect(hard).rejects.toThrow('enough of this, too');
+    await patient.close();
+  });
+
+  it('is ended on closing while it starts', async () => {
+    const script = path.join(await temporaryFolder(), 'never-ready.mjs');
+    await writeFile(script, 'setInterval(() => undefined, 1_000);');
+    const comparer = new MathComparer({ script, nodePath: process.execPath, environment: {} });
+    const grading = outcomeOf('x+1', 'Answer: 1+x', comparer);
+    await setImmediate();
+    await comparer.close();
+    expect(await grading).toBe('infrastructure');
   });
 
   it('does not load the library where two plain numbers are compared', async () => {

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { SerialQueue } from '../../../common/serial-queue.ts';
 import { GraderInfrastructureError } from '../grader.ts';
 import { mathReplySchema, type MathReply, type MathRequest } from './math-messages.ts';
 import type { Tolerance } from './tolerance.ts';
@@ -8,9 +9,9 @@ export interface MathComparerOptions {
   readonly script: string;
   /** The Node that runs it. */
   readonly nodePath: string;
-  /** All that the process gets to know of ours. */
+  /** The whole environment of the process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** For one comparison; what takes longer is not the same. */
+  /** For one comparison. Results that take longer count as different. */
   readonly timeoutMs?: number;
 }
 
@@ -22,40 +23,38 @@ const START_TIMEOUT_MS = 60_000;
 const MEMORY_MIB = 512;
 
 /**
- * Compares results of mathematics in a child process that is started when it is needed, lives on, and is killed when a comparison
- * takes too long. Code generation from strings is switched off in it.
+ * Compares mathematical results in a child process. It starts with the first comparison and stays for the next ones. It is killed if a
+ * comparison takes too long. It cannot generate code from strings.
  */
 export class MathComparer {
   readonly #options: MathComparerOptions;
+  /** The process does one comparison at a time. */
+  readonly #turns = new SerialQueue();
+  readonly #closing = new AbortController();
   #child: Promise<Child> | undefined;
-  /** Comparisons take their turns: the process does one at a time. */
-  #turn: Promise<unknown> = Promise.resolve();
-  #isClosed = false;
 
   constructor(options: MathComparerOptions) {
     this.#options = options;
   }
 
   /**
-   * Whether two results, LaTeX in normal form, mean the same; false where that could not be told in time.
+   * Whether two results (LaTeX in normal form) mean the same. False if the comparison takes too long.
    * Throws `GraderInfrastructureError` if the process cannot be started, or the signal's reason.
    */
   async same(expected: string, given: string, tolerance: Tolerance | undefined, signal: AbortSignal): Promise<boolean> {
-    const turn = this.#turn.then(() => this.#compare({ id: 0, expected, given, tolerance }, signal));
-    this.#turn = turn.catch(() => undefined);
-    return await turn;
+    return await this.#turns.run(() => this.#compare({ id: 0, expected, given, tolerance }, signal), signal);
   }
 
   /** Ends the process. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     (await this.#child?.catch(() => undefined))?.kill();
   }
 
   async #compare(request: MathRequest, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    if (this.#isClosed) throw new GraderInfrastructureError('The comparison of mathematics has been closed.');
-    this.#child ??= startChild(this.#options);
+    if (this.#closing.signal.aborted) throw new GraderInfrastructureError('The comparison of mathematics has been closed.');
+    this.#child ??= startChild(this.#options, this.#closing.signal);
     const starting = this.#child;
     let child: Child;
     try {
@@ -77,19 +76,19 @@ interface Child {
   kill(): void;
 }
 
-async function startChild({ script, nodePath, environment }: MathComparerOptions): Promise<Child> {
+async function startChild({ script, nodePath, environment }: MathComparerOptions, closing: AbortSignal): Promise<Child> {
   const flags = ['--disallow-code-generation-from-strings', `--max-old-space-size=${MEMORY_MIB}`];
   const child = spawn(nodePath, [...flags, script], {
     env: { ...environment },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     windowsHide: true,
   });
-  // An error without a listener would end our own process.
+  // Without a listener, an error would end our own process.
   child.on('error', () => undefined);
   // An idle comparer must not keep our own process alive.
   child.unref();
   child.channel?.unref?.();
-  const ready = await nextReply(child, START_TIMEOUT_MS, undefined, (reply) => reply.type === 'ready');
+  const ready = await nextReply(child, START_TIMEOUT_MS, closing, (reply) => reply.type === 'ready');
   if (!ready) {
     child.kill('SIGKILL');
     throw new GraderInfrastructureError(`The process that compares mathematics does not start (${nodePath} ${script}).`);
@@ -108,7 +107,7 @@ async function startChild({ script, nodePath, environment }: MathComparerOptions
       child.send({ ...request, id }, () => undefined);
       const reply = await replied;
       if (reply?.type === 'compared') return reply.same;
-      // Too slow, aborted, or dead of too much memory: what it was doing is not waited for.
+      // It was too slow, aborted, or out of memory.
       child.kill('SIGKILL');
       return false;
     },
@@ -116,11 +115,11 @@ async function startChild({ script, nodePath, environment }: MathComparerOptions
   };
 }
 
-/** The next message that is wanted; undefined if the process ends, time runs out or the signal aborts before. */
+/** The next wanted message. Undefined if the process ends, time runs out or the signal aborts first. */
 function nextReply(
   child: ChildProcess,
   timeoutMs: number,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
   isWanted: (reply: MathReply) => boolean,
 ): Promise<MathReply | undefined> {
   const { promise, resolve } = Promise.withResolvers<MathReply | undefined>();
@@ -132,10 +131,10 @@ function nextReply(
   const timer = setTimeout(onEnd, timeoutMs);
   child.on('message', onMessage);
   child.once('error', onEnd).once('exit', onEnd);
-  signal?.addEventListener('abort', onEnd, { once: true });
+  signal.addEventListener('abort', onEnd, { once: true });
   return promise.finally(() => {
     clearTimeout(timer);
     child.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
-    signal?.removeEventListener('abort', onEnd);
+    signal.removeEventListener('abort', onEnd);
   });
 }

@@ -1,4 +1,4 @@
-// Compares results of mathematics in a process of its own, because some of them take for ever or all memory: it may be killed.
+// Compares mathematical results in its own process, which can be killed: some comparisons take for ever or use up all memory.
 import { sameMath } from './equivalence.ts';
 import { mathRequestSchema, type MathReply } from './math-messages.ts';
 
@@ -10,14 +10,14 @@ process.on('message', (message) => {
   try {
     same = sameMath(expected, given, tolerance);
   } catch {
-    // What the library chokes on is not shown to be the same.
+    // The library fails on some inputs. They count as different.
   }
   send({ type: 'compared', id, same });
 });
-// Nobody is left to ask.
+// The parent has ended.
 process.on('disconnect', () => process.exit(0));
 
-// The library is loaded lazily in parts: the first comparison must not pay for that out of its time.
+// The library loads parts of itself on first use. That must not count towards the time of the first comparison.
 sameMath('2', 'x', undefined);
 sameMath('\\sqrt{2}', '1', undefined);
 send({ type: 'ready' });
