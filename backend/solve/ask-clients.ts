@@ -1,5 +1,5 @@
 import type { Clients } from './clients.ts';
-import { unlessAborted } from './unless-aborted.ts';
+import { unlessAborted } from '../common/unless-aborted.ts';
 
 export interface ClientQuestion<T> {
   readonly clients: Pick<Clients, 'changed'>;

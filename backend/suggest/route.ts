@@ -6,7 +6,7 @@ import type { SuggestRequest } from '../protocol/suggestions.ts';
 import { runRequestSchema } from '../protocol/run-request.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import { castFor, type Cast, type CastSources } from '../solve/run-pool.ts';
-import { unlessAborted } from '../solve/unless-aborted.ts';
+import { unlessAborted } from '../common/unless-aborted.ts';
 import { fillsGaps } from '../workers/adapters/fill-in-templates.ts';
 import { isFree } from '../workers/limits/is-free.ts';
 import type { ModelReply, ModelRequest } from '../workers/model.ts';

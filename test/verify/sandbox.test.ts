@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isProcessAlive } from '../../backend/protocol/client/process-alive.ts';
 import { RunFolders } from '../../backend/verify/files/run-folder.ts';
 import { Sandbox, shellQuote, type SandboxedCommand, type SandboxOutcome } from '../../backend/verify/sandbox/sandbox.ts';
@@ -25,6 +25,15 @@ async function run(scratch: Scratch, command: string, options: Partial<Sandboxed
     await folder.remove();
   }
 }
+
+it('is tried again after an error, such as a full disk', async () => {
+  await using scratch = await makeScratch();
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  vi.spyOn(scratch.folders, 'create').mockRejectedValueOnce(full);
+  const sandbox = new Sandbox({ searchPath: process.env.PATH ?? '', homeFolder: scratch.home, folders: scratch.folders });
+  await expect(sandbox.availability()).rejects.toBe(full);
+  expect(await sandbox.availability()).toMatchObject({ available });
+});
 
 const node = (script: string): string => `node -e ${shellQuote(script)}`;
 

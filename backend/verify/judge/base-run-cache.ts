@@ -1,15 +1,16 @@
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { TestReport } from '../runners/test-report.ts';
 
-/** What the tests said of a workspace before any change. */
+/** The test results of a workspace before any change. */
 export interface BaseRun {
   readonly report: TestReport;
-  /** Ids of tests of which two runs said different things. */
+  /** Ids of tests that ended differently in two runs. */
   readonly flaky: ReadonlySet<string>;
 }
 
-/** Remembers base runs by contents and command, so that several patches of one workspace pay for one. */
+/** Keeps base runs by contents and command, so that several patches of one workspace share one base run. */
 export interface BaseRunCache {
-  /** The run of this key: remembered, under way for somebody else, or made now. Throws what `make` throws, or the signal's reason. */
+  /** The run of this key: a kept one, one that another call is making, or a new one. Throws what `make` throws, or the signal's reason. */
   get(key: string, signal: AbortSignal, make: () => Promise<BaseRun>): Promise<BaseRun>;
 }
 
@@ -27,32 +28,21 @@ export class MemoryBaseRunCache implements BaseRunCache {
       signal.throwIfAborted();
       const underWay = this.#runs.get(key);
       if (!underWay) break;
-      // A map keeps the order of insertion: what was used last goes to the end.
+      // A map keeps the order of insertion: the run used last goes to the end.
       this.#runs.delete(key);
       this.#runs.set(key, underWay);
-      // It may end because of whom it is made for, and that is nothing to those who wait: they make their own.
-      const made = await orAborted(underWay.catch(() => undefined), signal);
+      // It may fail because its own caller aborts. Then a waiting caller makes a new one.
+      const made = await unlessAborted(underWay.catch(() => undefined), signal);
       if (made) return made;
     }
     const making = make();
     this.#runs.set(key, making);
-    // A run that says nothing is not remembered.
+    // A failed run is not kept.
     making.catch(() => {
       if (this.#runs.get(key) === making) this.#runs.delete(key);
     });
     const oldest = this.#runs.size > this.#capacity ? this.#runs.keys().next().value : undefined;
     if (oldest !== undefined) this.#runs.delete(oldest);
     return await making;
-  }
-}
-
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

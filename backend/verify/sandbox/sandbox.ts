@@ -7,6 +7,7 @@ import { ControlGroups } from './limits/control-group.ts';
 import { defaultLimits, limitLines, type Limits } from './limits/limits.ts';
 import { ResourceWatch } from './limits/resource-watch.ts';
 import { runProcessGroup, type ProcessOutcome } from './process-group.ts';
+import { unlessAborted } from '../../common/unless-aborted.ts';
 import type { RunFolders } from '../files/run-folder.ts';
 import type { SandboxAvailability } from './sandbox-availability.ts';
 import { shellQuote } from './shell-quote.ts';
@@ -117,11 +118,13 @@ export class Sandbox {
    */
   async availability(image?: string): Promise<SandboxAvailability> {
     if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
-    this.#availability ??= this.#tryOut();
-    const found = await this.#availability;
-    // Somebody may install what is missing while we run.
-    if (!found.available) this.#availability = undefined;
-    return found;
+    const attempt = (this.#availability ??= this.#tryOut());
+    // A person may install what is missing, or free a full disk, so only success is kept.
+    const forget = (): void => {
+      if (this.#availability === attempt) this.#availability = undefined;
+    };
+    attempt.then(({ available }) => !available && forget(), forget);
+    return await attempt;
   }
 
   /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
@@ -135,7 +138,7 @@ export class Sandbox {
   /** Throws `SandboxUnavailableError`, an AbortError, or an error of the file system. */
   async run(command: SandboxedCommand): Promise<SandboxOutcome> {
     if (command.sandboxed) {
-      const { available, reason } = await this.availability(command.image);
+      const { available, reason } = await unlessAborted(this.availability(command.image), command.signal);
       if (!available) throw new SandboxUnavailableError(reason);
     }
     if (process.platform === 'win32') throw new SandboxUnavailableError('Conductor cannot run tests on Windows yet.');

@@ -7,21 +7,30 @@ export type { Node } from '@vscode/tree-sitter-wasm';
 /** Longer texts are not parsed. */
 export const MAX_CHARACTERS = 512 * 1024;
 
-/** Parsing is synchronous; a text that takes longer, as only texts made for that do, is given up. */
+/** Parsing is synchronous. Only a text made for that takes longer; then parsing stops. */
 const MAX_PARSE_MS = 1_500;
 
-/** One for the process, since a runtime gives no memory back; the next one where text made for that has filled it. */
+/** A runtime never gives memory back, so the process has one. It is replaced when a text has filled its memory. */
 let current: Promise<SyntaxRuntime> | undefined;
 
+function currentRuntime(): Promise<SyntaxRuntime> {
+  if (current) return current;
+  const starting = SyntaxRuntime.start();
+  current = starting;
+  starting.catch(() => {
+    if (current === starting) current = undefined;
+  });
+  return starting;
+}
+
 /**
- * Hands the root of a text's syntax tree to `use`, and returns what that makes of it; undefined where the text is too long or too
- * hard to parse. The tree is gone afterwards, so nodes must not leave `use`. Indices of nodes are those of the text's UTF-16 units.
- * Text that does not follow the grammar has nodes with `hasError`.
+ * Calls `use` with the root of a text's syntax tree, and returns its result. Undefined if the text is too long or too hard to parse.
+ * The tree is deleted afterwards, so nodes must not leave `use`. Indices count UTF-16 units. Text that does not follow the grammar has
+ * nodes with `hasError`.
  */
 export async function withTree<Result>(text: string, language: Language, use: (root: Node) => Result): Promise<Result | undefined> {
   if (text.length > MAX_CHARACTERS) return undefined;
-  current ??= SyntaxRuntime.start();
-  const runtime = await current;
+  const runtime = await currentRuntime();
   const grammar = await runtime.grammar(language);
   try {
     const parser = new runtime.library.Parser();

@@ -1,19 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type * as TreeSitter from '@vscode/tree-sitter-wasm';
+import { AsyncMemo } from '../../common/async-memo.ts';
 import type { Language } from './language.ts';
 
 const PACKAGE = '@vscode/tree-sitter-wasm';
 
-/** 64 KiB each. A text of the greatest length that is parsed needs about a tenth of it. */
+/** Of 64 KiB. The longest text that is parsed needs about a tenth of the maximum. */
 const PAGES = { initial: 512, maximum: 4_096 };
 
-/** One memory with the parser of tree-sitter and the grammars that were asked for in it. */
+/** One WebAssembly memory with tree-sitter's parser and the grammars that were loaded into it. */
 export class SyntaxRuntime {
   readonly library: typeof TreeSitter;
-  readonly #grammars = new Map<Language, Promise<TreeSitter.Language>>();
+  readonly #grammars = new AsyncMemo<Language, TreeSitter.Language>();
 
-  /** The package keeps its memory in variables of its module, so each runtime has a module of its own. */
+  /** The package keeps its memory in module variables, so each runtime has its own instance of the module. */
   static async start(): Promise<SyntaxRuntime> {
     const load = createRequire(import.meta.url);
     Reflect.deleteProperty(load.cache, load.resolve(PACKAGE));
@@ -21,7 +22,7 @@ export class SyntaxRuntime {
     const options = {
       locateFile: (name: string) => load.resolve(`${PACKAGE}/wasm/${name}`),
       wasmMemory: new WebAssembly.Memory(PAGES),
-      // What it has to say when its memory is full is said by the error, too.
+      // When the memory is full, the thrown error says so as well.
       printErr: () => undefined,
     };
     await library.Parser.init(options);
@@ -33,11 +34,9 @@ export class SyntaxRuntime {
   }
 
   grammar(language: Language): Promise<TreeSitter.Language> {
-    const known = this.#grammars.get(language);
-    if (known) return known;
-    const file = createRequire(import.meta.url).resolve(`${PACKAGE}/wasm/tree-sitter-${language}.wasm`);
-    const loading = readFile(file).then((bytes) => this.library.Language.load(new Uint8Array(bytes)));
-    this.#grammars.set(language, loading);
-    return loading;
+    return this.#grammars.get(language, async () => {
+      const file = createRequire(import.meta.url).resolve(`${PACKAGE}/wasm/tree-sitter-${language}.wasm`);
+      return await this.library.Language.load(new Uint8Array(await readFile(file)));
+    });
   }
 }

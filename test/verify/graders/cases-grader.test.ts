@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CasesGrader, type CasesGraderOptions, type TestCase } from '../../../backend/verify/graders/code/cases-grader.ts';
 import type { Grade } from '../../../backend/verify/graders/grader.ts';
+import { ProgramSandbox } from '../../../backend/verify/graders/code/program-sandbox.ts';
 import { GraderInfrastructureError } from '../../../backend/verify/graders/grader.ts';
 import { makeScratch } from '../setup.ts';
 import { gradeOf, javascript, programsIn, python, sourceOf, tryPrograms } from './setup.ts';
@@ -186,11 +187,26 @@ describe('grading on cases', () => {
           sandboxed: true,
         }),
     };
-    const { ProgramSandbox } = await import('../../../backend/verify/graders/code/program-sandbox.ts');
     const programs = new ProgramSandbox({ sandbox, folders: scratch.folders, hidden: [] });
     const grade = await gradeOf(new CasesGrader({ cases: () => SUMS }, programs), python('print(3)'));
     expect(grade).toMatchObject({ outcome: 'infrastructure' });
     expect(grade.reason).toContain('python3');
+  });
+
+  it('throws the reason of an abort while the interpreter is looked for', async () => {
+    await using scratch = await makeScratch();
+    const [started, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()];
+    const run = (): Promise<never> => {
+      started.resolve();
+      return gate.promise;
+    };
+    const programs = new ProgramSandbox({ sandbox: { run }, folders: scratch.folders, hidden: [] });
+    const aborted = new AbortController();
+    const grading = gradeOf(new CasesGrader({ cases: () => SUMS }, programs), python('print(1)'), aborted.signal);
+    await started.promise;
+    aborted.abort(new Error('enough'));
+    await expect(grading).rejects.toThrow('enough');
+    gate.reject(new Error('the machine is gone'));
   });
 
   it('throws the reason of an abort', async () => {

@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { AsyncMemo } from '../../../common/async-memo.ts';
+import { unlessAborted } from '../../../common/unless-aborted.ts';
 import type { Limits } from '../../sandbox/limits/limits.ts';
 import type { RunFolders } from '../../files/run-folder.ts';
 import { SandboxUnavailableError, type Sandbox, type SandboxOutcome } from '../../sandbox/sandbox.ts';
@@ -76,7 +78,8 @@ const FIND_INTERPRETER: Readonly<Record<CodeLanguage, string>> = {
  */
 export class ProgramSandbox {
   readonly #parts: ProgramSandboxParts;
-  readonly #interpreters = new Map<CodeLanguage, Promise<string>>();
+  /** A missing interpreter may be installed later, so failures are not kept. */
+  readonly #interpreters = new AsyncMemo<CodeLanguage, string>();
 
   constructor(parts: ProgramSandboxParts) {
     this.#parts = parts;
@@ -84,7 +87,7 @@ export class ProgramSandbox {
 
   /** Throws `GraderInfrastructureError` where nothing can be run here, or the signal's reason. */
   async run(program: Program): Promise<ProgramRun> {
-    const interpreter = await this.#interpreter(program.language);
+    const interpreter = await unlessAborted(this.#interpreter(program.language), program.signal);
     const { driver, driverArguments, source, input, language, cpuTimeMs, memoryBytes } = program;
     const options = language === 'python' ? ['-I', '-X', 'utf8'] : [];
     const extension = EXTENSION[language];
@@ -100,25 +103,15 @@ export class ProgramSandbox {
   }
 
   /**
-   * The interpreter itself: a version manager's stand-in for it would start a shell for every case. Looking for it is also the
-   * proof that programs run here at all, so that what fails later is the program's doing.
+   * The interpreter itself: a version manager's shim would start a shell for every case. Finding it also proves that programs run here,
+   * so that a later failure is the program's own.
    */
-  async #interpreter(language: CodeLanguage): Promise<string> {
-    let found = this.#interpreters.get(language);
-    if (!found) {
-      found = this.#findInterpreter(language);
-      this.#interpreters.set(language, found);
-    }
-    try {
-      return await found;
-    } catch (error) {
-      // Somebody may install it while we run.
-      this.#interpreters.delete(language);
-      throw error;
-    }
+  #interpreter(language: CodeLanguage): Promise<string> {
+    return this.#interpreters.get(language, () => this.#findInterpreter(language));
   }
 
   async #findInterpreter(language: CodeLanguage): Promise<string> {
+    // Other callers wait for the result, too, so no single caller's signal ends it.
     const signal = new AbortController().signal;
     const found = await this.#inFolder(signal, 30_000, {}, ({ report }) =>
       Promise.resolve(`${FIND_INTERPRETER[language]} > ${shellQuote(path.join(report, 'output'))}`),
