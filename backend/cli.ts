@@ -18,7 +18,7 @@ import { printable, styleFor, type Terminal } from './cli/terminal.ts';
 import { asksForUsage, usageOf } from './cli/usage.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { workerCommand } from './cli/worker-command.ts';
-import { findDriver, hasNvidiaCard, listGpus } from './lm/device/nvidia.ts';
+import { machineProbe } from './lm/device/device-probe.ts';
 import { ModelClient } from './lm/process/model-client.ts';
 import { conductorHome, prepareHome } from './protocol/client/discovery.ts';
 import { connectBackend, stopBackend } from './protocol/client/start-backend.ts';
@@ -132,13 +132,7 @@ const context: CommandContext = {
   standardInput: () => process.stdin,
   writeWhole: replaceFile,
   openVerification,
-  deviceProbe: {
-    platform: process.platform,
-    arch: process.arch,
-    findDriver: () => findDriver({ env: process.env }),
-    hasCard: () => hasNvidiaCard(),
-    listGpus: () => listGpus({ env: process.env }),
-  },
+  deviceProbe: machineProbe(process.env),
   localSettings: async () => (await loadWorkersFile(path.join(conductorHome(), 'workers.json'))).local,
   openModel: (options) => new ModelClient({ ...options, script: modelScript, idleMs: MODEL_IDLE_MS }),
   stopBackend: (home) => stopBackend(home ?? conductorHome()),

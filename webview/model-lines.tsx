@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import type { LoadedModelView, LocalModelStatus } from '../backend/protocol/local-models.ts';
 import type { PanelModel } from '../backend/protocol/panel-messages.ts';
+import { deviceName } from '../backend/protocol/devices.ts';
 import { formatBytes } from '../backend/protocol/figures.ts';
 import { Button, Icon } from './controls.tsx';
 import { useHost } from './host.ts';
@@ -66,10 +67,6 @@ function placeOf({ device, weightBytes, precision }: LoadedModelView): string {
   return precision === 'full'
     ? l10n.t('on the {0} of this machine, {1} in full precision', name, size)
     : l10n.t('on the {0} of this machine, {1} in {2} weights', name, size, precision);
-}
-
-export function deviceName(device: LoadedModelView['device']): string {
-  return device === 'cuda' ? 'GPU' : 'CPU';
 }
 
 function Loading({ model }: { readonly model: PanelModel }): JSX.Element {

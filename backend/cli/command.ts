@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { DeviceProbe } from '../lm/device/choose-device.ts';
+import type { DeviceProbe } from '../lm/device/device-probe.ts';
 import type { ModelClient, ModelClientOptions } from '../lm/process/model-client.ts';
 import type { BackendClient } from '../protocol/client/backend-client.ts';
 import type { LocalSettings } from '../protocol/worker-config.ts';

@@ -4,6 +4,7 @@ import { type AdapterSummary, inspectAdapter, inspectAdapters } from '../lm/adap
 import type { DecoderConfig } from '../lm/checkpoint/decoder-config.ts';
 import { inspectCheckpoint, type ModelSummary } from '../lm/checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
+import { type Device, DEVICE_NAMES, DEVICES } from '../lm/device/devices.ts';
 import { gigabytes } from '../lm/download/size-text.ts';
 import { memoryOf } from '../lm/model-memory.ts';
 import { findModelFolder } from '../lm/process/find-model-folder.ts';
@@ -27,7 +28,7 @@ interface TokenizerSummary {
 
 interface MemorySummary {
   readonly precision: (typeof PRECISIONS)[number];
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly weightsBytes: number;
   readonly cacheBytes: number;
   readonly workspaceBytes: number;
@@ -82,7 +83,7 @@ async function tokenizerOf(folder: string): Promise<TokenizerSummary> {
 }
 
 function memoryTable(checkpoint: Checkpoint, adapters: boolean): MemorySummary[] {
-  return PRECISIONS.flatMap((precision) => (['cpu', 'cuda'] as const).map((device) => {
+  return PRECISIONS.flatMap((precision) => DEVICE_NAMES.map((device) => {
     const { lines: _lines, ...plan } = memoryOf(checkpoint, { precision, adapters }, device);
     return { precision, device, ...plan };
   }));
@@ -98,10 +99,10 @@ function linesOf({ tokenizer, memory, adapters, ...model }: Inspection): string[
     `Geometry:  ${counted(model.layers, 'layer')} of ${model.hiddenSize}, ${heads}, ${model.vocabularySize.toLocaleString('en')} token ids`,
     `Context:   ${model.contextLength.toLocaleString('en')} tokens; ends at ${model.stopTokenIds.join(' or ') || 'no token'}`,
     `Tokenizer: ${tokenizer.usable ? 'with a chat template' : tokenizer.problem}`,
-    'Memory:    precision  on the CPU  on a GPU',
+    `Memory:    precision${DEVICE_NAMES.map((device) => `on the ${DEVICES[device].name}`.padStart(12)).join('')}`,
     ...PRECISIONS.map((precision) => {
-      const [cpu = '', cuda = ''] = memory.filter((row) => row.precision === precision).map(({ totalBytes }) => memorySize(totalBytes));
-      return `           ${precision.padEnd(9)}${cpu.padStart(12)}${cuda.padStart(10)}`;
+      const sizes = memory.filter((row) => row.precision === precision).map(({ totalBytes }) => memorySize(totalBytes).padStart(12));
+      return `           ${precision.padEnd(9)}${sizes.join('')}`;
     }),
     ...adapters.map((adapter) => `Adapter:   ${adapter.name}: ${adapterText(adapter)}`),
   ];

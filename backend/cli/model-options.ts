@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { WANTED_DEVICES } from '../lm/device/accelerators.ts';
+import type { WantedDevice } from '../lm/device/devices.ts';
 import type { ModelSettings } from '../lm/language-model.ts';
 import { findModelFolder } from '../lm/process/find-model-folder.ts';
 import type { CommandContext } from './command.ts';
@@ -18,14 +20,13 @@ export const MODEL_OPTIONS = {
 
 type Values = { readonly [Name in keyof typeof MODEL_OPTIONS]?: (Name extends 'yes' ? boolean : string) | undefined };
 
-export const DEVICES = ['auto', 'cuda', 'cpu'] as const satisfies readonly ModelSettings['device'][];
 export const PRECISIONS = ['full', '8-bit', '4-bit'] as const satisfies readonly ModelSettings['precision'][];
 
 /** Options as they were given, looked at as far as they can be without the disk. */
 export interface ModelChoice {
   readonly model: string;
   readonly adapter: string | undefined;
-  readonly device: (typeof DEVICES)[number];
+  readonly device: WantedDevice;
   readonly precision: (typeof PRECISIONS)[number];
   readonly storage: string | undefined;
   readonly cuda: CudaChoice;
@@ -46,7 +47,7 @@ export function modelChoice(values: Values): ModelChoice {
   return {
     model: values.model,
     adapter: values.adapter,
-    device: oneOf(DEVICES, values.device ?? 'auto', '--device'),
+    device: oneOf(WANTED_DEVICES, values.device ?? 'auto', '--device'),
     precision: oneOf(PRECISIONS, values.precision ?? 'full', '--precision'),
     storage: values.storage,
     cuda: { index: values['cuda-index'] || undefined, yes: values.yes ?? false },

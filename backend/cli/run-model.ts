@@ -3,6 +3,7 @@ import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
 import type { DeviceChoice } from '../lm/device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries } from '../lm/device/cuda-libraries.ts';
 import { DeviceError } from '../lm/device/device-error.ts';
+import type { Device } from '../lm/device/devices.ts';
 import type { ModelSettings, TrainableModel } from '../lm/language-model.ts';
 import type { LoadPhase } from '../lm/load-model.ts';
 import { memoryOf } from '../lm/model-memory.ts';
@@ -90,7 +91,7 @@ function withOption(error: unknown): unknown {
   return new DeviceError(error.kind, `${error.message} The index is named with --cuda-index URL.`, error);
 }
 
-async function memoryLines(settings: ModelSettings, device: 'cpu' | 'cuda'): Promise<readonly string[]> {
+async function memoryLines(settings: ModelSettings, device: Device): Promise<readonly string[]> {
   return allPrintable(memoryOf(await openCheckpoint(settings.folder), settings, device).lines);
 }
 

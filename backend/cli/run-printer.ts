@@ -1,4 +1,5 @@
 import { counted } from '../common/counted.ts';
+import { deviceName } from '../protocol/devices.ts';
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
@@ -100,7 +101,7 @@ export class RunPrinter {
       this.#line('Model', `loading ${model}`);
     }
     if (state !== 'loading' && this.#loading.delete(model) && state === 'ready' && loaded) {
-      const where = loaded.device === 'cuda' ? 'GPU' : 'CPU';
+      const where = deviceName(loaded.device);
       this.#line('', `✓ on the ${where}  ${this.#dim(`${formatBytes(loaded.weightBytes)} · ${loaded.precision === 'full' ? 'full precision' : loaded.precision}`)}`);
       for (const reason of loaded.reasons) this.#line('', this.#dim(reason));
     }

@@ -1,5 +1,6 @@
 import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { linearShapes } from './checkpoint/decoder-weights.ts';
+import { type Device, DEVICES } from './device/devices.ts';
 import type { MicroBatchSizes } from './trainer/micro-batches.ts';
 
 /*
@@ -11,7 +12,7 @@ import type { MicroBatchSizes } from './trainer/micro-batches.ts';
  */
 
 export interface ChunkLoad {
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   /** In the device's memory. */
   readonly weightBytes: number;
   readonly config: DecoderConfig;
@@ -43,7 +44,7 @@ const FEWEST_BATCH_TOKENS = 4;
 
 export function chunkTokens({ device, weightBytes, config, rows, maxTokens, interactive }: ChunkLoad): number {
   // On a GPU many rows have a large cache; carrying it would cost more than cancelling saves, and killing the process remains.
-  if (device === 'cuda') return interactive ? Math.min(INTERACTIVE_TOKENS, maxTokens) : maxTokens;
+  if (DEVICES[device].runs.fixed) return interactive ? Math.min(INTERACTIVE_TOKENS, maxTokens) : maxTokens;
   const stepSeconds = Math.max(weightBytes / BYTES_PER_SECOND, (2 * multipliedWeights(config) * rows) / OPERATIONS_PER_SECOND);
   const seconds = interactive ? INTERACTIVE_SECONDS : BATCH_SECONDS;
   const fewest = interactive ? 1 : FEWEST_BATCH_TOKENS;
@@ -51,16 +52,14 @@ export function chunkTokens({ device, weightBytes, config, rows, maxTokens, inte
   return Math.min(maxTokens, most, Math.max(fewest, Math.floor(seconds / stepSeconds)));
 }
 
-/** What a run costs beside its tokens, in tokens: all weights are read and every operation is started, however few the tokens are. */
-const PER_RUN = { cpu: 128, cuda: 1_024 } as const;
-
 /**
  * How many tokens are scored in one run; a single sequence may have more. The arithmetic units are busy from some tens of
  * tokens on, so that little is lost by stopping for a cancel now and then.
  */
 export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): MicroBatchSizes {
   const most = Math.max(256, Math.floor((BATCH_SECONDS * OPERATIONS_PER_SECOND) / (2 * multipliedWeights(config))));
-  return { most: device === 'cuda' ? 8_192 : most, perRun: PER_RUN[device] };
+  const { fixed, overheadTokens } = DEVICES[device].runs;
+  return { most: fixed?.scoredTokens ?? most, perRun: overheadTokens };
 }
 
 /**
@@ -69,7 +68,7 @@ export function scoredTokens({ device, config }: Pick<ChunkLoad, 'device' | 'con
  */
 export function trainedTokens({ device, config }: Pick<ChunkLoad, 'device' | 'config'>): MicroBatchSizes {
   const scored = scoredTokens({ device, config });
-  return { ...scored, most: device === 'cuda' ? 4_096 : Math.max(1_024, Math.floor(scored.most / 4)) };
+  return { ...scored, most: DEVICES[device].runs.fixed?.trainedTokens ?? Math.max(1_024, Math.floor(scored.most / 4)) };
 }
 
 /** Weights that a token is multiplied with: the seven projections of each layer, and the output layer. */

@@ -1,4 +1,5 @@
 import type { Pattern } from './automaton/pattern.ts';
+import type { Device, WantedDevice } from './device/devices.ts';
 import type { ChatMessage } from './tokenizer/tokenizer.ts';
 import type { BatchToTrain, TrainedTokens, TrainingStart } from './trainer/training.ts';
 import type { StepOptions } from './trainer/parameter-trainer.ts';
@@ -14,7 +15,7 @@ export type Precision = 'full' | '8-bit' | '4-bit';
 export interface ModelSettings {
   /** A Hugging Face folder. */
   readonly folder: string;
-  readonly device: 'auto' | 'cuda' | 'cpu' | 'webgpu';
+  readonly device: WantedDevice;
   readonly precision: Precision;
   /** Prompt and answer together; where absent 32,768 tokens, and never more than the model takes. */
   readonly contextLength?: number | undefined;
@@ -30,7 +31,7 @@ export interface ModelSettings {
 export interface ModelDescription {
   /** The name of its folder, or owner/name where that is known. */
   readonly name: string;
-  readonly device: 'cuda' | 'cpu';
+  readonly device: Device;
   /** Why each better device was passed over; one sentence each. */
   readonly deviceReasons: readonly string[];
   readonly precision: Precision;

@@ -4,10 +4,9 @@ import { findNonFinite } from './checkpoint/finite.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { notFiniteError, readTensor } from './checkpoint/read-tensor.ts';
-import type { StoredType } from './checkpoint/stored-tensor.ts';
 import { DecoderSession } from './decoder/decoder-session.ts';
-import type { ComputeType } from './decoder/weights.ts';
 import { DeviceError } from './device/device-error.ts';
+import { type Device, DEVICES } from './device/devices.ts';
 import { readPulledModel } from './hub/pulled-models.ts';
 import type { ModelDescription, ModelSettings } from './language-model.ts';
 import { RuntimeMissingError } from './load-error.ts';
@@ -35,7 +34,7 @@ export interface LoadProgress {
 export interface LoadOptions {
   readonly settings: ModelSettings;
   /** What was chosen, and why not a better one. CUDA needs an environment that was set before the process started. */
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly deviceReasons: readonly string[];
   /** Threads of one operation; onnxruntime's choice where absent. */
   readonly threads?: number | undefined;
@@ -70,7 +69,7 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const { contextLength = checkpoint.config.maximumPositions } = settings;
   const [storedType = 'float32'] = inspectCheckpoint(checkpoint).types;
   const plan = memoryOf(checkpoint, { ...settings, contextLength }, device);
-  if (device === 'cpu') refuseTooLarge(plan.weightsBytes, settings);
+  if (DEVICES[device].memory.place === 'machine') refuseTooLarge(plan.weightsBytes, settings);
 
   const onChecked = (fraction: number): void => onProgress?.({ phase: 'reading', fraction });
   await checkWeights(checkpoint, settings.storage, onChecked, signal);
@@ -83,7 +82,7 @@ export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const takesAdapters = settings.adapters || settings.trainable === 'adapter';
   const session = await DecoderSession.open(checkpoint, {
     device,
-    compute: device === 'cpu' ? 'float32' : cudaCompute(settings, storedType),
+    compute: DEVICES[device].compute(settings.precision === 'full' ? storedType : settings.precision),
     quantized,
     adapters: takesAdapters,
     trainable: settings.trainable === 'weights' ? [...checkpoint.tensors.keys()] : settings.trainable,
@@ -123,11 +122,6 @@ async function requireRuntime(): Promise<void> {
       { cause },
     );
   }
-}
-
-/** Quantised weights go with 16-bit arithmetic, others with that of their own type. */
-function cudaCompute({ precision }: ModelSettings, storedType: StoredType): ComputeType {
-  return precision === 'full' ? storedType : 'float16';
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import { inspectCheckpoint } from './checkpoint/inspect.ts';
 import type { Checkpoint } from './checkpoint/open-checkpoint.ts';
+import type { Device } from './device/devices.ts';
 import type { ModelSettings } from './language-model.ts';
 import { type MemoryPlan, planMemory } from './quantize/memory-plan.ts';
 
@@ -16,7 +17,7 @@ export const longestText = ({ maximumPositions }: DecoderConfig, contextLength =
 
 /** What a model takes on a device in ordinary use, worked out before anything is loaded. */
 export function memoryOf(
-  checkpoint: Checkpoint, settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: 'cpu' | 'cuda',
+  checkpoint: Checkpoint, settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: Device,
 ): MemoryPlan {
   const { precision, contextLength, adapters } = settings;
   const [storedType = 'float32'] = inspectCheckpoint(checkpoint).types;

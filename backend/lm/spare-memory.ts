@@ -1,6 +1,7 @@
 import type { DecoderConfig } from './checkpoint/decoder-config.ts';
 import type { StoredType } from './checkpoint/stored-tensor.ts';
 import { trainedTokens } from './chunk-tokens.ts';
+import { type Device, DEVICES } from './device/devices.ts';
 import type { ModelSettings } from './language-model.ts';
 import { longestText } from './model-memory.ts';
 import { type MemoryPlan, projectedBytes, repackedBytes, trainedBytes } from './quantize/memory-plan.ts';
@@ -11,7 +12,7 @@ import { type MemoryPlan, projectedBytes, repackedBytes, trainedBytes } from './
  */
 
 export interface ModelInMemory {
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly config: DecoderConfig;
   readonly storedType: StoredType;
   readonly settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'trainable'>;
@@ -38,8 +39,8 @@ export interface SpareMemory {
  */
 export function spendMemory(model: ModelInMemory, machine: MachineMemory): SpareMemory {
   const { device, config, settings: { contextLength, trainable }, plan: { totalBytes } } = model;
-  // On a GPU nothing is repacked, batches are larger, and nobody asks how much memory it has.
-  if (device === 'cuda') return { repackWeights: false, keepProjections: false, reasons: [] };
+  // A GPU does not repack, its batches are larger, and its free memory is not measured.
+  if (DEVICES[device].memory.place === 'device') return { repackWeights: false, keepProjections: false, reasons: [] };
   const needed = totalBytes + (trainable === 'weights' ? trainedBytes(config) : 0);
   const { extraBytes, ...repacking } = repack(model, machine);
   const tokens = Math.max(trainedTokens({ device, config }).most, longestText(config, contextLength));

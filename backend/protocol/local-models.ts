@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DEVICES } from './devices.ts';
 import { localSettingsSchema } from './worker-config.ts';
 
 /*
@@ -6,7 +7,7 @@ import { localSettingsSchema } from './worker-config.ts';
  */
 
 const bytes = z.number().nonnegative();
-const deviceSchema = z.enum(['cuda', 'cpu']);
+const deviceSchema = z.enum(DEVICES);
 const precisionSchema = z.enum(['full', '8-bit', '4-bit']);
 
 /** A model as people name it: `owner/name` on the hub, or a folder. */

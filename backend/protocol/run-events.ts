@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DEVICES } from './devices.ts';
 import { planSchema } from './plan.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';
@@ -72,7 +73,7 @@ const spent = { usage: usageSchema, cost: costSchema, durationMs };
 const keptFrom = z.string().optional();
 
 /** How a model of this machine came to a text: with the same seed, device and prompt it writes the same one. */
-export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(['cuda', 'cpu']) });
+export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(DEVICES) });
 export type Sampled = z.infer<typeof sampledSchema>;
 const sampled = { sampled: sampledSchema.optional() };
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DEVICES } from './devices.ts';
 
 /**
  * How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`; `local` is
@@ -112,7 +113,7 @@ const publicUrl = z
 /** How models of this machine are run and fetched. */
 export const localSettingsSchema = z.strictObject({
   /** `auto` takes the GPU where it can be used, and says why where it cannot. */
-  device: z.enum(['auto', 'cuda', 'cpu']).default('auto'),
+  device: z.enum(['auto', ...DEVICES]).default('auto'),
   /** How the weights are held; `auto` takes the best that fits in memory and is quick enough. */
   precision: z.enum(['auto', 'full', '8-bit', '4-bit']).default('auto'),
   /** A Python package index that the CUDA libraries are fetched from; without one they are not fetched. */

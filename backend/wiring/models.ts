@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { BundledModel } from './bundled-model.ts';
 import { outlineAdapter } from '../lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../lm/checkpoint/open-checkpoint.ts';
-import type { DeviceProbe } from '../lm/device/choose-device.ts';
 import type { CudaConsent } from '../lm/device/cuda-libraries.ts';
-import { findDriver, hasNvidiaCard, listGpus } from '../lm/device/nvidia.ts';
+import { machineProbe } from '../lm/device/device-probe.ts';
 import { HubError } from '../lm/hub/hub-error.ts';
 import { modelOffers } from '../lm/hub/model-offers.ts';
 import { pullModel } from '../lm/hub/pull-model.ts';
@@ -68,13 +67,7 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
     const base = await baseOf(model);
     if (adapter !== undefined && base !== undefined) await checkAdapterBase(adapter, base);
   };
-  const probe: DeviceProbe = {
-    platform: process.platform,
-    arch: process.arch,
-    findDriver: () => findDriver({ env: process.env }),
-    hasCard: () => hasNvidiaCard(),
-    listGpus: () => listGpus({ env: process.env }),
-  };
+  const probe = machineProbe(process.env);
   const listeners = new Set<(status: LocalModelStatus) => void>();
   const models = new LocalModels({
     storage: home,

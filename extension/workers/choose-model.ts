@@ -64,7 +64,7 @@ export class ChooseModelCommand {
     if (!loaded) return model;
     const { device, weightBytes } = loaded;
     const name = modelTitle(model);
-    void vscode.window.showInformationMessage(device === 'cuda'
+    void vscode.window.showInformationMessage(device !== 'cpu'
       ? vscode.l10n.t('{0} plays the Conductor now. It runs on the GPU and takes {1}.', name, formatBytes(weightBytes))
       : vscode.l10n.t('{0} plays the Conductor now. It runs on the CPU and takes {1}.', name, formatBytes(weightBytes)));
     return model;

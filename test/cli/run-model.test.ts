@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { CommandContext } from '../../backend/cli/command.ts';
 import { logprobsCommand } from '../../backend/cli/logprobs-command.ts';
 import type { Terminal } from '../../backend/cli/terminal.ts';
-import type { DeviceProbe } from '../../backend/lm/device/choose-device.ts';
+import type { DeviceProbe } from '../../backend/lm/device/device-probe.ts';
 import { ModelClient } from '../../backend/lm/process/model-client.ts';
 import { localSettingsSchema, type LocalSettings } from '../../backend/protocol/worker-config.ts';
 import { modelFolder } from '../golden/golden.ts';

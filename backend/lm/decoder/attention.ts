@@ -1,3 +1,4 @@
+import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, cast, less, lessOrEqual, multiply, where } from '../graph/ops/arithmetic.ts';
 import { range } from '../graph/ops/indexing.ts';
@@ -7,7 +8,6 @@ import { concat, slice, sliceRest, transpose } from '../graph/ops/pieces.ts';
 import { expand, reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 import type { Decoder, Projected } from './decoder.ts';
-import type { ComputeType } from './weights.ts';
 
 /*
  * Four ways for tokens to see others. Query heads that share a key are handled as more queries of that key, so that no key or value is

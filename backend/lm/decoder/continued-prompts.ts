@@ -1,3 +1,4 @@
+import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, minimum } from '../graph/ops/arithmetic.ts';
 import { range } from '../graph/ops/indexing.ts';
@@ -5,7 +6,6 @@ import { concat, slice, sliceRest } from '../graph/ops/pieces.ts';
 import { expand, reshape } from '../graph/ops/shape.ts';
 import { continuationAttention, type Continuations, lengthMask, type promptAttention } from './attention.ts';
 import type { Decoder, Pass, Projected } from './decoder.ts';
-import type { ComputeType } from './weights.ts';
 
 /*
  * Prompts, and completions that continue them. A prompt goes through the decoder once for all its completions. Their tokens lie in one row:

@@ -1,5 +1,6 @@
 import type { Adapter } from '../adapter/read-adapter.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
+import { type ComputeType, type Device, DEVICES } from '../device/devices.ts';
 import { Graph, type Tensor } from '../graph/graph.ts';
 import { branch } from '../graph/ops/control.ts';
 import { bools, type Feeds, float32s, Session } from '../graph/session.ts';
@@ -17,13 +18,13 @@ import {
   adapterInputs, gradientOutput, idleTraining, locateTrained, type TrainedBatch, trainedBatch, type TrainedInput, trainingFeeds, type TrainingRequest,
   weightInputs,
 } from './training-run.ts';
-import { type ComputeType, DecoderWeights } from './weights.ts';
+import { DecoderWeights } from './weights.ts';
 
 /** Sines and cosines of every position are part of the graph: 8 MB for heads of 64, and 16 MB for heads of 128. */
 const LONGEST_CONTEXT = 32_768;
 
 export interface DecoderOptions {
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly compute: ComputeType;
   /** Weights to use in place of those of the checkpoint. */
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
@@ -78,7 +79,7 @@ export class DecoderSession {
     const session = await Session.open(graph, outputs, options);
     const adapters = options.adapters ? new AdapterFeeds(config) : undefined;
     const isRepacked = options.repackWeights === true && trainable === 'adapter';
-    const pairsRows = options.device === 'cpu' && trained.length > 0 && !isRepacked;
+    const pairsRows = DEVICES[options.device].repacksWeights && trained.length > 0 && !isRepacked;
     return new DecoderSession({ checkpoint, contextLength, session, adapters, trained, pairsRows });
   }
 

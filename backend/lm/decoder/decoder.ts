@@ -1,11 +1,12 @@
 import type { Projection } from '../adapter/projections.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, multiply, silu } from '../graph/ops/arithmetic.ts';
 import { rmsNorm } from '../graph/ops/neural.ts';
 import { reshape } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
-import type { ComputeType, DecoderWeights, ProductForm } from './weights.ts';
+import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
  * Qwen2 and Qwen3, dense: the layers as the papers draw them (arXiv 2407.10671, 2505.09388). Activations are [tokens, features], all rows

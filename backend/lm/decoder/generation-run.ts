@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
+import { DEVICES } from '../device/devices.ts';
 import { bools, type Feeds, type Session, type Values } from '../graph/session.ts';
 import {
   carriedFeeds, carriedOutputs, drawFeeds, keptRows, paddedLength, prefixInputs, prefixOutputs, promptFeeds, samplingFeeds, startFeeds,
 } from './generation-feeds.ts';
 import { checkGenerationRequest, type GeneratedRow, type GenerationRequest } from './generation-request.ts';
 import { requireNumber } from './not-a-number-error.ts';
-
-/** Prompts are read in groups of about so many tokens, padding included: what a pass holds besides weights and caches grows with them. */
-const TOKENS_AT_ONCE = { cpu: 4096, cuda: 32_768 } as const;
 
 /** @throws ModelRequestError; NotANumberError; the signal's reason once it is aborted, at the end of a run. */
 export async function generateRows(
@@ -55,7 +53,7 @@ export async function generateRows(
 async function readAhead(
   session: Session, config: DecoderConfig, { prompts, signal, ...request }: GenerationRequest, length: number, shared: Feeds,
 ): Promise<Feeds> {
-  const together = Math.max(1, Math.floor(TOKENS_AT_ONCE[session.device] / length));
+  const together = Math.max(1, Math.floor(DEVICES[session.device].runs.promptTokens / length));
   if (prompts.length <= together) return {};
   const groups: Feeds[] = [];
   for (let first = 0; first < prompts.length; first += together) {

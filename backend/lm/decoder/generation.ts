@@ -1,3 +1,4 @@
+import type { ComputeType } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, and, cast, less, lessOrEqual, not, or, subtract, where } from '../graph/ops/arithmetic.ts';
 import { branch, loop } from '../graph/ops/control.ts';
@@ -6,7 +7,6 @@ import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import { promptAttention, type KeyValue, lengthMask, sharedPrefixAttention } from './attention.ts';
 import type { Decoder } from './decoder.ts';
 import { sampleToken } from './sampling.ts';
-import type { ComputeType } from './weights.ts';
 
 /*
  * A chunk of a generation is one run: the prompts are read (or their cache is handed in, where an earlier chunk read them), then a Loop

@@ -1,15 +1,13 @@
 import { type Projection, PROJECTION_PATHS, projectionSize } from '../adapter/projections.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import type { StoredTensor } from '../checkpoint/stored-tensor.ts';
+import { type ComputeType, type Device, type DeviceFacts, DEVICES } from '../device/devices.ts';
 import type { Graph, Tensor } from '../graph/graph.ts';
 import { add, cast } from '../graph/ops/arithmetic.ts';
 import { gather } from '../graph/ops/indexing.ts';
 import { gemm, linear, linearQuantized, linearStored } from '../graph/ops/linear.ts';
 import type { Shape } from '../graph/tensor-type.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
-
-/** The types in which a decoder can compute. */
-export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 
 /**
  * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). A row's result is the same to the last bit whatever
@@ -21,7 +19,7 @@ export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 export type ProductForm = 'repacked' | 'stored';
 
 export interface WeightOptions {
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly compute: ComputeType;
   /** Whether the seven projections add what an adapter, fed at each run, says. */
   readonly adapters: boolean;
@@ -50,13 +48,16 @@ export class DecoderWeights {
     this.#options = options;
   }
 
+  get #device(): DeviceFacts {
+    return DEVICES[this.#options.device];
+  }
+
   get compute(): ComputeType {
     return this.#options.compute;
   }
 
-  /** onnxruntime has no kernel of fused attention for float32 on CUDA. */
   get hasFusedAttention(): boolean {
-    return this.#options.device === 'cpu' || this.compute !== 'float32';
+    return this.#device.hasFusedAttention(this.compute);
   }
 
   /** A tensor of the checkpoint in the type of computation. */
@@ -74,8 +75,7 @@ export class DecoderWeights {
   product(g: Graph, x: Tensor, name: string, form: ProductForm, bias?: Tensor): Tensor {
     const quantized = this.#options.quantized?.get(name);
     const trained = this.#trained(name);
-    const onCpu = this.#options.device === 'cpu';
-    if (trained || (!quantized && !onCpu)) return linear(g, x, trained ?? this.tensor(name), bias);
+    if (trained || (!quantized && !this.#device.repacksWeights)) return linear(g, x, trained ?? this.tensor(name), bias);
     if (!quantized && form === 'repacked' && this.#options.repackWeights) return linear(g, x, this.#loaded(around(g), name), bias);
     const product = quantized
       ? this.#quantizedProduct(g, x, name, quantized)
@@ -110,7 +110,7 @@ export class DecoderWeights {
 
   #quantizedProduct(g: Graph, x: Tensor, name: string, { blocks, scales, bits, blockSize, rows, columns }: QuantizedTensor): Tensor {
     const perRow = Math.ceil(columns / blockSize);
-    const home = this.#options.device === 'cpu' ? around(g) : this.#root;
+    const home = this.#device.repacksWeights ? around(g) : this.#root;
     const packed = home.once(`${name} blocks`, () => home.weight(`${name}.blocks`, 'uint8', [rows, perRow, (blockSize * bits) / 8], blocks));
     const scale = home.once(`${name} scales`, () => cast(home, home.weight(`${name}.scales`, 'float32', [rows * perRow], scales), this.compute));
     return linearQuantized(g, x, packed, scale, { rows, columns, bits, blockSize, accuracyLevel: this.compute === 'float32' ? 4 : 0 });

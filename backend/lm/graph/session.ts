@@ -1,4 +1,5 @@
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { type Device, DEVICES } from '../device/devices.ts';
 import { encodeModel } from './encode-model.ts';
 import type { Graph, Tensor } from './graph.ts';
 import { type ElementType, GraphError } from './tensor-type.ts';
@@ -15,7 +16,7 @@ export type TypedArray = Float32Array | Float64Array | Uint16Array | Int32Array 
 export type Feeds = Readonly<Record<string, Values>>;
 
 export interface SessionOptions {
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   /** Threads of one operation; onnxruntime's choice where absent. */
   readonly threads?: number | undefined;
   /** On a CPU: copies weights into the layout that the kernels like best. Faster with few rows, and memory for the copy. */
@@ -26,11 +27,11 @@ export interface SessionOptions {
  * A graph loaded into onnxruntime. `run` is native code that blocks its thread: it belongs into the model's process.
  */
 export class Session {
-  readonly device: SessionOptions['device'];
+  readonly device: Device;
   readonly #session: InferenceSession;
   readonly #tensor: typeof OrtTensor;
 
-  private constructor(device: SessionOptions['device'], session: InferenceSession, tensor: typeof OrtTensor) {
+  private constructor(device: Device, session: InferenceSession, tensor: typeof OrtTensor) {
     this.device = device;
     this.#session = session;
     this.#tensor = tensor;
@@ -42,7 +43,7 @@ export class Session {
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     const { InferenceSession: Onnx, Tensor: OnnxTensor } = (await import('onnxruntime-node')).default;
     const session = await Onnx.create(bytes, {
-      executionProviders: [device],
+      executionProviders: [DEVICES[device].provider],
       graphOptimizationLevel: 'all',
       logSeverityLevel: 3,
       // A pattern holds, for each new combination of shapes, one block as large as the whole run needs, beside the arena that served the first
@@ -55,7 +56,7 @@ export class Session {
           // Weights are named by absolute paths; see encode-model.ts.
           model_external_initializers_file_folder_path: '/',
           // Outside the arena, which only grows. On a CPU weights are mapped from their files and need no allocator.
-          ...(device === 'cuda' && { use_device_allocator_for_initializers: '1' }),
+          ...(DEVICES[device].memory.place === 'device' && { use_device_allocator_for_initializers: '1' }),
         },
       },
     });

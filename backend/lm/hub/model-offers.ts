@@ -1,3 +1,4 @@
+import type { Device } from '../device/devices.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
 import { recommendModel } from './recommend-model.ts';
 
@@ -8,7 +9,7 @@ export type OfferedModel = Pick<TableModel, 'repo' | 'licence' | 'parameters' | 
 export interface RecommendedModel {
   readonly repo: string;
   readonly precision: 'full' | '8-bit' | '4-bit';
-  readonly device: 'cpu' | 'cuda';
+  readonly device: Device;
   readonly neededBytes: number;
   readonly reason: string;
 }

@@ -1,6 +1,8 @@
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
-import type { DeviceChoice, DeviceProbe, WantedDevice } from '../device/choose-device.ts';
+import type { DeviceChoice } from '../device/choose-device.ts';
 import { fetchCudaLibraries, findCudaLibraries, type CudaConsent } from '../device/cuda-libraries.ts';
+import type { DeviceProbe } from '../device/device-probe.ts';
+import type { WantedDevice } from '../device/devices.ts';
 import { bestPrecision } from '../hub/recommend-model.ts';
 import type { LanguageModel, ModelDescription, ModelSettings, Precision, TrainableModel } from '../language-model.ts';
 import type { LoadPhase } from '../load-model.ts';
@@ -12,7 +14,7 @@ import { planDevice } from './plan-device.ts';
 
 /** What the models of this machine are to be run with, as of now. */
 export interface LocalModelSettings {
-  readonly device: Exclude<WantedDevice, 'webgpu'>;
+  readonly device: WantedDevice;
   /** `auto`: the best that fits. */
   readonly precision: Precision | 'auto';
   /** Where missing CUDA libraries are fetched from. */

@@ -1,6 +1,8 @@
-import { chooseDevice, type DeviceProbe, type WantedDevice } from '../device/choose-device.ts';
+import { chooseDevice } from '../device/choose-device.ts';
 import { findCudaLibraries } from '../device/cuda-libraries.ts';
 import { DeviceError } from '../device/device-error.ts';
+import type { DeviceProbe } from '../device/device-probe.ts';
+import type { WantedDevice } from '../device/devices.ts';
 import type { MeasuredMemory } from '../hub/recommend-model.ts';
 import { machineBytes } from '../machine-memory.ts';
 
@@ -22,7 +24,7 @@ export async function measureMemory({ storage, probe }: Machine, { device, packa
     wanted: device,
     probe,
     // Any model: which one fits is the question.
-    neededBytes: 0,
+    neededBytes: () => 0,
     precision: '4-bit',
     cudaLibraries: async () => {
       const found = await findCudaLibraries(storage);
@@ -30,5 +32,6 @@ export async function measureMemory({ storage, probe }: Machine, { device, packa
       return found ?? '';
     },
   });
-  return { memoryBytes: machineBytes(), ...(choice.device === 'cuda' && { gpuMemoryBytes: choice.gpu.memoryBytes }) };
+  const { device: chosen } = choice;
+  return { memoryBytes: machineBytes(), ...(chosen !== 'cpu' && { accelerator: { device: chosen, memoryBytes: choice.memoryBytes } }) };
 }

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { PROJECTIONS } from '../adapter/projections.ts';
 import type { Pattern } from '../automaton/pattern.ts';
+import { WANTED_DEVICES } from '../device/accelerators.ts';
+import { DEVICE_NAMES } from '../device/devices.ts';
 import type { ModelDescription, ModelSettings } from '../language-model.ts';
 import type { LoadProgress } from '../load-model.ts';
 import type { ChatMessage } from '../tokenizer/tokenizer.ts';
@@ -20,7 +22,7 @@ const fraction = z.number().min(0).max(1);
 
 const settings = z.object({
   folder: z.string().min(1),
-  device: z.enum(['auto', 'cuda', 'cpu', 'webgpu']),
+  device: z.enum(WANTED_DEVICES),
   precision: z.enum(['full', '8-bit', '4-bit']),
   contextLength: z.int().min(1).optional(),
   adapters: z.boolean(),
@@ -28,7 +30,7 @@ const settings = z.object({
   storage: z.string().min(1),
 }) satisfies z.ZodType<ModelSettings>;
 
-const device = z.enum(['cpu', 'cuda']);
+const device = z.enum(DEVICE_NAMES);
 const sentences = z.array(z.string().max(2_000)).max(20).readonly();
 
 const description = z.object({

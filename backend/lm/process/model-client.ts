@@ -1,7 +1,7 @@
-import { cudaEnvironment } from '../device/cuda-libraries.ts';
+import { ACCELERATORS } from '../device/accelerators.ts';
 import type { DeviceChoice } from '../device/choose-device.ts';
 import { DeviceError } from '../device/device-error.ts';
-import { explainCudaFailure } from '../device/explain-cuda-failure.ts';
+import type { Device } from '../device/devices.ts';
 import type {
   GeneratedTokens, ModelDescription, ModelSettings, ScoreRequest, TextRequest, TokensRequest, TrainableModel, TrainRequest, WrittenText,
 } from '../language-model.ts';
@@ -250,20 +250,20 @@ export class ModelClient implements TrainableModel {
     });
   }
 
-  /** On the device that was chosen, or, where CUDA fails, on the CPU with its reason. */
+  /** On the chosen device. If an accelerator fails: on the CPU, with the reason. */
   async #openAnywhere(): Promise<void> {
     const choice = await this.#options.chooseDevice(this.#options.settings, this.#closing.signal);
     if (choice.device === 'cpu') return this.#open('cpu', choice.reasons, this.#environment);
     try {
-      return await this.#open('cuda', choice.reasons, cudaEnvironment(choice.libraries, choice.gpu, this.#environment));
+      return await this.#open(choice.device, choice.reasons, choice.environment(this.#environment));
     } catch (error) {
       if (!(error instanceof DeviceError)) throw error;
       return this.#open('cpu', [...choice.reasons, error.message], this.#environment);
     }
   }
 
-  /** @throws DeviceError where CUDA is why it failed, or may be */
-  async #open(device: 'cpu' | 'cuda', deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  /** @throws DeviceError if an accelerator is, or may be, the cause */
+  async #open(device: Device, deviceReasons: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> {
     this.#closing.signal.throwIfAborted();
     const { settings, script, threads } = this.#options;
     const child = new ModelChild({ script, nodePath: process.execPath, environment });
@@ -287,7 +287,7 @@ export class ModelClient implements TrainableModel {
       child.kill();
       const { lastOutput } = await child.ended;
       if (device === 'cpu' || !maybeOfTheDevice(error)) throw error;
-      throw explainCudaFailure([lastOutput, error.message].join('\n'));
+      throw ACCELERATORS[device].explainFailure([lastOutput, error.message].join('\n'));
     }
   }
 
@@ -316,8 +316,8 @@ function maybeOfTheDevice(error: unknown): error is Error {
 
 /** What onnxruntime says of a GPU in a sentence for users, where it is known what it means. */
 function explained(error: unknown, { device }: ModelDescription): unknown {
-  if (device !== 'cuda' || !(error instanceof ModelFailedError)) return error;
-  const meant = explainCudaFailure(error.message);
+  if (device === 'cpu' || !(error instanceof ModelFailedError)) return error;
+  const meant = ACCELERATORS[device].explainFailure(error.message);
   return meant.kind === 'unknown' ? error : meant;
 }
 

@@ -1,6 +1,7 @@
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import { inspectCheckpoint } from '../checkpoint/inspect.ts';
-import { chooseDevice, type DeviceChoice, type DeviceProbe } from '../device/choose-device.ts';
+import { chooseDevice, type DeviceChoice } from '../device/choose-device.ts';
+import type { DeviceProbe } from '../device/device-probe.ts';
 import type { ModelSettings } from '../language-model.ts';
 import { memoryOf } from '../model-memory.ts';
 
@@ -21,7 +22,7 @@ export async function planDevice(settings: ModelSettings, { probe, cudaLibraries
   return chooseDevice({
     wanted: settings.device,
     probe,
-    neededBytes: memoryOf(checkpoint, settings, 'cuda').totalBytes,
+    neededBytes: (device) => memoryOf(checkpoint, settings, device).totalBytes,
     precision: settings.precision === 'full' ? storedType : settings.precision,
     cudaLibraries,
   });

@@ -1,3 +1,5 @@
+import { ACCELERATORS } from '../device/accelerators.ts';
+
 /**
  * What the model's process is told of the backend's environment. Keys of providers stand in environments, too, and are none of
  * its business: so variables are named, not excluded.
@@ -5,7 +7,7 @@
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR',
   // Where libraries are, and which GPUs may be used, as far as the machine's owner has said so.
-  'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'CUDA_DEVICE_ORDER', 'NVIDIA_TF32_OVERRIDE',
+  'LD_LIBRARY_PATH', ...Object.values(ACCELERATORS).flatMap(({ variables }) => variables),
   // Windows: without these, libraries and temporary files are not found.
   'Path', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'LOCALAPPDATA', 'PROCESSOR_ARCHITECTURE',
 ];

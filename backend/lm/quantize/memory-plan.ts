@@ -2,19 +2,18 @@ import { counted } from '../../common/counted.ts';
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { expectedTensors, linearShapes } from '../checkpoint/decoder-weights.ts';
 import type { StoredType } from '../checkpoint/stored-tensor.ts';
+import { type ComputeType, type Device, DEVICES, type WeightType } from '../device/devices.ts';
 import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
 
 /*
  * What a model takes in memory, worked out from its geometry before anything is loaded. Each formula stands with what it counts.
  */
 
-export type Precision = 'float32' | 'bfloat16' | 'float16' | '8-bit' | '4-bit';
-
 export interface MemoryLoad {
   readonly config: DecoderConfig;
   /** The type of the weights. Quantised ones are taken to come from a 16-bit checkpoint. */
-  readonly precision: Precision;
-  readonly device: 'cpu' | 'cuda';
+  readonly precision: WeightType;
+  readonly device: Device;
   /** Texts that are generated at once. */
   readonly rows: number;
   /** The longest prompt. */
@@ -43,9 +42,6 @@ const CACHE_COPIES = 3.5;
 /** Sampling: logits, logits divided by the temperature, their exponentials, running sums. */
 const LOGIT_COPIES = 4;
 
-/** CUDA's context, cuBLAS and the kernels' code. An estimate. */
-const CUDA_CONTEXT_BYTES = 512 * 2 ** 20;
-
 /**
  * Of the output layer, at most this many rows are widened at once where all of it would take more than 256 MiB and has more than
  * twice as many rows (onnxruntime, contrib_ops/cuda/quantization/matmul_nbits.cc).
@@ -73,15 +69,16 @@ export function planMemory(load: MemoryLoad): MemoryPlan {
       `Attention cache: ${memorySize(cacheBytes)} (${cached}, ${CACHE_COPIES} copies)`,
       `Working memory: ${memorySize(workspaceBytes)} (a prompt of ${counted(promptTokens, 'token')})`,
       ...(adapterRank ? [`Adapter: ${memorySize(adapterBytes)} (rank ${adapterRank})`] : []),
-      `Total: ${memorySize(totalBytes)} on ${device === 'cuda' ? 'the GPU' : 'the CPU'}`,
+      `Total: ${memorySize(totalBytes)} on the ${DEVICES[device].name}`,
     ],
   };
 }
 
 const isQuantized = ({ precision }: MemoryLoad): boolean => precision === '4-bit' || precision === '8-bit';
 
-/** A CPU computes everything in float32. CUDA takes the type of the weights, and 16 bits with quantised ones. */
-const computeBytes = ({ device, precision }: MemoryLoad): number => (device === 'cpu' || precision === 'float32' ? 4 : 2);
+const computeType = ({ device, precision }: MemoryLoad): ComputeType => DEVICES[device].compute(precision);
+
+const computeBytes = (load: MemoryLoad): number => (computeType(load) === 'float32' ? 4 : 2);
 
 const isWidened = (load: MemoryLoad): boolean => !isQuantized(load) && computeBytes(load) === 4 && load.precision !== 'float32';
 
@@ -116,7 +113,7 @@ function weightsOf(load: MemoryLoad): number {
  * the block, in float32 (measured: 0.875 bytes a weight in 4 bits, 1.375 in 8).
  */
 function quantizedBytes(weights: number, bits: number, load: MemoryLoad): number {
-  const bytesPerBlock = load.device === 'cpu' ? 12 : computeBytes(load);
+  const bytesPerBlock = DEVICES[load.device].repacksWeights ? 12 : computeBytes(load);
   return weights * (bits / 8 + bytesPerBlock / DEFAULT_BLOCK_SIZE);
 }
 
@@ -135,16 +132,16 @@ function workspaceOf(load: MemoryLoad): number {
   const mlp = 2 * hiddenSize + 3 * intermediateSize;
   const attention = 2 * hiddenSize + (3 * attentionHeads + 3 * keyValueHeads) * headSize;
   const activations = rows * promptTokens * Math.max(mlp, attention) * computeBytes(load);
-  // Grouped-query attention keeps no scores, but on CUDA it has no float32: there the plain one is used, and its scores and
-  // probabilities are [rows, heads, prompt, prompt] each.
-  const scores = device === 'cuda' && computeBytes(load) === 4 ? 2 * rows * attentionHeads * promptTokens ** 2 * 4 : 0;
+  // Fused attention keeps no scores. Plain attention keeps scores and probabilities of [rows, heads, prompt, prompt] each.
+  const isFused = DEVICES[device].hasFusedAttention(computeType(load));
+  const scores = isFused ? 0 : 2 * rows * attentionHeads * promptTokens ** 2 * computeBytes(load);
   const logits = LOGIT_COPIES * rows * vocabularySize * 4;
-  return activations + scores + logits + widenedWeights(load) + (device === 'cuda' ? CUDA_CONTEXT_BYTES : 0);
+  return activations + scores + logits + widenedWeights(load) + DEVICES[device].memory.contextBytes;
 }
 
-/** With more than one token, CUDA widens a quantised weight before it multiplies: one at a time, so that the largest counts. */
+/** With more than one token, one quantised weight at a time is widened before it is multiplied, so the largest counts. */
 function widenedWeights(load: MemoryLoad): number {
-  if (load.device !== 'cuda' || !isQuantized(load)) return 0;
+  if (!DEVICES[load.device].widensQuantized || !isQuantized(load)) return 0;
   const { config, rows } = load;
   const largestLinear = Math.max(...Object.values(linearShapes(config)).map(([height, width]) => height * width));
   const head = config.vocabularySize * config.hiddenSize * 2;

@@ -5,7 +5,7 @@ import { readAdapter } from '../../../backend/lm/adapter/read-adapter.ts';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
 import type { GenerationRequest } from '../../../backend/lm/decoder/generation-request.ts';
-import type { ComputeType } from '../../../backend/lm/decoder/weights.ts';
+import type { ComputeType } from '../../../backend/lm/device/devices.ts';
 import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
 import { adapterFolder, GOLDEN_MODELS, type GoldenModel, modelFolder, readFigures } from '../../golden/golden.ts';
 import { heldBytes } from './memory.ts';

@@ -7,7 +7,7 @@ import { groupedQueryAttention, logSoftmax, rmsNorm, rotary, softmax } from '../
 import { argmax, cumulativeSum, largest, top } from '../../../backend/lm/graph/ops/reduction.ts';
 import { reshape, sum } from '../../../backend/lm/graph/ops/shape.ts';
 import { type Feeds, float32s, int64s, Session } from '../../../backend/lm/graph/session.ts';
-import type { ComputeType } from '../../../backend/lm/decoder/weights.ts';
+import type { ComputeType } from '../../../backend/lm/device/devices.ts';
 import { randomNumbers } from '../decode/random.ts';
 
 /*

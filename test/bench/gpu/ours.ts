@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.ts';
 import { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
-import type { ComputeType } from '../../../backend/lm/decoder/weights.ts';
+import type { ComputeType } from '../../../backend/lm/device/devices.ts';
 import { DEFAULT_BLOCK_SIZE } from '../../../backend/lm/quantize/block-quantize.ts';
 import { openQuantized } from '../../../backend/lm/quantize/quantized-store.ts';
 import { heldBytes } from './memory.ts';

@@ -7,7 +7,8 @@ import { type Checkpoint, openCheckpoint } from '../../../backend/lm/checkpoint/
 import { Decoder, rotaryTables } from '../../../backend/lm/decoder/decoder.ts';
 import { generateChunk, generationInputs } from '../../../backend/lm/decoder/generation.ts';
 import { scoreTokens, scoringInputs } from '../../../backend/lm/decoder/scoring.ts';
-import { type ComputeType, DecoderWeights } from '../../../backend/lm/decoder/weights.ts';
+import { DecoderWeights } from '../../../backend/lm/decoder/weights.ts';
+import type { ComputeType } from '../../../backend/lm/device/devices.ts';
 import { encodeModel } from '../../../backend/lm/graph/encode-model.ts';
 import { Graph } from '../../../backend/lm/graph/graph.ts';
 import { bodiesOf, onnxOf } from '../../../backend/lm/graph/onnx-of.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chooseDevice, type DeviceChoice, type DeviceProbe, type DeviceRequest } from '../../../backend/lm/device/choose-device.ts';
+import { chooseDevice, type DeviceChoice, type DeviceRequest } from '../../../backend/lm/device/choose-device.ts';
 import { DeviceError } from '../../../backend/lm/device/device-error.ts';
+import type { DeviceProbe } from '../../../backend/lm/device/device-probe.ts';
 import { explainCudaFailure } from '../../../backend/lm/device/explain-cuda-failure.ts';
 import type { Gpu } from '../../../backend/lm/device/nvidia.ts';
 
@@ -20,7 +21,7 @@ async function choose(machine: { probe?: Partial<DeviceProbe>; gpus?: readonly G
   const note = <T>(name: string, value: T): Promise<T> => { looked.push(name); return Promise.resolve(value); };
   const { probe, gpus = [gpu()], ...request } = machine;
   const choice = await chooseDevice({
-    wanted: 'auto', neededBytes: 16 * GB, precision: 'bfloat16', cudaLibraries: () => note('libraries', '/store/cuda/1.30.0'), ...request,
+    wanted: 'auto', neededBytes: () => 16 * GB, precision: 'bfloat16', cudaLibraries: () => note('libraries', '/store/cuda/1.30.0'), ...request,
     probe: {
       platform: 'linux', arch: 'x64', findDriver: () => note('driver', true), hasCard: () => Promise.resolve(true), listGpus: () => note('gpus', gpus), ...probe,
     },
@@ -28,21 +29,21 @@ async function choose(machine: { probe?: Partial<DeviceProbe>; gpus?: readonly G
   return { looked, choice };
 }
 
+/** Of the model's process. */
+const environmentOf = (choice: DeviceChoice): NodeJS.ProcessEnv => (choice.device === 'cpu' ? {} : choice.environment({}));
+
 const cpu = (...reasons: string[]): DeviceChoice => ({ device: 'cpu', reasons });
 
 describe('the device', () => {
   it.each(['auto', 'cuda'] as const)('is CUDA where everything speaks for it and "%s" is wanted', async (wanted) => {
     const { looked, choice } = await choose({ wanted });
-    expect(choice).toEqual({ device: 'cuda', gpu: gpu(), libraries: '/store/cuda/1.30.0', reasons: [] });
+    expect(choice).toMatchObject({ device: 'cuda', memoryBytes: 24 * GB, reasons: [] });
+    expect(environmentOf(choice)).toMatchObject({ CUDA_VISIBLE_DEVICES: 'GPU-4090', LD_LIBRARY_PATH: '/store/cuda/1.30.0' });
     expect(looked).toEqual(['driver', 'gpus', 'libraries']);
   });
 
   it('is the CPU where that is wanted, and nothing is looked at', async () => {
     expect(await choose({ wanted: 'cpu' })).toEqual({ looked: [], choice: cpu() });
-  });
-
-  it('is the CPU in place of WebGPU, and says so', async () => {
-    expect((await choose({ wanted: 'webgpu' })).choice).toEqual(cpu('WebGPU is not offered yet; the model runs on the CPU.'));
   });
 
   it.each([
@@ -58,7 +59,7 @@ describe('the device', () => {
       'onnxruntime has no code for Tesla V100 (compute capability 7.0); the model runs on the CPU.'],
     ['a GPU without bf16', { gpus: [gpu({ name: 'Tesla T4', capability: capability('7.5') })] }, ['driver', 'gpus'],
       'Tesla T4 cannot compute in bf16; choose fp16 or 4-bit weights, or stay on the CPU.'],
-    ['too little memory', { neededBytes: 22.5 * GB }, ['driver', 'gpus'],
+    ['too little memory', { neededBytes: () => 22.5 * GB }, ['driver', 'gpus'],
       'The model needs 22.5 GB and NVIDIA GeForce RTX 4090 has 22.0 GB free; choose a smaller model or 4-bit weights, or stay on the CPU.'],
     ['no libraries', { cudaLibraries: () => Promise.reject(new DeviceError('declined', 'The CUDA libraries were not downloaded.')) }, ['driver', 'gpus'],
       'The CUDA libraries were not downloaded.'],
@@ -93,12 +94,12 @@ describe('the device', () => {
 
   it('of several GPUs is the one with the most free memory', async () => {
     const gpus = [gpu({ uuid: 'GPU-a', freeBytes: 17 * GB }), gpu({ uuid: 'GPU-b', freeBytes: 20 * GB }), gpu({ uuid: 'GPU-c', freeBytes: 18 * GB })];
-    expect((await choose({ gpus })).choice).toMatchObject({ device: 'cuda', gpu: { uuid: 'GPU-b' } });
+    expect(environmentOf((await choose({ gpus })).choice)).toMatchObject({ CUDA_VISIBLE_DEVICES: 'GPU-b' });
   });
 
   it('passes over a GPU with more memory that cannot be used', async () => {
     const gpus = [gpu({ uuid: 'GPU-old', capability: capability('7.0'), freeBytes: 30 * GB }), gpu({ uuid: 'GPU-new' })];
-    expect((await choose({ gpus })).choice).toMatchObject({ device: 'cuda', gpu: { uuid: 'GPU-new' } });
+    expect(environmentOf((await choose({ gpus })).choice)).toMatchObject({ CUDA_VISIBLE_DEVICES: 'GPU-new' });
   });
 
   it('speaks of the GPU with the most free memory where none can be used', async () => {

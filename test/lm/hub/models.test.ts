@@ -36,7 +36,7 @@ describe('the recommended model', () => {
     [80, 'Qwen/Qwen3-8B', 'bfloat16'], [24, 'Qwen/Qwen3-8B', 'bfloat16'], [16, 'Qwen/Qwen3-8B', '8-bit'], [12, 'Qwen/Qwen3-8B', '4-bit'],
     [8, 'Qwen/Qwen2.5-7B-Instruct', '4-bit'], [6, 'Qwen/Qwen3-1.7B', '8-bit'], [2, 'Qwen/Qwen2.5-0.5B-Instruct', 'bfloat16'],
   ] as const)('for a GPU of %d GB is the largest that fits', (size, repo, precision) => {
-    const found = recommendModel({ gpuMemoryBytes: size * GB, memoryBytes: 16 * GB });
+    const found = recommendModel({ accelerator: { device: 'cuda', memoryBytes: size * GB }, memoryBytes: 16 * GB });
     expect(found).toMatchObject({ model: { repo }, precision, device: 'cuda' });
     expect(found?.neededBytes).toBeLessThanOrEqual(size * GB * 0.9);
     expect(found?.reason).toMatch(/^Qwen\/\S+ in (bfloat16|8-bit|4-bit) is the largest that fits: it needs [\d.]+ GB of the GPU's [\d.]+ GB\.$/);
@@ -49,14 +49,14 @@ describe('the recommended model', () => {
   });
 
   it('with a GPU too small for any runs on the CPU, and the reason says so', () => {
-    const found = recommendModel({ gpuMemoryBytes: GB, memoryBytes: 16 * GB });
+    const found = recommendModel({ accelerator: { device: 'cuda', memoryBytes: GB }, memoryBytes: 16 * GB });
     expect(found?.device).toBe('cpu');
     expect(found?.reason).toMatch(/^The GPU's 1\.0 GB are too little; /);
   });
 
   it('takes more for a larger load', () => {
-    const small = recommendModel({ gpuMemoryBytes: 24 * GB, memoryBytes: 16 * GB });
-    const large = recommendModel({ gpuMemoryBytes: 24 * GB, memoryBytes: 16 * GB }, { rows: 16, promptTokens: 4_096, newTokens: 1_024 });
+    const small = recommendModel({ accelerator: { device: 'cuda', memoryBytes: 24 * GB }, memoryBytes: 16 * GB });
+    const large = recommendModel({ accelerator: { device: 'cuda', memoryBytes: 24 * GB }, memoryBytes: 16 * GB }, { rows: 16, promptTokens: 4_096, newTokens: 1_024 });
     expect(large?.model.parameters).toBeLessThan(small?.model.parameters ?? 0);
   });
 

@@ -160,9 +160,9 @@ describe('the models of this machine', () => {
 describe('a GPU that could be used', () => {
   it('counts for what is recommended only where its libraries are here or can be fetched', async () => {
     const machine = { storage, probe: ONE_GPU };
-    expect(await measureMemory(machine, { device: 'auto' })).not.toHaveProperty('gpuMemoryBytes');
-    expect(await measureMemory(machine, { device: 'auto', packageIndex: 'https://index.example/simple' })).toMatchObject({ gpuMemoryBytes: 24e9 });
-    expect(await measureMemory(machine, { device: 'cpu', packageIndex: 'https://index.example/simple' })).not.toHaveProperty('gpuMemoryBytes');
+    expect(await measureMemory(machine, { device: 'auto' })).not.toHaveProperty('accelerator');
+    expect(await measureMemory(machine, { device: 'auto', packageIndex: 'https://index.example/simple' })).toMatchObject({ accelerator: { device: 'cuda', memoryBytes: 24e9 } });
+    expect(await measureMemory(machine, { device: 'cpu', packageIndex: 'https://index.example/simple' })).not.toHaveProperty('accelerator');
   });
 
   it('is asked about once: whoever declines its libraries has the model on the CPU, with the reason', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cudaEnvironment } from '../../../backend/lm/device/cuda-libraries.ts';
 import type { DeviceChoice } from '../../../backend/lm/device/choose-device.ts';
 import { ModelDiedError } from '../../../backend/lm/process/errors.ts';
 import { modelClients, seeds } from './model-clients.ts';
@@ -88,11 +89,8 @@ describe('CUDA that fails when the model is opened', () => {
   /** A GPU that is there by all that was asked, and libraries that are not. */
   const chooseCuda = async (): Promise<DeviceChoice> => ({
     device: 'cuda',
-    gpu: {
-      name: 'NVIDIA Test', uuid: 'GPU-00000000', capability: { major: 8, minor: 9 }, driver: '580.65.06',
-      memoryBytes: 8e9, freeBytes: 8e9,
-    },
-    libraries: folder,
+    memoryBytes: 8e9,
+    environment: (base) => cudaEnvironment(folder, { uuid: 'GPU-00000000' }, base),
     reasons: [],
   });
 

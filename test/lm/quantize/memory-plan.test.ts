@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecoderConfig } from '../../../backend/lm/checkpoint/decoder-config.ts';
 import { expectedTensors } from '../../../backend/lm/checkpoint/decoder-weights.ts';
-import { planMemory, type MemoryLoad, type Precision, projectedBytes } from '../../../backend/lm/quantize/memory-plan.ts';
+import type { Device, WeightType } from '../../../backend/lm/device/devices.ts';
+import { planMemory, type MemoryLoad, projectedBytes } from '../../../backend/lm/quantize/memory-plan.ts';
 import { TINY_QWEN2, TINY_QWEN3 } from '../../support/tiny-checkpoint.ts';
 import { HALF_BILLION, SEVEN_BILLION } from '../geometries.ts';
 
@@ -12,7 +13,7 @@ const GIB = 2 ** 30;
 /** The driver and the screen take some of a card. */
 const usable = (gigabytes: number): number => gigabytes * GIB * 0.95;
 
-type Load = Partial<MemoryLoad> & { precision: Precision };
+type Load = Partial<MemoryLoad> & { precision: WeightType };
 const plan = (load: Load) => planMemory({ config: SEVEN_BILLION, device: 'cuda', ...USUAL, ...load });
 
 describe('the memory plan', () => {
@@ -56,7 +57,7 @@ describe('the memory plan', () => {
   });
 
   it('counts 154 MiB for an adapter of rank 16 on all projections of a 7B, and its copy in the type of computation', () => {
-    const adapter = (device: 'cpu' | 'cuda') => plan({ precision: '4-bit', device, adapterRank: 16 }).adapterBytes / 2 ** 20;
+    const adapter = (device: Device) => plan({ precision: '4-bit', device, adapterRank: 16 }).adapterBytes / 2 ** 20;
     expect(Math.round(adapter('cpu'))).toBe(154);
     expect(adapter('cuda')).toBeCloseTo(1.5 * adapter('cpu'), 9);
     expect(plan({ precision: '4-bit' }).adapterBytes).toBe(0);
@@ -64,7 +65,7 @@ describe('the memory plan', () => {
 
   it('counts the scores of plain attention where CUDA computes in float32', () => {
     const workspace = (load: Load) => plan(load).workspaceBytes;
-    const added = (precision: Precision, device: 'cpu' | 'cuda') =>
+    const added = (precision: WeightType, device: Device) =>
       workspace({ precision, device, promptTokens: 4096 }) - 2 * workspace({ precision, device, promptTokens: 2048 });
     // Everything else grows with the prompt at most in proportion.
     expect(added('float32', 'cuda')).toBeGreaterThan(0);
@@ -78,12 +79,12 @@ describe('the memory plan', () => {
       config: fc.constantFrom(SEVEN_BILLION, HALF_BILLION), device: fc.constantFrom('cpu' as const, 'cuda' as const),
       rows: size, promptTokens: size, newTokens: size,
     });
-    fc.assert(fc.property(load, fc.constantFrom<Precision>('4-bit', '8-bit', 'bfloat16', 'float32'), (given, precision) => {
+    fc.assert(fc.property(load, fc.constantFrom<WeightType>('4-bit', '8-bit', 'bfloat16', 'float32'), (given, precision) => {
       const total = (change: Partial<MemoryLoad>) => planMemory({ ...given, precision, ...change }).totalBytes;
       expect(total({ rows: given.rows + 1 })).toBeGreaterThan(total({}));
       expect(total({ promptTokens: given.promptTokens + 1 })).toBeGreaterThan(total({}));
       expect(total({ newTokens: given.newTokens + 1 })).toBeGreaterThan(total({}));
-      const weights = (other: Precision) => planMemory({ ...given, precision: other }).weightsBytes;
+      const weights = (other: WeightType) => planMemory({ ...given, precision: other }).weightsBytes;
       expect(weights('4-bit')).toBeLessThan(weights('8-bit'));
       expect(weights('8-bit')).toBeLessThan(weights('float32'));
       expect(weights('bfloat16')).toBeLessThanOrEqual(weights('float32'));

@@ -1,0 +1,22 @@
+import { findDriver, type Gpu, hasNvidiaCard, listGpus } from './nvidia.ts';
+
+/** What is looked up about the machine to choose a device; tests replace it. */
+export interface DeviceProbe {
+  /** As `process.platform` and `process.arch`. */
+  readonly platform: string;
+  readonly arch: string;
+  readonly findDriver: () => Promise<boolean>;
+  /** Whether the machine has an NVIDIA card, with or without a driver. */
+  readonly hasCard: () => Promise<boolean>;
+  /** @throws DeviceError */
+  readonly listGpus: () => Promise<readonly Gpu[]>;
+}
+
+/** This machine. */
+export const machineProbe = (env: NodeJS.ProcessEnv): DeviceProbe => ({
+  platform: process.platform,
+  arch: process.arch,
+  findDriver: () => findDriver({ env }),
+  hasCard: () => hasNvidiaCard(),
+  listGpus: () => listGpus({ env }),
+});

@@ -1,0 +1,93 @@
+/** The types in which a decoder can compute. */
+export type ComputeType = 'float32' | 'float16' | 'bfloat16';
+
+/** How weights are held in memory: in a type of their own, or quantized to 8 or 4 bits. */
+export type WeightType = ComputeType | '8-bit' | '4-bit';
+
+export interface DeviceFacts {
+  /** In texts for people. */
+  readonly name: 'CPU' | 'GPU';
+  /** onnxruntime's name of the execution provider. */
+  readonly provider: string;
+  /** Generation is one `Loop`. Without a kernel for `Loop`, a device would copy the attention cache to the host at every token. */
+  readonly hasLoop: true;
+  /** The type in which it computes with weights of a type. */
+  readonly compute: (weights: WeightType) => ComputeType;
+  /** Whether onnxruntime's fused attention has a kernel for a type. */
+  readonly hasFusedAttention: (compute: ComputeType) => boolean;
+  /** onnxruntime copies weights into the layout of its kernels. Those kernels round a single row differently from rows of a batch. */
+  readonly repacksWeights: boolean;
+  /** Quantized weights are widened to 16 bits before they are multiplied, one at a time. */
+  readonly widensQuantized: boolean;
+  readonly memory: MemoryRule;
+  readonly runs: RunSizes;
+}
+
+export interface MemoryRule {
+  /** Whether the device shares the machine's memory or has its own. */
+  readonly place: 'machine' | 'device';
+  /** The part of all memory that a recommended model may take; other programs need the rest. */
+  readonly share: number;
+  /** The most weights of a recommended model: each token reads all of them. */
+  readonly mostWeightBytes: number;
+  /** What the provider takes before any model is loaded. */
+  readonly contextBytes: number;
+}
+
+/** How many tokens a run of onnxruntime takes. */
+export interface RunSizes {
+  /** What a run costs in addition to its tokens, in tokens: reading all weights and starting all operations. */
+  readonly overheadTokens: number;
+  /** Prompts are read in groups of about this many tokens, padding included. A pass needs memory in proportion. */
+  readonly promptTokens: number;
+  /** Absent: as many as a slow machine computes within the time that a cancel may take. */
+  readonly fixed?: { readonly scoredTokens: number; readonly trainedTokens: number } | undefined;
+}
+
+const ROWS = {
+  cpu: {
+    name: 'CPU',
+    provider: 'cpu',
+    hasLoop: true,
+    compute: () => 'float32',
+    hasFusedAttention: () => true,
+    repacksWeights: true,
+    widensQuantized: false,
+    memory: {
+      place: 'machine',
+      // The editor, the project's tests and everything else live in the machine's memory, too.
+      share: 0.5,
+      // At the 40 GB/s of a desktop's memory this is 16 tokens a second, as fast as people read.
+      mostWeightBytes: 2.5e9,
+      contextBytes: 0,
+    },
+    runs: { overheadTokens: 128, promptTokens: 4_096 },
+  },
+  cuda: {
+    name: 'GPU',
+    provider: 'cuda',
+    hasLoop: true,
+    compute: (weights) => (weights === '8-bit' || weights === '4-bit' ? 'float16' : weights),
+    hasFusedAttention: (compute) => compute !== 'float32',
+    repacksWeights: false,
+    widensQuantized: true,
+    memory: {
+      place: 'device',
+      // The screen takes a part of the GPU's memory.
+      share: 0.9,
+      mostWeightBytes: Infinity,
+      // CUDA's context, cuBLAS and the kernels' code. An estimate.
+      contextBytes: 512 * 2 ** 20,
+    },
+    runs: { overheadTokens: 1_024, promptTokens: 32_768, fixed: { scoredTokens: 8_192, trainedTokens: 4_096 } },
+  },
+} as const satisfies Readonly<Record<string, DeviceFacts>>;
+
+export type Device = keyof typeof ROWS;
+/** A device that has to be found and prepared before it can be used; `accelerators.ts` says how. */
+export type AcceleratorName = Exclude<Device, 'cpu'>;
+export type WantedDevice = 'auto' | Device;
+
+/** What is different from device to device. To add a device, add a row here and an accelerator in `accelerators.ts`. */
+export const DEVICES: Readonly<Record<Device, DeviceFacts>> = ROWS;
+export const DEVICE_NAMES = Object.keys(ROWS) as readonly Device[];
