@@ -11,7 +11,7 @@ describe('the tasks of a training', () => {
   it('are told with the reasons, what is learned from first and what was left out last', async () => {
     const folder = await someFolder();
     const keeper = new DecisionKeeper(folder);
-    keeper.decided({ about: 'src/a.ts:3', state: 'left-out', reason: 'No test can tell.' });
+    keeper.decided({ about: 'src/a.ts:3', state: 'left-out', reason: 'No test notices it.' });
     keeper.decided({ about: 'src/a.ts:9', state: 'held-out', reason: 'Mended 1 of 1 failing tests.' });
     keeper.decided({ about: 'commit 0123', state: 'train', reason: 'Mended 2 of 2 failing tests.' });
     keeper.untried(7);
@@ -49,7 +49,7 @@ describe('the tasks of a training', () => {
         await folder.saveDecisions(decisions);
       },
     });
-    keeper.decided({ about: 'src/a.ts:3', state: 'left-out', reason: 'No test can tell.' });
+    keeper.decided({ about: 'src/a.ts:3', state: 'left-out', reason: 'No test notices it.' });
     await expect(keeper.kept()).rejects.toThrow('ENOSPC');
     isFull = false;
     keeper.decided({ about: 'src/a.ts:9', state: 'train', reason: 'Mended 1 of 1 failing tests.' });

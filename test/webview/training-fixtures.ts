@@ -113,8 +113,8 @@ export const TASK_NOTES: TaskNotes = {
     note('train', 'src/intervals.ts: mergeIntervals', '5 of 5 failing tests are mended, and none that passed fails.'),
     note('train', 'src/intervals.ts:42', '1 of 1 failing test is mended, and none that passed fails.'),
     note('held-out', 'src/ranges.ts:7', '3 of 3 failing tests are mended, and none that passed fails.'),
-    note('left-out', 'src/intervals.ts:61', 'No test can tell: no test failed before the change.'),
-    note('left-out', 'commit 4f1c2d90ab13', 'Of the files that it changes, some are held out and some are not.'),
+    note('left-out', 'src/intervals.ts:61', 'No test notices it: no test failed before the change.'),
+    note('left-out', 'commit 4f1c2d90ab13', 'Some of the files that it changes are held out and some are not.'),
   ],
 };
 

@@ -216,7 +216,7 @@ describe('the tasks', () => {
   it('stand with the reason why each was admitted or left out, and more are asked for', () => {
     const panel = renderPanel({ ...shown, trainingTasks: TASK_NOTES });
     panel.click(/^Tasks/);
-    expect(panel.text()).toContain('Left out6src/intervals.ts:61No test can tell: no test failed before the change.');
+    expect(panel.text()).toContain('Left out6src/intervals.ts:61No test notices it: no test failed before the change.');
     expect(panel.text()).toContain('2 of 6 are here.');
     expect(panel.text()).toContain('Found and not tried: 114.');
     panel.click('Show more: 5 of 45 are here');

@@ -1,17 +1,17 @@
 import type { FileEdit } from '../../verify/patch/patch.ts';
 
-/** Of a message as it was written; what stands further back is not looked at. */
+/** Characters of a message that are read. */
 const MAX_READ = 8_000;
 const MAX_CHARACTERS = 1_000;
 
-/** Shorter lines of code (`}`, `else:`) give nothing away. */
+/** Shorter lines of code (`}`, `else:`) reveal nothing. */
 const TELLING_CHARACTERS = 8;
 
 const LINE_END = /\r\n|[\r\v\f\u{85}\u{2028}\u{2029}]/gu;
 const UNSEEN = /[^\P{Cc}\n\t]|\p{Cf}/gu;
 const FENCE = /^ {0,3}(```|~~~)/;
 const DIFF = /^(diff --git |Index: |@@ |--- a\/)[^]*/m;
-/** Signed-off-by, Co-authored-by, Change-Id: wherever they stand. At the end every `Word: …` is one. */
+/** Signed-off-by, Co-authored-by, Change-Id, anywhere. In the last paragraph every `Word: …` is a trailer. */
 const TRAILER = /^[A-Za-z]+(-[A-Za-z]+)+: |^\(cherry picked from /;
 const TRAILER_AT_END = /^[A-Za-z][A-Za-z-]*(: | #)|^\(cherry picked from |^\s+\S/;
 
@@ -23,9 +23,8 @@ const ISSUES = new RegExp(
 const TICKET = /^(?:\[[A-Z][A-Z0-9]*-\d+\]|[A-Z][A-Z0-9]*-\d+:) */;
 
 /**
- * What the message of a commit says of its change, for a question about it: plain lines without trailers, links and numbers of issues, and
- * without what would give the change away, which are code, diffs, and every line that quotes a line of it. What it says in words stays.
- * `edits` undo the commit. Empty where nothing is left.
+ * The description of a commit's change, for a question about it. Trailers, links and issue numbers are removed, and so is what would reveal
+ * the change: code, diffs, and each line that quotes a changed line. Empty where nothing is left. `edits` undo the commit.
  */
 export function descriptionOf(message: string, edits: readonly FileEdit[]): string {
   const text = message.slice(0, MAX_READ).replace(LINE_END, '\n').replace(UNSEEN, '').replace(DIFF, '');
@@ -33,11 +32,11 @@ export function descriptionOf(message: string, edits: readonly FileEdit[]): stri
   const lines = withoutTrailers(withoutFenced(text.trim().split('\n')))
     .filter((line) => !/^( {4}|\t|\+)/.test(line) && !quotes(line, restored))
     .map((line, index) => withoutReferences(index === 0 ? line.replace(/^((fixup|squash|amend)! )+/, '').replace(TICKET, '') : line));
-  const told = lines.join('\n').replace(/\n{3,}/g, '\n\n').trim();
-  return told.length > MAX_CHARACTERS ? `${told.slice(0, MAX_CHARACTERS).replace(/\s+\S*$/, '')} …` : told;
+  const description = lines.join('\n').replace(/\n{3,}/g, '\n\n').trim();
+  return description.length > MAX_CHARACTERS ? `${description.slice(0, MAX_CHARACTERS).replace(/\s+\S*$/, '')} …` : description;
 }
 
-/** A block that is left open goes on to the end. */
+/** An unclosed block reaches to the end. */
 function withoutFenced(lines: readonly string[]): readonly string[] {
   let open: string | undefined;
   return lines.filter((line) => {
@@ -59,11 +58,11 @@ function withoutReferences(line: string): string {
   const left = line.replace(LINK, '').replace(ISSUES, '');
   if (left === line) return line.trimEnd();
   const tidy = left.replace(/\( *\)|\[ *\]/g, '').replace(/ +(?=[ .,;:]|$)/g, '').replace(/^[ :;,]+/, '');
-  // Of "Closes #12." only the full stop is left.
+  // "Closes #12." leaves only the full stop.
   return /\p{L}{2}/u.test(tidy) ? tidy : '';
 }
 
-/** Of the code that is asked for: what the task's base lacks of the project. */
+/** The lines of the wanted code: those that the task's base lacks. */
 function restoredLines(edits: readonly FileEdit[]): readonly string[] {
   return edits.flatMap(({ before, after }) => {
     const kept = new Set(plainLines(after));

@@ -3,16 +3,16 @@ import { languageOf, type Language } from '../../verify/syntax/language.ts';
 import { beforeInLine, nodesIn, partsOf } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
-/** A source in which one function was emptied. */
+/** A source file in which one function is emptied. */
 export interface EmptiedFunction {
   readonly name: string;
   /** The whole file. */
   readonly text: string;
-  /** Lines of the body that is gone. */
+  /** Lines of the removed body. */
   readonly lines: number;
 }
 
-/** What is left of a function's body: it compiles, and fails when it is called. */
+/** What replaces a function's body: it compiles, and fails when it is called. */
 const NOTHING: Readonly<Record<Language, string>> = {
   python: 'raise NotImplementedError',
   javascript: 'throw new Error(\'not written yet\');',
@@ -28,12 +28,12 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
   'arrow_function', 'function_expression',
 ]);
 
-/** A function that is written in two lines or more is worth asking for. */
+/** Shorter functions are not worth a task. */
 const FEWEST_LINES = 2;
 
 /**
- * The text once for each of its functions, with that one emptied: its signature and what is said of it stay. Functions inside others are
- * gone with those. None where the language is not known or the text does not follow its grammar.
+ * One copy of the text per function, with this function emptied; its signature and documentation stay. Functions inside it are removed with
+ * it. Empty where the language is unknown or the text does not parse.
  */
 export async function emptiedFunctions(path: string, text: string): Promise<readonly EmptiedFunction[]> {
   const language = languageOf(path);
@@ -65,7 +65,7 @@ function emptied(node: Node, text: string, language: Language): { name: string; 
   return { name, lines, edit: replacement(body, `{\n${unit}${nothing}\n${indent}}`) };
 }
 
-/** What a function is called; undefined for one that nothing calls by a name, and for those that Python calls by itself. */
+/** The name of a function; undefined for anonymous functions and for those that the language itself calls. */
 function nameOf(node: Node): string | undefined {
   const own = node.childForFieldName('name') ?? (node.parent?.type === 'variable_declarator' ? node.parent.childForFieldName('name') : null);
   const name = own?.text;

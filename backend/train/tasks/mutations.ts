@@ -3,15 +3,15 @@ import { languageOf } from '../../verify/syntax/language.ts';
 import { nodesIn } from '../../verify/syntax/nodes.ts';
 import { withTree, type Node } from '../../verify/syntax/parse.ts';
 
-/** A source with one plausible bug in it. */
+/** A source file with one plausible bug. */
 export interface Mutation {
-  /** Of the line with the bug, counted from 1. */
+  /** The line of the bug, from 1. */
   readonly line: number;
   /** The whole file. */
   readonly text: string;
 }
 
-/** What is easily mistaken for what: the operators that mutation testing has in every language (as in Stryker and mutmut). */
+/** Tokens that are easily confused: the usual mutation operators (as in Stryker and mutmut). */
 const MISTAKEN: Readonly<Record<string, string>> = {
   '<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '===': '!==', '!==': '===',
   '+': '-', '-': '+', '*': '/', '/': '*', '%': '*', '+=': '-=', '-=': '+=', '&&': '||', '||': '&&', 'and': 'or', 'or': 'and',
@@ -26,8 +26,8 @@ const WORDS: ReadonlySet<string> = new Set(['true', 'false', 'True', 'False', 'b
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'number', 'int_literal', 'integer_literal', 'decimal_integer_literal']);
 
 /**
- * The text once for each place where a bug of one word or sign is easily made. Whether tests notice is for them to say. None where the
- * language is not known or the text does not follow its grammar.
+ * One copy of the text per place where a bug of one word or sign is likely. Tests may or may not notice it. Empty where the language is
+ * unknown or the text does not parse.
  */
 export async function mutations(path: string, text: string): Promise<readonly Mutation[]> {
   const language = languageOf(path);

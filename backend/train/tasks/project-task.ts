@@ -13,7 +13,7 @@ export interface ProjectTaskParts {
   readonly sandboxAvailability: Checker['sandboxAvailability'];
 }
 
-/** A task of the user's project, to be asked: its answers are judged against the base in which its change has been made. */
+/** Makes a record a task: its answers are judged against the base in which its change is made. */
 export function projectTask(record: ProjectTaskRecord, { verifier, workspace, test, sandboxAvailability }: ProjectTaskParts): ProjectTask {
   const { id, question, context, shown, targets } = record;
   const base = { base: workspace, baseEdits: editsOf(record) };

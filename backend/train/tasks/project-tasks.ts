@@ -11,33 +11,33 @@ import { draw } from '../statistics/draws.ts';
 import { commitName, findCandidates, type Candidate, type CandidateOptions } from './candidates.ts';
 import { splitFiles, type Split, type SplitOptions } from './split-files.ts';
 
-/** A file as it is in the project, and as a task has it; null where it is not there. */
+/** A file in the project (`before`) and in the base of a task (`after`); null where it does not exist. */
 const brokenFileSchema = z.object({ path: z.string(), before: z.string().nullable(), after: z.string().nullable() });
 
-/** A task made of the user's own project: what was changed in it, which has to be made good again. */
+/** A task made of the user's own project: a change that has to be reverted. */
 export const projectTaskSchema = z.object({
   id: z.string(),
   kind: projectTaskKindSchema,
   question: z.string(),
   ...brokenFileSchema.shape,
-  /** The others, where a commit has changed several. */
+  /** Further files, where a commit changed several. */
   further: z.array(brokenFileSchema).optional(),
-  /** Ids of the tests that the task is about, where others fail in the project anyway. */
+  /** Ids of the tests that the task is about, where other tests fail in the project anyway. */
   targets: z.array(z.string()).optional(),
-  /** What the question is shown with, and paths of the files in it: of the project as the task has it. */
+  /** The context of the question, taken from the task's base, and the paths of the files in it. */
   context: z.string(),
   shown: z.array(z.string()),
   split: z.enum(['train', 'held-out']),
 });
 export type ProjectTaskRecord = z.infer<typeof projectTaskSchema>;
 
-/** What came of trying a candidate, as it is kept for a training that goes on after a pause. */
+/** The result of trying a candidate, kept for a training that is resumed. */
 export const triedCandidateSchema = z.object({
-  /** Of the change and of what judged it. */
+  /** Identifies the change and the command that judged it. */
   key: z.string(),
   /** Absent where it was not admitted. */
   task: projectTaskSchema.omit({ split: true }).optional(),
-  /** One sentence: why, or why not. */
+  /** One sentence: why it was admitted or not. */
   reason: z.string(),
 });
 export type TriedCandidate = z.infer<typeof triedCandidateSchema>;
@@ -45,9 +45,9 @@ export type TriedCandidate = z.infer<typeof triedCandidateSchema>;
 type BrokenFile = z.infer<typeof brokenFileSchema>;
 const changed = ({ path: file, before, after }: BrokenFile): FileEdit =>
   ({ path: file, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after });
-const mended = ({ path: file, before, after }: BrokenFile): FileEdit => changed({ path: file, before: after, after: before });
+const reverted = ({ path: file, before, after }: BrokenFile): FileEdit => changed({ path: file, before: after, after: before });
 
-/** From the project as it is to the project as the task has it. */
+/** From the project as it is to the base of the task. */
 export const editsOf = ({ path: file, before, after, further = [] }: Pick<ProjectTaskRecord, 'path' | 'before' | 'after' | 'further'>): readonly FileEdit[] =>
   [{ path: file, before, after }, ...further].map(changed);
 
@@ -56,25 +56,25 @@ export interface TaskMakerParts {
   /** The workspace, absolute. */
   readonly workspace: string;
   readonly test: TestCommand & { readonly runner: string };
-  /** What of a folder (absolute) a question about files is shown with. */
+  /** The context of a question about files of a folder (absolute). */
   readonly gatherContext: (folder: string, about: { readonly question: string; readonly paths: readonly string[] }, signal: AbortSignal) => Promise<GatheredTask>;
   readonly signal: AbortSignal;
-  /** Told one sentence on the project's history, where tasks are made of it. */
+  /** Called with one sentence on the project's history, where tasks are made of it. */
   readonly onHistory?: (note: string) => void;
-  /** Told what became of each candidate that was tried, and of each commit that was not. */
+  /** Called for each candidate that was tried, and for each commit that was left out. */
   readonly onDecided?: (decision: Decision) => void;
-  /** What earlier tries came to, by their keys: these are not tried again. */
+  /** Results of earlier tries, by key: these candidates are not tried again. */
   readonly known?: ReadonlyMap<string, TriedCandidate>;
-  /** Told what came of a candidate that was not known; of one that could not be judged nothing is, since that may pass. */
+  /** Called with each new result. A candidate that could not be judged has none, since the cause may pass. */
   readonly onFound?: (found: TriedCandidate) => Promise<void>;
-  /** Told of each candidate that was tried, and how long it took where it was not known. */
+  /** Called after each candidate; `seconds` is absent where its result was known. */
   readonly onTried?: (told: {
     readonly tried: number; readonly candidates: number; readonly admitted: number; readonly seconds?: number | undefined;
   }) => void;
 }
 
 export interface Decision {
-  /** Where in the project, or which commit. */
+  /** The place in the project, or the commit. */
   readonly about: string;
   readonly state: Split | 'left-out';
   /** One sentence: why. */
@@ -87,32 +87,32 @@ export interface GatheredTask {
 }
 
 export interface TaskMakerOptions extends CandidateOptions, SplitOptions {
-  /** The most that are wanted. */
+  /** The maximum number of tasks. */
   readonly count: number;
 }
 
-/** The project's tests cannot judge anything here; the message says why. */
+/** The project's tests cannot judge any task. The message says why. */
 export class UnusableProjectError extends Error {
   override readonly name = 'UnusableProjectError';
 }
 
-/** So many candidates are tried for each task that is wanted, before it is given up. */
+/** Candidates tried per wanted task. */
 const TRIES = 4;
 const MAX_FAILURE_CHARACTERS = 2_000;
 
-/** Where the first so many cannot be judged, no other one will be: the command is wrong, or something is missing. */
+/** If this many first candidates cannot be judged, none can: the command is wrong or something is missing. */
 const HOPELESS_TRIES = 3;
 
-/** One candidate is no task; the message says why. */
+/** The candidate does not become a task. The message says why. */
 class NotAdmittedError extends Error {}
 
-/** It could not be judged, either: it may keep the tests from starting. */
+/** The candidate could not be judged: it may prevent the tests from starting. */
 class UnusableCandidateError extends NotAdmittedError {}
 
 /**
- * Makes tasks of a project whose tests can judge: functions that are emptied and have to be written again, bugs of one word that have
- * to be found, and commits that are undone and have to be made again. Each is admitted only where the verifier says so: its base fails, twice,
- * and the project as it was is verified, twice. The tasks of a file are all for training or all held out.
+ * Makes tasks of a project that has tests: an emptied function to write again, a bug of one word to find, an undone commit to make again.
+ * A candidate is admitted only if its base fails twice and the unchanged project is verified twice. The tasks of one file are either all for
+ * training or all held out.
  * @throws UnusableProjectError, the signal's reason
  */
 export async function makeProjectTasks(parts: TaskMakerParts, options: TaskMakerOptions): Promise<readonly ProjectTaskRecord[]> {
@@ -173,7 +173,7 @@ async function splitCandidates(
   return candidates.flatMap((candidate) => {
     const split = splitOf(pathsOf(candidate));
     if (split) return { candidate, split };
-    onDecided?.({ about: candidate.about, state: 'left-out', reason: 'Of the files that it changes, some are held out and some are not.' });
+    onDecided?.({ about: candidate.about, state: 'left-out', reason: 'Some of the files that it changes are held out and some are not.' });
     return [];
   });
 }
@@ -185,15 +185,15 @@ async function admit(
   { verifier, workspace, test, gatherContext, signal }: TaskMakerParts, { kind, edits, questionOf }: Candidate,
 ): Promise<{ readonly record: Omit<ProjectTaskRecord, 'split'>; readonly reason: string }> {
   const base = { base: workspace, baseEdits: edits };
-  const asked = { ...base, patch: { edits: edits.map(mended), refused: [] }, ...test, signal };
+  const asked = { ...base, patch: { edits: edits.map(reverted), refused: [] }, ...test, signal };
   const verdict = await verifier.verify(asked);
   if (verdict.outcome === 'infrastructure') throw new UnusableCandidateError(verdict.reason);
-  const targets = mendedTests(verdict);
-  if (targets.length === 0) throw new NotAdmittedError(`No test can tell: ${verdict.reason}`);
-  // Where other tests fail anyway, the task is about those that the change has broken.
+  const targets = failToPassTests(verdict);
+  if (targets.length === 0) throw new NotAdmittedError(`No test notices it: ${verdict.reason}`);
+  // Where other tests fail anyway, the task is about those that the change breaks.
   const isWhole = verdict.verified;
   const { verified, reason } = isWhole ? verdict : await verifier.verify({ ...asked, targets });
-  if (!verified) throw new NotAdmittedError(`The project as it is is not verified: ${reason}`);
+  if (!verified) throw new NotAdmittedError(`The unchanged project is not verified: ${reason}`);
   const question = questionOf(failureText(verdict, targets));
   const files = edits.map(({ path: file, before, after }): BrokenFile => ({ path: file, before, after }));
   const paths = files.filter(({ after }) => after !== null).map(({ path: file }) => file);
@@ -209,7 +209,7 @@ async function admit(
   return { record, reason };
 }
 
-const mendedTests = ({ tests }: Verdict): readonly string[] =>
+const failToPassTests = ({ tests }: Verdict): readonly string[] =>
   tests.filter(({ before, after, flaky }) => before !== 'passed' && after === 'passed' && !flaky).map(({ id }) => id);
 
 function failureText({ tests }: Verdict, targets: readonly string[]): string {
@@ -217,19 +217,19 @@ function failureText({ tests }: Verdict, targets: readonly string[]): string {
   return tests.filter(({ id }) => about.has(id)).map(({ id }) => `- ${id}`).join('\n').slice(0, MAX_FAILURE_CHARACTERS);
 }
 
-/** A task's files are no longer what they were when it was made. */
+/** The files of a task have changed since it was made. */
 export class ChangedProjectError extends Error {
   override readonly name = 'ChangedProjectError';
 }
 
-/** @throws ChangedProjectError where the project is not the one that the tasks were made of. */
+/** @throws ChangedProjectError where files of the tasks have changed */
 export async function checkUnchanged(workspace: string, tasks: readonly ProjectTaskRecord[]): Promise<void> {
   const texts = new Map<string, Promise<string | null>>();
   for (const { path: file, before } of tasks.flatMap(editsOf)) {
     const text = texts.get(file) ?? readFile(path.join(workspace, file), 'utf8').catch(() => null);
     texts.set(file, text);
     if ((await text) !== before) {
-      throw new ChangedProjectError(`${file} has changed since the tasks of this training were made: begin another training, or restore the file.`);
+      throw new ChangedProjectError(`${file} has changed since the tasks of this training were made: start another training, or restore the file.`);
     }
   }
 }

@@ -3,10 +3,10 @@ import type { Patch } from '../../verify/patch/patch.ts';
 import type { Grader } from '../../verify/graders/grader.ts';
 
 interface AskedTask {
-  /** The same in every run of a training; unique among its tasks. */
+  /** Unique among the tasks of a training, and stable. */
   readonly id: string;
   readonly question: string;
-  /** The parts of the project that the question is shown with, as one text; empty without a project. */
+  /** The parts of the project that are sent with the question; empty without a project. */
   readonly context: string;
 }
 
@@ -15,9 +15,9 @@ export interface GradedTask extends AskedTask {
   readonly grader: Grader;
 }
 
-/** A task whose answer changes files, which the project's tests judge. */
+/** A task whose answer changes files and is judged by the project's tests. */
 export interface ProjectTask extends AskedTask {
-  /** The folder (absolute) that answers are applied to copies of. */
+  /** The folder (absolute); answers are applied to copies of it. */
   readonly base: string;
   /** Paths of the files in the context. */
   readonly shown: readonly string[];
@@ -30,5 +30,5 @@ export interface ProjectTask extends AskedTask {
   };
 }
 
-/** A question with a verifier. */
+/** A question whose answer can be judged. */
 export type Task = GradedTask | ProjectTask;

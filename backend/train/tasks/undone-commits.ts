@@ -7,43 +7,42 @@ import { protectedReason } from '../../verify/files/protected-paths.ts';
 import { languageOf } from '../../verify/syntax/language.ts';
 
 /*
- * A commit that tests depend on makes a task: it is undone, and its change has to be made again. It is undone in the project as it is, and
- * its parent is not checked out: the dependencies that are installed fit the project as it is, today's tests are the judge whether or not they
- * came with the commit, no old code runs that never ran beside today's, and the reference is a state that people keep green. The
- * price is that later changes to the same lines hide a commit. Git is asked for what it holds (`rev-list`, `diff-tree`): `log` and `show`
- * check signatures with a program that the repository names, and `apply` writes through its filters.
+ * A commit that tests depend on makes a task: it is undone, and its change has to be made again. It is undone in today's project; its parent
+ * is not checked out. So the installed dependencies fit, today's tests judge whether or not they came with the commit, and the reference is a
+ * state that its developers keep green. The cost: later changes to the same lines hide a commit. Only Git's plumbing is used (`rev-list`,
+ * `diff-tree`): `log` and `show` can run a signature program that the repository names, and `apply` writes through its filters.
  */
 
-/** The change of a commit, undone. */
+/** A commit whose change is undone. */
 export interface UndoneCommit {
   readonly commit: string;
-  /** As it was written: by anybody. */
+  /** Untrusted text. */
   readonly message: string;
-  /** From the project as it is to the project without the commit: sources alone. */
+  /** From the project as it is to the project without the commit. Source files only. */
   readonly edits: readonly FileEdit[];
 }
 
 export interface LeftOutCommit {
   readonly commit: string;
-  /** A sentence. */
+  /** One sentence. */
   readonly reason: string;
 }
 
 export interface UndoneHistory {
-  /** Those that changed tests first, then the others; the newest first among both. */
+  /** Commits that changed tests first, then the others; newest first in both. */
   readonly undone: readonly UndoneCommit[];
   readonly leftOut: readonly LeftOutCommit[];
-  /** One sentence: what came of it, or why there is no history. */
+  /** One sentence: the result, or why there is no history. */
   readonly note: string;
 }
 
 export interface HistoryLimits {
-  /** How many commits are looked at, and for how long. */
+  /** The maximum number of commits, and the maximum time. */
   readonly commits: number;
   readonly milliseconds: number;
 }
 
-/** Where Git is asked, and a copy of it in which files are read; both absolute. */
+/** The repository's working folder, and a copy in which files are read; both absolute. */
 interface UndoneIn {
   readonly workspace: string;
   readonly folder: string;
@@ -51,21 +50,21 @@ interface UndoneIn {
 
 const HISTORY_LIMITS: HistoryLimits = { commits: 300, milliseconds: 60_000 };
 
-/** More is no change that one question describes. */
+/** A larger change is too large for one question. */
 const MOST_FILES = 6;
 const MOST_LINES = 300;
 
 const PLACES_OF_OTHERS = /(^|\/)(vendor|vendored|third[-_]party|bower_components|dist|generated|__generated__)\//i;
 const GENERATED_NAME = /\.(min|bundle|generated|gen|pb)\.[^/.]+$|_gen\.go$|_pb2(_grpc)?\.py$|(^|\/)zz_generated/i;
-/** As Go's tools know it (https://go.dev/s/generatedcode), and others near enough. */
+/** Go's marker for generated code (https://go.dev/s/generatedcode) and similar ones. */
 const GENERATED_TEXT = /@generated\b|\bgenerated\b[^]{0,200}\bdo not (edit|modify)\b/i;
 const HEADER_CHARACTERS = 1_000;
 
 const TEST_REASON = protectedReason('test/a.js');
 
 /**
- * The commits behind a workspace whose changes to its sources can be undone in it as it is, from the newest on. Of a folder without a history,
- * or with one that Git cannot read, the note says so. @throws the signal's reason
+ * The commits of a workspace whose changes to sources can be undone in its present state. Where there is no history, or Git cannot read it,
+ * the note says so. @throws the signal's reason
  */
 export async function undoneCommits({ workspace, folder }: UndoneIn, signal: AbortSignal, limits: HistoryLimits = HISTORY_LIMITS): Promise<UndoneHistory> {
   let commits: readonly Commit[];
@@ -98,14 +97,14 @@ export async function undoneCommits({ workspace, folder }: UndoneIn, signal: Abo
   };
 }
 
-/** The commit is left out; the message says why. */
+/** The commit is left out. The message says why. */
 class LeftOut extends Error {}
 
-/** @throws what is no reason to leave one commit out */
+/** @throws errors that concern more than one commit */
 function reasonOf(error: unknown): string {
   if (error instanceof LeftOut) return error.message;
-  // In a clone that fetches contents when they are asked for, which is not done here.
-  if (error instanceof GitError) return 'Git cannot read all of it here.';
+  // A partial clone fetches contents on demand, which is not done here.
+  if (error instanceof GitError) return 'This clone does not have all of its contents.';
   throw error;
 }
 
@@ -118,11 +117,11 @@ function whyNoHistory({ said, message }: GitError): string {
 interface Commit {
   readonly commit: string;
   readonly message: string;
-  /** None where the history begins; in a shallow clone that is where it was cut off. */
+  /** Empty for the first commit; in a shallow clone also for the oldest. */
   readonly parents: readonly string[];
 }
 
-/** Those that changed the workspace, the newest first. */
+/** The commits that changed the workspace, newest first. */
 async function readCommits(workspace: string, count: number, signal: AbortSignal): Promise<readonly Commit[]> {
   const args = ['rev-list', `--max-count=${count}`, '--encoding=UTF-8', '--format=%P%x00%B%x00', 'HEAD', '--', '.'];
   const fields = (await runGit(workspace, args, { signal })).toString().split('\0');
@@ -141,15 +140,15 @@ interface Undone extends UndoneCommit {
 /** @throws LeftOut, GitError, the signal's reason */
 async function undo({ commit, parents, message }: Commit, { workspace, folder }: UndoneIn, signal: AbortSignal): Promise<Undone> {
   const [parent, second] = parents;
-  if (parent === undefined) throw new LeftOut('The history that is here begins with it.');
-  if (second !== undefined) throw new LeftOut('It merges others.');
-  if (/^revert\b/i.test(message) || /^This reverts commit /m.test(message)) throw new LeftOut('It takes back another commit.');
+  if (parent === undefined) throw new LeftOut('The history begins with it.');
+  if (second !== undefined) throw new LeftOut('It is a merge.');
+  if (/^revert\b/i.test(message) || /^This reverts commit /m.test(message)) throw new LeftOut('It reverts another commit.');
 
   const listed = await runGit(workspace, ['diff-tree', '-r', '-z', '-M', '--name-status', '--relative', parent, commit], { signal });
   const changes = changesIn(listed.toString());
   const sources = changes.filter((paths) => paths.some(isSource));
   if (sources.length === 0) {
-    throw new LeftOut('It changes no sources: only tests, documentation, configuration, or what is generated or not the project\'s own.');
+    throw new LeftOut('It changes no sources: only tests, documentation, configuration, generated files, or files of others.');
   }
   if (sources.some((paths) => paths.length > 1)) throw new LeftOut('It moves files.');
   if (sources.length > MOST_FILES) throw new LeftOut(`It is too large for a task: it changes more than ${MOST_FILES} sources.`);
@@ -158,24 +157,24 @@ async function undo({ commit, parents, message }: Commit, { workspace, folder }:
   if ((diff.match(/^[+-]/gm)?.length ?? 0) > MOST_LINES) throw new LeftOut(`It is too large for a task: it changes more than ${MOST_LINES} lines.`);
   const { patch: { edits: all, refused } } = await parseDiffFile(diff, folder);
   const [unfit] = refused;
-  if (unfit) throw new LeftOut(`It cannot be undone any more: ${unfit.path} is not text, or is not as the commit has left it.`);
+  if (unfit) throw new LeftOut(`It cannot be undone: ${unfit.path} is not text, or has changed since.`);
   const edits = all.filter(({ before, after }) => !GENERATED_TEXT.test((before ?? after ?? '').slice(0, HEADER_CHARACTERS)));
-  if (edits.length === 0) throw new LeftOut('It changes no sources: only permissions, or what is generated.');
+  if (edits.length === 0) throw new LeftOut('It changes no sources: only permissions, or generated files.');
   for (const { path, before, after } of edits) {
     const [now, then] = [before ?? '', after ?? ''];
     const areTestsKept = !(await weakensEmbeddedTests(path, now, then)) && !(await weakensEmbeddedTests(path, then, now));
-    if (!areTestsKept) throw new LeftOut(`It changes tests that stand in ${path}.`);
+    if (!areTestsKept) throw new LeftOut(`It changes tests that are in ${path}.`);
   }
   return { commit, message, edits, changesTests: changes.some((paths) => paths.some((file) => protectedReason(file) === TEST_REASON)) };
 }
 
-/** From a commit to its parent, in a form that no configuration changes and for which nothing is run. */
+/** Diff arguments whose output no configuration changes and that run no program. */
 const UNDOING = [
   ...['-c', 'core.quotePath=false', '-c', 'diff.suppressBlankEmpty=false', '--literal-pathspecs'],
   ...['diff-tree', '-r', '-p', '-U3', '--no-ext-diff', '--no-textconv', '--no-renames', '--no-color', '--src-prefix=a/', '--dst-prefix=b/', '--relative'],
 ];
 
-/** The paths of each change (`M\0path\0`): two where a file was moved. */
+/** The paths of each change (`M\0path\0`): two for a moved file. */
 function changesIn(listed: string): (readonly string[])[] {
   const fields = listed.split('\0');
   const changes: string[][] = [];
@@ -190,7 +189,7 @@ function changesIn(listed: string): (readonly string[])[] {
 const isSource = (file: string): boolean =>
   languageOf(file) !== undefined && protectedReason(file) === undefined && !PLACES_OF_OTHERS.test(file) && !GENERATED_NAME.test(file);
 
-/** A change may have come by two ways, such as by a branch and by hand. @throws LeftOut */
+/** The same change can be in two commits, such as on a branch and cherry-picked. @throws LeftOut */
 function refuseTwice({ commit, edits }: UndoneCommit, seen: Map<string, string>): void {
   const key = JSON.stringify(edits.map(({ path, after }) => [path, after]));
   const other = seen.get(key);

@@ -65,11 +65,11 @@ describe.skipIf(!available)(`tasks of a project's history (${note})`, { timeout:
     const fate = (subject: string): Decision | undefined => decisions.find(({ about }) => about === commits.get(subject));
     expect(fate('Find the last of nothing (#12)')?.reason).toBe('1 test that failed before passed, and 3 tests that passed still did.');
     expect(fate('Add the mean')?.reason).toContain('passed');
-    expect(fate('Add everything')?.reason).toContain('cannot be undone any more');
-    expect(fate('Add in one line')).toMatchObject({ state: 'left-out', reason: 'No test can tell: Nothing to prove: no test failed before the change.' });
+    expect(fate('Add everything')?.reason).toContain('It cannot be undone');
+    expect(fate('Add in one line')).toMatchObject({ state: 'left-out', reason: 'No test notices it: Nothing to prove: no test failed before the change.' });
     expect(fate('Say what this is')?.reason).toContain('no sources');
     expect(fate('Begin')?.reason).toContain('begins');
-    expect(decisions.map(({ reason }) => reason)).toContain('It merges others.');
+    expect(decisions.map(({ reason }) => reason)).toContain('It is a merge.');
     expect(decisions).toHaveLength(8);
 
     const [fix, feature] = ['src/last.js', 'src/mean.js'].map((file) => tasks.find((task) => task.path === file)) as ProjectTaskRecord[];

@@ -27,7 +27,7 @@ const fates = ({ undone, leftOut }: UndoneHistory): Record<string, unknown> => O
 ]);
 
 const lines = (count: number, of = 'line'): string => Array.from({ length: count }, (_, index) => `${of} ${index}\n`).join('');
-const NO_SOURCES = 'It changes no sources: only tests, documentation, configuration, or what is generated or not the project\'s own.';
+const NO_SOURCES = 'It changes no sources: only tests, documentation, configuration, generated files, or files of others.';
 
 describe('the history of a project', () => {
   it('has commits that are undone in the project as it is, in their sources alone', async () => {
@@ -41,7 +41,7 @@ describe('the history of a project', () => {
     repository.write({ 'src/list.js': now });
     const history = await historyOf(repository.folder);
     expect(fates(history)).toEqual({
-      [root]: 'The history that is here begins with it.',
+      [root]: 'The history begins with it.',
       [fix]: [['src/list.js', now, now.replace('ONE', 'one')]],
       [feature]: [['src/gone.js', null, 'gone\n'], ['src/new.js', 'new\n', null]],
       [later]: [['src/list.js', now, now.replace('LAST', 'last')]],
@@ -61,20 +61,20 @@ describe('the history of a project', () => {
     const revert = commit(repository, `Revert "Change a again"\n\nThis reverts commit ${wrong}.`, { 'src/a.js': 'two\n' });
     const rewritten = commit(repository, 'Rewrite a\n\nrevert it no more', { 'src/a.js': 'four\n' });
     const reasons = {
-      [hidden]: 'It cannot be undone any more: src/a.js is not text, or is not as the commit has left it.',
-      [wrong]: 'It cannot be undone any more: src/a.js is not text, or is not as the commit has left it.',
-      [revert]: 'It takes back another commit.',
+      [hidden]: 'It cannot be undone: src/a.js is not text, or has changed since.',
+      [wrong]: 'It cannot be undone: src/a.js is not text, or has changed since.',
+      [revert]: 'It reverts another commit.',
       [commit(repository, 'Say it', { 'README.md': 'x' })]: NO_SOURCES,
       [commit(repository, 'Test it', { 'test/a.test.js': 'x', 'package.json': '{}' })]: NO_SOURCES,
       [commit(repository, 'Take in another project', { 'vendor/b.js': 'x', 'src/x.min.js': 'x' })]: NO_SOURCES,
-      [commit(repository, 'Generate', { 'src/gen.js': '// @generated\n2\n' })]: 'It changes no sources: only permissions, or what is generated.',
+      [commit(repository, 'Generate', { 'src/gen.js': '// @generated\n2\n' })]: 'It changes no sources: only permissions, or generated files.',
       [commit(repository, 'Move', { 'src/old.js': null, 'src/moved.js': lines(20) })]: 'It moves files.',
       [commit(repository, 'Change much', { 'src/long.js': lines(400, 'other') })]: 'It is too large for a task: it changes more than 300 lines.',
       [commit(repository, 'Change many', Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((name) => [`src/${name}.js`, 'x'])))]:
         'It is too large for a task: it changes more than 6 sources.',
-      [commit(repository, 'Change bytes', { 'src/bytes.js': Buffer.from([0, 2]) })]: 'It cannot be undone any more: src/bytes.js is not text, or is not as the commit has left it.',
-      [commit(repository, 'Link', { 'src/link.js': { link: 'a.js' } })]: 'It cannot be undone any more: src/link.js is not text, or is not as the commit has left it.',
-      [commit(repository, 'Test inside', { 'src/lib.rs': 'fn a() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn b() {}\n}\n' })]: 'It changes tests that stand in src/lib.rs.',
+      [commit(repository, 'Change bytes', { 'src/bytes.js': Buffer.from([0, 2]) })]: 'It cannot be undone: src/bytes.js is not text, or has changed since.',
+      [commit(repository, 'Link', { 'src/link.js': { link: 'a.js' } })]: 'It cannot be undone: src/link.js is not text, or has changed since.',
+      [commit(repository, 'Test inside', { 'src/lib.rs': 'fn a() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn b() {}\n}\n' })]: 'It changes tests that are in src/lib.rs.',
     };
     repository.git('checkout', '--quiet', '-b', 'side', rewritten);
     const side = commit(repository, 'Add b', { 'src/b.js': 'x\n' });
@@ -86,7 +86,7 @@ describe('the history of a project', () => {
     commit(repository, 'Take it away', { 'src/d.js': null });
     const again = commit(repository, 'Add d after all', { 'src/d.js': 'x\n' });
     const found = fates(await historyOf(repository.folder));
-    expect(found).toMatchObject({ ...reasons, [merge]: 'It merges others.', [early]: `It makes the same change as ${again.slice(0, 12)}.` });
+    expect(found).toMatchObject({ ...reasons, [merge]: 'It is a merge.', [early]: `It makes the same change as ${again.slice(0, 12)}.` });
     expect([rewritten, side, ours, again].map((id) => typeof found[id])).toEqual(['object', 'object', 'object', 'object']);
   });
 
@@ -104,7 +104,7 @@ describe('the history of a project', () => {
     repository.git('clone', '--quiet', '--depth=2', `file://${repository.folder}`, clone);
     const { undone, leftOut, note } = await historyOf(clone);
     expect(undone.map(({ message }) => message)).toEqual(['d\n']);
-    expect(leftOut.map(({ reason }) => reason)).toEqual(['The history that is here begins with it.']);
+    expect(leftOut.map(({ reason }) => reason)).toEqual(['The history begins with it.']);
     expect(note).toBe('Of the last 2 commits, 1 can be undone and may become tasks.');
   });
 
@@ -117,7 +117,7 @@ describe('the history of a project', () => {
     const { undone, leftOut } = await historyOf(clone);
     expect(undone).toEqual([]);
     expect(leftOut.map(({ reason }) => reason)).toEqual(
-      ['Git cannot read all of it here.', 'Git cannot read all of it here.', 'The history that is here begins with it.']);
+      ['This clone does not have all of its contents.', 'This clone does not have all of its contents.', 'The history begins with it.']);
   });
 
   it('is undone in files whose lines end otherwise than Git keeps them', async () => {
