@@ -265,7 +265,7 @@ export async function digestOf(file: string, hash: ReturnType<typeof createHash>
 
 function staysInside(link: string, target: string): boolean {
   const end = path.posix.join(path.posix.dirname(link), target);
-  return target !== '' && !path.posix.isAbsolute(target) && end !== '..' && !end.startsWith('../../');
+  return target !== '' && !path.posix.isAbsolute(target) && end !== '..' && !end.startsWith('../');
 }
 
 /** An index needs no objects: any id will do. */
