@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TrainingFolder } from '../../backend/train/trainings/training-folder.ts';
@@ -55,6 +56,13 @@ describe('the tasks of a training', () => {
     keeper.decided({ about: 'src/a.ts:9', state: 'train', reason: 'Mended 1 of 1 failing tests.' });
     await keeper.kept();
     expect(await taskNotesOf(folder, ALL)).toMatchObject({ total: 2, train: 1, leftOut: 1 });
+  });
+
+  it('that cannot be read are not taken for tasks that were never made', async () => {
+    const folder = await someFolder();
+    expect(await folder.tasks()).toBeUndefined();
+    await mkdir(path.join(folder.path, 'tasks.json'));
+    await expect(folder.tasks()).rejects.toThrow('EISDIR');
   });
 
   it('that an earlier version made have no more to say than that they were admitted', async () => {

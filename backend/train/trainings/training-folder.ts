@@ -48,11 +48,12 @@ export class TrainingFolder {
     return path.join(this.path, 'metrics.jsonl');
   }
 
-  /** Undefined where it is missing or invalid. */
+  /** Undefined where it is missing, invalid or unreadable: one such training must not hide the others. */
   training(): Promise<Training | undefined> {
-    return readJson(path.join(this.path, 'training.json'), trainingSchema);
+    return readJson(path.join(this.path, 'training.json'), trainingSchema).catch(() => undefined);
   }
 
+  /** Undefined before they are made. @throws file system errors: tasks that cannot be read must not be made again */
   tasks(): Promise<FrozenTasks | undefined> {
     return readJson(path.join(this.path, 'tasks.json'), frozenTasksSchema);
   }
@@ -101,9 +102,9 @@ export class TrainingFolder {
   }
 }
 
-/** The folders of all trainings under `root` (absolute). */
+/** The folders of all trainings under `root` (absolute). @throws file system errors */
 export async function trainingFolders(root: string): Promise<TrainingFolder[]> {
-  const names = await readdir(root).catch(() => []);
+  const names = await unlessMissing(readdir(root)) ?? [];
   return names.sort().map((name) => new TrainingFolder(path.join(root, name)));
 }
 
@@ -116,9 +117,19 @@ function triedIn(line: string): TriedCandidate | undefined {
 }
 
 async function readJson<Schema extends z.ZodType>(file: string, schema: Schema): Promise<z.output<Schema> | undefined> {
+  const text = await unlessMissing(readFile(file, 'utf8'));
   try {
-    return schema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
+    return text === undefined ? undefined : schema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
+  }
+}
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
