@@ -8,7 +8,7 @@ import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
 import { differing, settle } from './judge/flaky.ts';
 import { counted } from '../common/counted.ts';
-import { brokenTests, byId, hasEvidence, judge, mendedTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import { failingResults, byId, hasEvidence, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
 import { isMachineError } from './sandbox/machine-error.ts';
 import type { FileEdit, Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
@@ -21,34 +21,34 @@ import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 export type VerifyProgress =
   'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
 
-/** What a patch is applied to. */
+/** The state that a patch is applied to. */
 export interface Base {
   /** The workspace, absolute. It is read and never written. */
   readonly base: string;
-  /** Where dependencies are installed, if not in `base`: for a base that is a checkout of its own. */
+  /** Where dependencies are installed; `base` by default. For a base that is a separate checkout. */
   readonly installed?: string;
-  /** What is otherwise in the base than in the folder: a bug that a task has put there. */
+  /** Edits of the folder that are part of the base, such as the bug of a task. */
   readonly baseEdits?: readonly FileEdit[];
 }
 
 export interface VerifyOptions extends Base {
   readonly patch: Patch;
   /**
-   * What becomes of edits to protected files (tests, their data, what decides how they run). An answer with one is refused; of a person's
-   * change the rest is judged, with those files as they were.
+   * How to treat edits of protected files: tests, their data, and their configuration. An answer with such an edit is refused. From a
+   * person's change these edits are left out, and the rest is judged.
    */
   readonly protectedEdits?: 'refuse' | 'leave out';
-  /** Ids of tests that have to pass after the patch, whatever they did before; without them the tests that failed before have to. */
+  /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
   readonly targets?: readonly string[];
-  /** What runs the tests, in the workspace's folder; see `findTestCommands`. */
+  /** Runs the tests in the workspace's folder; see `findTestCommands`. */
   readonly command: string;
-  /** Which runner's report is read, and where a command of the user's own leaves JUnit files; see `TestCommand`. */
+  /** See `TestCommand`. */
   readonly runner?: string;
   readonly reports?: string;
-  /** The container image in which the tests run, instead of in the sandbox on this machine. */
+  /** The container image in which the tests run. By default they run in the sandbox on this machine. */
   readonly image?: string;
   readonly signal: AbortSignal;
-  /** False only where a person has agreed to run the tests without a sandbox. */
+  /** False only if a person has agreed to run the tests without a sandbox. */
   readonly sandboxed?: boolean;
   /** For one run of the tests. */
   readonly timeoutMs?: number;
@@ -61,7 +61,7 @@ export interface VerifierParts extends TestRunsParts {
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
 
-/** Lets the project's tests judge a patch. */
+/** Judges a patch by the project's tests. */
 export class Verifier {
   readonly #parts: VerifierParts;
 
@@ -70,10 +70,10 @@ export class Verifier {
   }
 
   /**
-   * Runs the tests without and with the patch, each time on a clean copy, and compares. Base is run twice, and so is a patch that looks
-   * good: tests that are not the same both times prove nothing. Then, as a negative control, the mended tests run with what they expect
-   * altered, and have to fail. Whatever is wrong with patch, tests or machine is an outcome. On abort it throws the signal's reason,
-   * with nothing left behind.
+   * Runs the tests without and with the patch, each time on a clean copy, and compares the reports. The base runs twice, and so does a
+   * patch that looks good: flaky tests prove nothing. Then, as a negative control, the fail-to-pass tests run with altered expectations
+   * and must fail. A fault of the patch, the tests or the machine is an outcome, not an error. On abort it throws the signal's reason and
+   * leaves nothing behind.
    */
   async verify(options: VerifyOptions): Promise<Verdict> {
     const started = performance.now();
@@ -85,8 +85,9 @@ export class Verifier {
   }
 
   /**
-   * Hands a clean copy of the base (absolute), and the paths of its files, to `use`, to be read until that resolves. Throws PatchNotApplicableError where the base's
-   * edits do not fit the workspace any more, WorkspaceCopyError, the signal's reason, and what `use` throws.
+   * Calls `use` with a clean copy of the base (absolute) and the paths of its files. `use` may read the copy until it resolves. Throws
+   * PatchNotApplicableError if the base's edits do not fit the workspace any more, WorkspaceCopyError, the signal's reason, and what
+   * `use` throws.
    */
   async onBase<Result>(
     { base, installed = base, baseEdits = [] }: Base, signal: AbortSignal, use: (folder: string, paths: ReadonlySet<string>) => Promise<Result>,
@@ -111,10 +112,10 @@ const without = (outcome: 'refused' | 'infrastructure', reason: string): Judgeme
   tests: [],
 });
 
-/** The patch may not be judged; the message says why. */
+/** The patch may not be applied. The message says why. */
 class RefusedPatch extends Error {}
 
-/** One verification: the state that its stages share. */
+/** The state of one verification. */
 class Attempt {
   readonly notes: string[] = [];
   readonly #parts: VerifierParts;
@@ -126,10 +127,10 @@ class Attempt {
   constructor(parts: VerifierParts, options: VerifyOptions) {
     this.#parts = parts;
     this.#options = options;
-    // An option that is there but undefined means the default: above all, it never means "without a sandbox".
+    // An undefined option means the default. Above all, it must not mean "without a sandbox".
     this.#sandboxed = options.sandboxed ?? true;
     this.#targets = options.targets?.length ? options.targets : undefined;
-    // Somebody has agreed that the tests run on this machine.
+    // Without a sandbox, a person has agreed that the tests run on this machine itself.
     this.#image = this.#sandboxed ? options.image : undefined;
   }
 
@@ -152,7 +153,7 @@ class Attempt {
     }
   }
 
-  /** The patch without what it may not change. Throws `RefusedPatch`. */
+  /** The patch without its edits of protected files. Throws `RefusedPatch`. */
   #admissible({ edits }: Patch, { runner }: ChosenRunner): Pick<Patch, 'edits'> {
     const rest = edits.filter(({ path }) => {
       const reason = protectedReason(path, runner.configuration);
@@ -162,14 +163,14 @@ class Attempt {
       this.notes.push(`${path} was left as it is: ${reason}`);
       return false;
     });
-    if (rest.length === 0) throw new RefusedPatch('The change is to nothing but protected files, such as the tests themselves.');
+    if (rest.length === 0) throw new RefusedPatch('The change edits only protected files, such as the tests themselves.');
     return { edits: rest };
   }
 
   async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
     const { base, installed = base, reports, signal, timeoutMs = DEFAULT_TIMEOUT_MS, onProgress } = this.#options;
     const sandboxed = this.#sandboxed;
-    // All runs of one verification are of one image, whatever its name comes to mean meanwhile.
+    // All runs of one verification use the same image, even if its name is reassigned in the meantime.
     const image = this.#image === undefined ? undefined : await this.#parts.sandbox.pinnedImage(this.#image);
     if (image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#image}.`);
     onProgress?.('copying');
@@ -183,7 +184,7 @@ class Attempt {
       if (!(error instanceof UnusableRunError)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
     }
-    if (!this.#targets && brokenTests(before.report, before.flaky).length === 0)
+    if (!this.#targets && failingResults(before.report, before.flaky).length === 0)
       return without('refused', nothingToProve(before));
 
     await this.#checkEmbeddedTests(patch, before.report);
@@ -198,14 +199,14 @@ class Attempt {
       first = await runs.run(apply);
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
-      // Before the change the same command gave a usable report in time: that it does not now is the change's doing.
+      // The same command worked before the change, so the change is to blame.
       const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
       return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
     }
     return await this.#confirm(first, { runs, snapshot, chosen, before, apply });
   }
 
-  /** Files in which base has tests are the judge, whatever their names; of sources only the tests in them. Throws `RefusedPatch`. */
+  /** A patch may not change a file in which the base has tests. In a source file it may change all but the tests. Throws `RefusedPatch`. */
   async #checkEmbeddedTests({ edits }: Pick<Patch, 'edits'>, before: TestReport): Promise<void> {
     const withTests = new Set(before.results.map(({ id }) => id.split(ID_SEPARATOR)[0]));
     for (const { path, before: text, after } of edits) {
@@ -220,11 +221,11 @@ class Attempt {
     return judge(report, after, { flaky, ...(this.#targets && { targets: this.#targets }), ...(skips && { declaredSkips: skips }) });
   }
 
-  /** Makes sure of what the first run says, where a second one could say otherwise. */
+  /** Confirms the first run by a second one and the negative control. */
   async #confirm(first: JudgedRun, stage: Stage): Promise<Judgement> {
     const { before, runs, snapshot, chosen, apply } = stage;
     const found = this.#compare(before, first, before.flaky);
-    if (!found.verified && mendedIn(found) === 0) return this.#noteFlaky(found);
+    if (!found.verified && newlyPassing(found) === 0) return this.#noteFlaky(found);
     this.#options.onProgress?.('running the tests with the change again');
     const skipped = newSkips(before.report, first.report);
     const runAgain = runs.run(async (copy) => {
@@ -241,46 +242,46 @@ class Attempt {
     const flaky = new Set([...before.flaky, ...settled.flaky]);
     const judged = this.#noteFlaky(this.#compare(before, settled, flaky, second.changed));
     if (!judged.verified) return judged;
-    // A flaky or skipped test kept the first run from looking good, and so from being controlled.
+    // If a flaky or skipped test spoiled the first run, there was no control of it.
     const reason = found.verified ? distrust : await this.#negativeControl(settled, stage);
     return reason === undefined ? judged : { ...judged, verified: false, score: 0, outcome: 'failed', reason };
   }
 
   #noteFlaky(judgement: Judgement): Judgement {
     const count = judgement.tests.filter(({ flaky }) => flaky).length;
-    if (count > 0) this.notes.push(`${counted(count, 'flaky test')} counted neither for nor against: in two runs of the same code they ended differently.`);
+    if (count > 0) this.notes.push(`${counted(count, 'flaky test')} counted neither for nor against: they ended differently in two runs of the same code.`);
     return judgement;
   }
 
   /**
-   * Runs the mended tests with what they expect altered: one that still passes would pass whatever the code does, because the patch has
-   * reached the judge (an object that equals everything, a silenced assertion, a forged report). Returns why the tests cannot be
-   * trusted, or undefined.
+   * Runs the fail-to-pass tests with altered expectations. One that still passes would pass with any code: the patch tampers with the
+   * judge by an object that equals everything, a silenced assertion or a forged report. Returns why the tests cannot be trusted, or
+   * undefined.
    */
   async #negativeControl(after: JudgedRun, { runs, snapshot, chosen, before, apply }: Stage): Promise<string | undefined> {
     const options = { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) };
-    const ids = mendedTests(before.report, after.report, options);
+    const ids = failToPassTests(before.report, after.report, options);
     const runAltered = runs.run(async (copy) => {
       await apply(copy);
       return await alterExpectations({ folder: copy, paths: snapshot.paths, runner: chosen.runner, ids });
     });
     const control = await runAltered.catch(unusable);
-    // Such a run says nothing of the patch: with what it expects altered, an honest test may wait for ever.
+    // An unusable run says nothing about the patch: with an altered expectation, an honest test may wait for ever.
     const [altered, results] = control instanceof UnusableRunError ? [[]] : [[...control.changed], byId(control.report)];
     const stillPassing = altered.find((id) => results?.get(id)?.status === 'passed');
     if (stillPassing !== undefined)
       return `The tests cannot be trusted with this change: "${stillPassing}" passes even when what it expects is altered.`;
     if (!altered.some((id) => results?.get(id)?.status === 'failed'))
-      this.notes.push('No negative control was made: in no mended test was there an expected value that could be altered.');
+      this.notes.push('No negative control was made: no fail-to-pass test has an expected value that can be altered.');
     return undefined;
   }
 
-  /** Of a clean copy of the workspace. */
+  /** Turns a clean copy of the workspace into the base. */
   #makeBase(copy: string): Promise<void> {
     return applyPatch(copy, { edits: this.#options.baseEdits ?? [] });
   }
 
-  /** From the cache, or by two runs at once: tests of which they say different things are flaky. */
+  /** From the cache, or by two runs at the same time. Tests that end differently in them are flaky. */
   async #baseRun(runs: TestRuns, { snapshot, chosen, image }: Pick<Stage, 'snapshot' | 'chosen'> & { readonly image: string | undefined }): Promise<BaseRun> {
     const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
     const makeBase = (copy: string): Promise<void> => this.#makeBase(copy);
@@ -293,14 +294,14 @@ class Attempt {
       onProgress?.('running the tests before the change');
       const [first, second] = await bothDone(runs.run(makeBase), runs.run(makeBase));
       if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
-      // Each test by its worse run: which of two runs at once a flaky one fails in is chance.
+      // Each test counts by its worse run: in which of the two a flaky test fails is chance.
       const { report } = settle({ results: [] }, first, second);
       return { report, flaky: differing(first.report, second.report) };
     });
   }
 }
 
-/** What the stages after the base run need. */
+/** Shared by the stages after the base run. */
 interface Stage {
   readonly runs: TestRuns;
   readonly snapshot: WorkspaceSnapshot;
@@ -309,7 +310,7 @@ interface Stage {
   readonly apply: (copy: string) => Promise<void>;
 }
 
-/** As `Promise.all`, but it waits for both also where one fails: nothing goes on behind a verdict. */
+/** Like `Promise.all`, but waits for both even if one fails: no run continues after the verdict. */
 async function bothDone<First, Second>(first: Promise<First>, second: Promise<Second>): Promise<[First, Second]> {
   await Promise.allSettled([first, second]);
   return await Promise.all([first, second]);
@@ -322,16 +323,16 @@ function unusable(error: unknown): UnusableRunError {
   throw error;
 }
 
-/** Tests that the patch has made appear, and that are skipped. */
+/** Skipped tests that were not there before the patch. */
 function newSkips(before: TestReport, after: TestReport): readonly string[] {
   const beforeById = byId(before);
   return after.results.filter(({ id, status }) => status === 'skipped' && !beforeById.has(id)).map(({ id }) => id);
 }
 
-const mendedIn = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
+const newlyPassing = ({ tests }: Judgement): number => tests.filter(({ before, after }) => before !== 'passed' && after === 'passed').length;
 
 function nothingToProve({ report, flaky }: BaseRun): string {
-  return brokenTests(report).length === 0
+  return failingResults(report).length === 0
     ? 'Nothing to prove: no test failed before the change.'
     : `Nothing to prove: the only ${flaky.size === 1 ? 'test' : 'tests'} that failed before the change did so in one of two runs.`;
 }

@@ -3,19 +3,19 @@ import { nodesIn, partsOf, tokensOf } from '../syntax/nodes.ts';
 import { withTree, type Node } from '../syntax/parse.ts';
 
 /**
- * The tests that are written into a source file (text), each in a form in which layout and comments do not count, together with what it
- * depends on inside its block: another helper beside a test can make of it another test. Rust's test modules, functions and examples
- * in documentation, Python's doctests, and vitest's tests in sources.
+ * The tests in a source file (text): Rust's test modules, test functions and documentation examples, Python's doctests, and vitest's
+ * in-source tests. Each is normalized, so that layout and comments do not count, and comes with the code beside it in its block: a changed
+ * helper can change what a test checks.
  */
 export async function embeddedTests(text: string, path: string): Promise<readonly string[]> {
   const language = languageOf(path);
   if (!language || !MARKS.test(text)) return [];
   const found = await withTree(text, language, (root) => testsIn(root, text, language));
-  // What cannot be read is one test: it may not change.
+  // A file that cannot be parsed counts as one test: it may not change.
   return found ?? [text];
 }
 
-/** Whether a test that is written into a source file is missing or changed after an edit. */
+/** Whether an edit removes or changes a test in a source file. */
 export async function weakensEmbeddedTests(path: string, before: string, after: string): Promise<boolean> {
   const left = new Map<string, number>();
   for (const test of await embeddedTests(after, path)) left.set(test, (left.get(test) ?? 0) + 1);
@@ -52,7 +52,7 @@ function testsIn(root: Node, text: string, language: Language): readonly string[
 
 const normal = (node: Node): string => tokensOf(node).join(' ');
 
-/** `isTestModule`: everything else in such a block belongs to its tests. */
+/** `isTestModule`: everything in such a block belongs to its tests. */
 function rustTests(block: Node, around: string, isTestModule: boolean, depth: number): readonly string[] {
   if (depth > MAX_DEPTH) return [normal(block)];
   const items: { node: Node; attributes: readonly string[] }[] = [];
@@ -85,10 +85,10 @@ function rustTests(block: Node, around: string, isTestModule: boolean, depth: nu
   });
 }
 
-/** What rustdoc takes for Rust behind the fence of a block. */
+/** The info strings of code blocks that rustdoc takes for Rust. */
 const RUST_FENCE = /^(?:$|(?:[,\s]*(?:rust|ignore(?:-\w+)?|should_panic|no_run|compile_fail|test_harness|standalone(?:_crate)?|edition\d+|E\d+))+[,\s]*$)/;
 
-/** The blocks of code in the documentation of Rust, which are tests unless their fence says otherwise. */
+/** The code blocks in Rust documentation. They are tests unless their info string says otherwise. */
 function examplesIn(text: string): readonly string[] {
   const found: string[] = [];
   let fence: { readonly mark: string; readonly lines: string[] } | undefined;
@@ -112,7 +112,7 @@ function examplesIn(text: string): readonly string[] {
   return found;
 }
 
-/** Each example of a docstring with those before it, whose values it may use. */
+/** Each example of a docstring, with the ones before it, because it may use their values. */
 function doctestsIn(root: Node): readonly string[] {
   const found: string[] = [];
   for (const node of nodesIn(root)) {
@@ -129,7 +129,7 @@ function doctestsIn(root: Node): readonly string[] {
   return found;
 }
 
-/** From a `>>>` to the end of what it is expected to print. */
+/** Each reaches from `>>>` to the end of its expected output. */
 function examplesOf(docstring: string): readonly string[] {
   const examples: string[] = [];
   let open: { readonly indent: string; readonly lines: string[] } | undefined;

@@ -1,20 +1,20 @@
 import { byId, type JudgedRun } from './judge.ts';
 import type { TestReport, TestResult } from '../runners/test-report.ts';
 
-/** Ids of which two runs of the same code say different things. */
+/** Ids of tests that ended differently in two runs of the same code. */
 export function differing(first: TestReport, second: TestReport): ReadonlySet<string> {
   const [a, b] = [byId(first), byId(second)];
   return new Set([...a.keys(), ...b.keys()].filter((id) => a.get(id)?.status !== b.get(id)?.status));
 }
 
 export interface SettledRuns extends JudgedRun {
-  /** Ids of tests that passed before, in every run, and after only in one of two. */
+  /** Ids of tests that passed in every run before the patch, and in one of two runs after it. */
   readonly flaky: ReadonlySet<string>;
 }
 
 /**
- * What two runs of the patched code say together. A test that passed before and passes in one of them is flaky. Any other counts by its
- * worse run: what was to be mended has to pass each time, or a patch could make a failing test a random one.
+ * Combines two runs of the patched code. A test that passed before and passes in one of them is flaky. Any other counts by its worse run:
+ * a fail-to-pass test must pass each time, or a patch could make a failing test a random one.
  */
 export function settle(before: TestReport, first: JudgedRun, second: JudgedRun): SettledRuns {
   const beforeById = byId(before);
@@ -30,7 +30,7 @@ export function settle(before: TestReport, first: JudgedRun, second: JudgedRun):
   const inFirst = byId(first.report);
   const results = [
     ...first.report.results.flatMap((result) => worse(result) ?? []),
-    // What only the second run knows of is as unstable as what it does not know of, but a failure is a failure.
+    // A test that only the second run reports counts if it failed or is flaky.
     ...second.report.results.filter(({ id, status }) => !inFirst.has(id) && (status === 'failed' || isFlaky(id))),
   ];
   return { report: { results }, exitCode: worseExit(first.exitCode, second.exitCode), flaky: new Set([...unstable].filter(isFlaky)) };

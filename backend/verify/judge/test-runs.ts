@@ -11,15 +11,15 @@ export interface TestRunsParts {
   readonly copies: CopyPool;
 }
 
-/** What all runs of one verification have in common. */
+/** The same for all runs of one verification. */
 export interface TestRunsSetup {
   readonly snapshot: WorkspaceSnapshot;
   readonly chosen: ChosenRunner;
-  /** The workspace, which the tests cannot see, and where its dependencies are installed. Absolute. */
+  /** The workspace, which is hidden from the tests, and the folder where its dependencies are installed. Absolute. */
   readonly base: string;
   readonly installed: string;
   readonly reports?: string | undefined;
-  /** As `SandboxedCommand` has it. */
+  /** See `SandboxedCommand`. */
   readonly image?: string | undefined;
   readonly sandboxed: boolean;
   /** For one run. */
@@ -33,12 +33,12 @@ export interface TestRun {
   readonly outcome: SandboxOutcome;
 }
 
-/** A run of the tests that says nothing; the message says why. */
+/** A run of the tests without a usable result. The message says why. */
 export class UnusableRunError extends Error {
   override readonly name = 'UnusableRunError';
 }
 
-/** Runs the tests of one snapshot, each time on a clean copy of it. */
+/** Runs the tests of one snapshot, each time on a clean copy. */
 export class TestRuns {
   readonly #parts: TestRunsParts;
   readonly #setup: TestRunsSetup;
@@ -49,13 +49,13 @@ export class TestRuns {
   }
 
   /**
-   * Runs the tests once, after `change` has made of the clean copy (absolute) what is to be tested. Throws `UnusableRunError` if the tests
-   * did not end within their limits or left no readable report, what `change` throws, an error of the machine, or the signal's reason.
+   * Runs the tests once. Before that, `change` edits the clean copy (absolute path). Throws `UnusableRunError` if the tests exceed a limit
+   * or leave no readable report, what `change` throws, an error of the machine, or the signal's reason.
    */
   async run<Changed>(change: (copy: string) => Promise<Changed>): Promise<TestRun & { readonly changed: Changed }> {
     const { snapshot, signal } = this.#setup;
     const copy = await this.#parts.copies.lease(snapshot, signal);
-    // Without walls, and for a moment after a kill, a process may still write to the copy.
+    // Without a sandbox, and for a moment after a kill, a process may still write to the copy.
     let reusable = false;
     try {
       const changed = await change(copy.folder);
@@ -111,17 +111,17 @@ function exceededText(limit: ExceededLimit, timeoutMs: number): string {
     case 'time':
       return `The tests did not end within ${Math.round(timeoutMs / 1_000)} s.`;
     case 'memory':
-      return 'The tests used more memory than they may.';
+      return 'The tests used more memory than allowed.';
     case 'processes':
-      return 'The tests started more processes than they may.';
+      return 'The tests started more processes than allowed.';
     case 'disk':
-      return 'The tests wrote more to the disk than they may.';
+      return 'The tests wrote more to the disk than allowed.';
     case 'output':
-      return 'The tests printed more than they may.';
+      return 'The tests printed more than allowed.';
   }
 }
 
 export function lastWords({ stdout, stderr }: SandboxOutcome): string {
   const output = stderr.trim() || stdout.trim();
-  return output === '' ? '' : ` The command said: ${output.slice(-500)}`;
+  return output === '' ? '' : ` Output of the command: ${output.slice(-500)}`;
 }
