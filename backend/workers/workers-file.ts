@@ -21,6 +21,7 @@ export async function saveWorkersFile(path: string, file: WorkersFile): Promise<
     await replaceFile(path, `${JSON.stringify(parsed.data, null, 2)}\n`);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new ConfigFileError(path, `${path} could not be written (${code}): check the folder and its permissions.`, error);
+    const advice = code === 'ENOSPC' || code === 'EDQUOT' ? 'free some space' : 'check the folder and its permissions';
+    throw new ConfigFileError(path, `${path} could not be written (${code}): ${advice}.`, error);
   }
 }

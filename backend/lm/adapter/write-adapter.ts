@@ -1,5 +1,6 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeFolder } from '../../common/write-folder.ts';
 import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
 import { PROJECTIONS, type Projection } from './projections.ts';
 import { type LoraPair, loraTensorName } from './read-adapter.ts';
@@ -15,21 +16,14 @@ export interface AdapterToWrite {
 }
 
 /**
- * Writes a PEFT folder, as `LoraConfig` of peft 0.17 and later reads it, in float32. The folder (absolute) must not be there yet; it appears
- * whole or not at all. Throws file system errors.
+ * Writes a PEFT folder, as `LoraConfig` of peft 0.17 and later reads it, in float32. The folder (absolute) must not
+ * be there yet; it appears whole or not at all. @throws file system errors
  */
-export async function writeAdapter(folder: string, adapter: AdapterToWrite): Promise<void> {
-  const staging = `${folder}.${process.pid}.tmp`;
-  await rm(staging, { recursive: true, force: true });
-  await mkdir(staging, { recursive: true });
-  try {
+export function writeAdapter(folder: string, adapter: AdapterToWrite): Promise<void> {
+  return writeFolder(folder, async (staging) => {
     await writeFile(path.join(staging, 'adapter_config.json'), `${JSON.stringify(configOf(adapter), null, 2)}\n`);
     await writeSafetensors(path.join(staging, 'adapter_model.safetensors'), tensorsOf(adapter), { format: 'pt' });
-    await rename(staging, folder);
-  } catch (error) {
-    await rm(staging, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 function configOf({ rank, alpha, baseModel, layers }: AdapterToWrite) {

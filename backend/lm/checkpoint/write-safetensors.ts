@@ -1,5 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { replaceFile } from '../../common/replace-file.ts';
 import { narrow } from './narrow.ts';
 import { encodeSafetensorsHead } from './safetensors-head.ts';
 import { BYTES_PER_VALUE } from './widen.ts';
@@ -13,8 +12,8 @@ export interface NamedTensor {
 const TYPE_NAMES = { float32: 'F32', bfloat16: 'BF16' } as const;
 
 /**
- * Writes tensors, in the order given, beside `file` and renames: what lies there is the old file or the new one whole. `metadata`: texts that
- * other tools show. `type`: in which the numbers are stored; bfloat16 rounds them. Throws file system errors.
+ * Replaces `file` with the tensors, in the order given, whole or not at all. `metadata`: texts that other tools show. `type`: in which the
+ * numbers are stored; bfloat16 rounds them. @throws file system errors
  */
 export async function writeSafetensors(
   file: string, tensors: readonly NamedTensor[], metadata: Readonly<Record<string, string>> = {}, type: keyof typeof TYPE_NAMES = 'float32',
@@ -26,22 +25,11 @@ export async function writeSafetensors(
     return [name, { dtype: TYPE_NAMES[type], shape, data_offsets: [begin, end] }];
   });
   const head = encodeSafetensorsHead({ __metadata__: metadata, ...Object.fromEntries(entries) });
-  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.tmp`);
-  try {
-    const handle = await open(temporary, 'w');
-    try {
-      await handle.writeFile(head);
-      for (const { data } of tensors) {
-        const { buffer, byteOffset, byteLength } = type === 'bfloat16' ? narrow(data) : data;
-        await handle.writeFile(new Uint8Array(buffer, byteOffset, byteLength));
-      }
-      await handle.sync();
-    } finally {
-      await handle.close();
+  await replaceFile(file, async (handle) => {
+    await handle.writeFile(head);
+    for (const { data } of tensors) {
+      const { buffer, byteOffset, byteLength } = type === 'bfloat16' ? narrow(data) : data;
+      await handle.writeFile(new Uint8Array(buffer, byteOffset, byteLength));
     }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  }, { mode: 0o666 });
 }

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../../common/sync-folder.ts';
 import { onDisk } from './download-error.ts';
 import { withFileLock } from './file-lock.ts';
 
@@ -50,15 +51,4 @@ async function takeBack(folder: string, staging: string): Promise<boolean> {
     await rename(path.join(folder, name), path.join(staging, name));
   }
   return names !== undefined;
-}
-
-/** Names reach the disk with their folder. Windows cannot open folders and needs no such call. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { writeFolder } from '../../common/write-folder.ts';
 import { readTensor } from '../checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor } from '../checkpoint/safetensors-file.ts';
 import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
@@ -103,23 +104,16 @@ export class ParameterTrainer {
   /** Into a new folder (absolute), which appears whole or not at all. Only between steps: gradients are not saved. */
   async save(folder: string): Promise<void> {
     if (this.#gradients.size > 0) throw new Error('A training is saved between steps.');
-    const staging = `${folder}.${process.pid}.tmp`;
-    await rm(staging, { recursive: true, force: true });
-    await mkdir(staging, { recursive: true });
     const { moments, options, steps } = this.optimizer;
     const tensors = [...this.parameters].flatMap(([name, data]): NamedTensor[] => {
       const shape = this.#shapes.get(name) as readonly number[];
       const { mean, square } = moments.get(name) ?? { mean: new Float32Array(data.length), square: new Float32Array(data.length) };
       return [data, mean, square].map((values, index) => ({ name: `${PARTS[index]}.${name}`, shape, data: values }));
     });
-    try {
+    await writeFolder(folder, async (staging) => {
       await writeSafetensors(path.join(staging, TENSORS), tensors);
       await writeFile(path.join(staging, STATE), JSON.stringify({ format: 1, steps, optimizer: options }));
-      await rename(staging, folder);
-    } catch (error) {
-      await rm(staging, { recursive: true, force: true });
-      throw error;
-    }
+    });
   }
 
   /**

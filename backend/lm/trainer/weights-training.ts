@@ -1,5 +1,6 @@
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { writeFolder } from '../../common/write-folder.ts';
 import type { Checkpoint } from '../checkpoint/open-checkpoint.ts';
 import { readTensor } from '../checkpoint/read-tensor.ts';
 import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetensors.ts';
@@ -56,18 +57,11 @@ export class WeightsTraining implements Training {
 
   /** A model's folder, in float32. */
   async exportTo(folder: string): Promise<void> {
-    const staging = `${folder}.${process.pid}.tmp`;
-    await rm(staging, { recursive: true, force: true });
-    await mkdir(staging, { recursive: true });
-    try {
+    await writeFolder(folder, async (staging) => {
       for (const name of await readdir(this.#checkpoint.folder)) {
         if (COPIED.test(name)) await copyFile(path.join(this.#checkpoint.folder, name), path.join(staging, name));
       }
       await writeSafetensors(path.join(staging, 'model.safetensors'), this.#trainer.tensors, { format: 'pt' });
-      await rename(staging, folder);
-    } catch (error) {
-      await rm(staging, { recursive: true, force: true });
-      throw error;
-    }
+    });
   }
 }

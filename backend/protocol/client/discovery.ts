@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
+import { replaceFile } from '../../common/replace-file.ts';
 
 /*
  * How a client finds the backend: a record in the home folder. It holds the token, so it is readable by its owner alone, and it
@@ -84,15 +84,8 @@ async function firstOfOthers(home: string, names: readonly string[]): Promise<st
 }
 
 /** Replaces the record in one step: a reader sees the old one or the new one, never half of one. */
-export async function writeRecord(home: string, record: BackendRecord): Promise<void> {
-  const temporary = `${recordPath(home)}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    await rename(temporary, recordPath(home));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+export function writeRecord(home: string, record: BackendRecord): Promise<void> {
+  return replaceFile(recordPath(home), `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
 /**

@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { writeFolder } from '../../common/write-folder.ts';
 import type { StepMetrics } from './grpo-step.ts';
 
 /** Where a training stands. */
@@ -70,14 +71,11 @@ export class CheckpointStore {
 
   /** `saveEngine` writes the engine's state into the given folder. */
   async save(step: number, metrics: readonly StepMetrics[], saveEngine: (folder: string) => Promise<void>): Promise<void> {
-    const target = path.join(this.#checkpoints, stepName(step));
-    const staging = `${target}.tmp`;
-    await rm(staging, { recursive: true, force: true });
-    await mkdir(staging, { recursive: true });
-    await saveEngine(path.join(staging, 'engine'));
-    const checkpoint = { format: 1, step, configuration: this.#configuration, metrics };
-    await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(checkpoint));
-    await rename(staging, target);
+    await writeFolder(path.join(this.#checkpoints, stepName(step)), async (staging) => {
+      await saveEngine(path.join(staging, 'engine'));
+      const checkpoint = { format: 1, step, configuration: this.#configuration, metrics };
+      await writeFile(path.join(staging, 'checkpoint.json'), JSON.stringify(checkpoint));
+    });
     const steps = await this.#steps();
     const oldest = steps.slice(0, -this.#kept);
     for (const old of oldest) await rm(path.join(this.#checkpoints, stepName(old)), { recursive: true, force: true });

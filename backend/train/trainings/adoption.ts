@@ -1,5 +1,6 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { writeFolder } from '../../common/write-folder.ts';
 import { isBundled } from '../../protocol/bundled-conductor.ts';
 import type { Training } from '../../protocol/training.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
@@ -28,7 +29,7 @@ export class Adoption {
 
   /** Keeps the adapter that the Conductor had before. @throws TrainingRefusedError where there is no comparison */
   async adopt(trainingId: string): Promise<Training> {
-    const { registry, adapters, baseOf } = this.#options;
+    const { registry, baseOf } = this.#options;
     const training = registry.get(trainingId);
     if (training.state !== 'completed' || !training.comparison) {
       throw new TrainingRefusedError('Only what was compared on held-out tasks can be adopted: let the training run to its end.');
@@ -36,10 +37,11 @@ export class Adoption {
     if (await isOutdated(training, baseOf)) throw new TrainingRefusedError(`What was trained cannot be adopted: ${OUTDATED}`);
     const target = this.#folder(trainingId);
     try {
-      await mkdir(adapters, { recursive: true });
-      await rm(target, { recursive: true, force: true });
-      await cp(registry.folder(trainingId).version(training.step), target, { recursive: true });
-      if (training.base !== undefined) await writeAdapterBase(target, training.base);
+      await writeFolder(target, async (staging) => {
+        await cp(registry.folder(trainingId).version(training.step), staging, { recursive: true });
+        if (training.base !== undefined) await writeAdapterBase(staging, training.base);
+        await rm(target, { recursive: true, force: true });
+      });
     } catch (error) {
       throw isStorageProblem(error) ? notSaved(error) : error;
     }

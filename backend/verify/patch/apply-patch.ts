@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../../common/replace-file.ts';
 import type { FileEdit, Patch } from './patch.ts';
 import { protectedReason } from '../files/protected-paths.ts';
 import { readTextFile } from '../files/text-file.ts';
@@ -52,18 +52,5 @@ async function write(base: string, edit: FileEdit): Promise<void> {
   const refused = await refusalOnDisk(base, edit.path);
   if (refused !== undefined) throw new PatchNotApplicableError(edit.path, refused);
   const mode = edit.before === null ? 0o644 : (await stat(target)).mode & 0o777;
-  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 100)}.${randomUUID()}.tmp`);
-  try {
-    // 'wx' never follows a link that somebody put in the way.
-    const handle = await open(temporary, 'wx', mode);
-    try {
-      await handle.writeFile(edit.after);
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(target, edit.after, { mode });
 }
