@@ -134,7 +134,7 @@ describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeo
     repository.write({ 'src/add.js': BROKEN });
     expect((await verify(repository)).result).toMatchObject({
       outcome: 'refused',
-      reason: expect.stringContaining('nothing but protected files') as string,
+      reason: expect.stringContaining('edits only protected files') as string,
     });
   });
 

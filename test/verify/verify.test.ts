@@ -365,11 +365,11 @@ describe.skipIf(!available)(`what a verdict rests on (${note})`, { timeout: 120_
     expect(await judged(scratch, both)).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('judge') });
   });
 
-  it('does not let a weakened test mend anything', async () => {
+  it('does not count a weakened test as a fix', async () => {
     await using scratch = await makeScratch();
     const weakened = edit('test/list.test.js', WEAKENED);
     const alone = await judged(scratch, [weakened], { protectedEdits: 'leave out' });
-    expect(alone).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('nothing but protected files') });
+    expect(alone).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('edits only protected files') });
     const comment = edit('src/list.js', `${PROJECT['src/list.js']}// mended\n`);
     expect(await judged(scratch, [comment, weakened], { protectedEdits: 'leave out' })).toMatchObject({ outcome: 'failed', score: 0 });
   });
