@@ -153,11 +153,11 @@ export class RolloutRunner {
       recorder = this.#goOn(this.#options.journal.read(runId), rollout);
     }
     const outcome = await outcomeOf(recorder.snapshot, rollout);
-    this.#tell(rollout, recorder.snapshot, outcome);
+    this.#announce(rollout, recorder.snapshot, outcome);
     return outcome;
   }
 
-  #tell({ at, plan }: RolloutRequest, run: RunSnapshot, outcome?: RolloutOutcome): void {
+  #announce({ at, plan }: RolloutRequest, run: RunSnapshot, outcome?: RolloutOutcome): void {
     this.#options.onRollout?.({ at, plan, run, ...(outcome && { outcome }) });
   }
 
@@ -210,7 +210,7 @@ export class RolloutRunner {
     const append = (events: readonly RunEvent[], effects?: AppendEffects): StoredEvent[] => journal.append(run.runId, events, effects);
     return new RunRecorder(run, append, {
       onEvent: ({ event: { type } }, now) => {
-        if (type === 'plan.proposed' || type === 'plan.rejected' || type === 'run.resumed') this.#tell(rollout, now);
+        if (type === 'plan.proposed' || type === 'plan.rejected' || type === 'run.resumed') this.#announce(rollout, now);
       },
       onText: () => {},
     });
