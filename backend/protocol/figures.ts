@@ -3,8 +3,8 @@ import type { Spent } from './run-snapshot.ts';
 import { totalTokens } from './token-counts.ts';
 
 /*
- * Figures as people read them. A live figure has no decimals, so that it does not flicker; a final one has. Their words are of the language
- * that extension and page hand to `l10n`; those of the command line and of the backend are English.
+ * Formats numbers for people. A live figure has no decimals, so that it does not flicker; a final one has them. The extension and the page
+ * use the language of `l10n`; the command line and the backend use English.
  */
 
 const SECOND = 1_000;
@@ -64,8 +64,8 @@ export interface Money {
 }
 
 /**
- * What was spent: dollars where prices are known, tokens where they are not. `~` marks what is partly an estimate. Unpriced is not
- * free, so `$0` stands only where nothing was used, or only what is known to cost nothing, such as a model of this machine.
+ * The amount spent: dollars if prices are known, otherwise tokens. `~` marks an estimate. Unpriced is not free: `$0` means that nothing was
+ * used, or only models that are known to cost nothing, such as a local model.
  */
 export function formatMoney({ usd, unpricedTokens, estimated = false }: Money, ofUsd?: number): string {
   const about = estimated ? '~' : '';

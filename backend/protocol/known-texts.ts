@@ -1,15 +1,15 @@
 /*
- * States of the panel are whole, and a run's texts are most of one: ten times a second they would cross to the page unchanged, over a slow line
- * when VS Code works remotely. So a long text that stood in the message before is named instead of repeated, and of one that has grown only
- * its end is sent. Both sides keep the long texts of one message, in the order in which they stand in it.
+ * The panel always receives its whole state, ten times a second, and most of it is text that has not changed. In remote windows the
+ * connection may be slow. So a long text of the previous message is referenced instead of repeated, and for a text that has grown only the
+ * new end is sent. Both sides keep the long texts of the last message, in order.
  */
 
-/** Shorter ones are not worth the trouble. */
+/** Shorter texts are sent whole: a reference would save little. */
 const LONG = 1_000;
-/** No key of the house's own. */
+/** No message uses this key otherwise. */
 const KEY = '\u0000text';
 
-/** In place of a long text: which of the last message it begins with, and what follows. */
+/** Replaces a long text: the index of its beginning in the last message's texts, and the rest. */
 type Packed = readonly [known: number, more: string];
 
 export interface WithTexts<T> {
@@ -32,7 +32,7 @@ export function packTexts(value: unknown, known: readonly string[]): WithTexts<u
   return { value: mapped(value, (part) => (typeof part === 'string' && part.length >= LONG ? pack(part) : undefined)), texts };
 }
 
-/** The opposite. @throws RangeError where a text is named that is not known: then the message before was not this one's. */
+/** Restores the texts. @throws RangeError for an unknown reference, which means that a message was lost. */
 export function unpackTexts(value: unknown, known: readonly string[]): WithTexts<unknown> {
   const texts: string[] = [];
   const unpack = ([place, more]: Packed): string => {
@@ -52,7 +52,7 @@ export function unpackTexts(value: unknown, known: readonly string[]): WithTexts
   };
 }
 
-/** A copy of what JSON can hold in which `change` has replaced what it gives something for. */
+/** Copies a JSON value. Where `change` returns a value, that value replaces the original. */
 function mapped(value: unknown, change: (part: unknown) => unknown): unknown {
   const changed = change(value);
   if (changed !== undefined) return changed;

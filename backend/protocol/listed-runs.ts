@@ -1,2 +1,2 @@
-/** So many past runs, the newest, come with the panel's state; older ones are asked for. */
+/** The number of most recent runs in the panel's state. Older ones are loaded on request. */
 export const LISTED_RUNS = 50;

@@ -3,17 +3,17 @@ import { DEVICES } from './devices.ts';
 import { localSettingsSchema } from './worker-config.ts';
 
 /*
- * Models that Conductor runs on this machine, as clients see them: which there are, which would suit, what the one in use is doing.
+ * Models that Conductor runs on this machine, as clients see them: those installed, those recommended, and the state of those in use.
  */
 
 const bytes = z.number().nonnegative();
 const deviceSchema = z.enum(DEVICES);
 const precisionSchema = z.enum(['full', '8-bit', '4-bit']);
 
-/** A model as people name it: `owner/name` on the hub, or a folder. */
+/** A model's name: `owner/name` on the hub, or a folder. */
 export const modelNameSchema = z.string().min(1).max(1_024);
 
-/** A model that is on this machine, whole. */
+/** A completely downloaded model on this machine. */
 export const pulledModelSchema = z.object({
   repo: z.string(),
   commit: z.string(),
@@ -44,21 +44,21 @@ export type ModelRecommendation = z.infer<typeof recommendationSchema>;
 export const localModelsSchema = z.object({
   pulled: z.array(pulledModelSchema),
   offered: z.array(offeredModelSchema),
-  /** Absent where no model of the table would run well on this machine. */
+  /** Absent if no known model runs well on this machine. */
   recommended: recommendationSchema.optional(),
   settings: localSettingsSchema,
 });
 export type LocalModelsView = z.infer<typeof localModelsSchema>;
 
-/** How a model is in memory, or last was. */
+/** How a model is, or was last, loaded in memory. */
 export const loadedModelSchema = z.object({
   device: deviceSchema,
   precision: precisionSchema,
-  /** Of the device's memory. */
+  /** Memory used on the device. */
   weightBytes: bytes,
-  /** Tokens of question and answer together. */
+  /** Context length in tokens: prompt and answer. */
   contextLength: z.number().int().nonnegative(),
-  /** Why each better device was passed over, and whatever else there is to know; one sentence each. */
+  /** Why a better device was not used, and other remarks; one sentence each. */
   reasons: z.array(z.string()),
 });
 export type LoadedModelView = z.infer<typeof loadedModelSchema>;
@@ -70,15 +70,15 @@ export const localModelStatusSchema = z.object({
   model: modelNameSchema,
   state: z.enum(['unloaded', 'loading', 'ready']),
   phase: loadPhaseSchema.optional(),
-  /** Of the phase, from 0 to 1; absent where nobody can say. */
+  /** Progress of the phase, from 0 to 1; absent if unknown. */
   fraction: z.number().min(0).max(1).optional(),
   loaded: loadedModelSchema.optional(),
-  /** Why it could not be loaded the last time; one sentence. */
+  /** Why the last attempt to load it failed; one sentence. */
   problem: z.string().optional(),
 });
 export type LocalModelStatus = z.infer<typeof localModelStatusSchema>;
 
-/** A download of a model, as it goes on. */
+/** Progress of a model's download. */
 export const pullProgressSchema = z.object({
   repo: z.string(),
   receivedBytes: bytes,

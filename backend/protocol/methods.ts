@@ -16,8 +16,8 @@ import { costSchema, usageSchema } from './usage.ts';
 import { budgetOverrideSchema, budgetSchema, localSettingsSchema, providerSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
- * Every message that crosses the socket. A request is a row with the schemas of its parameters and of its result; both ends validate
- * what they receive against the same row.
+ * Every message on the socket. Each request has a row with the schemas of its parameters and its result. Both ends validate received
+ * messages against it.
  */
 
 const runId = z.string().min(1).max(64);
@@ -27,7 +27,7 @@ const place = z.number().int().min(0).max(100);
 const trainingRef = z.object({ trainingId: z.string().min(1).max(64) });
 const nothing = z.object({});
 
-/** What a client can do for the backend when asked. */
+/** The requests of the backend that a client can answer. */
 export const capabilitySchema = z.enum(['secret', 'confirm', 'model']);
 export type Capability = z.infer<typeof capabilitySchema>;
 
@@ -42,39 +42,39 @@ export const healthSchema = z.object({
   sandbox: z.object({
     available: z.boolean(),
     reason: z.string().optional(),
-    /** A command line for the person that brings what is missing, where one is known. */
+    /** A command for the user that installs what is missing, if one is known. */
     remedy: z.string().optional(),
   }),
 });
 export type Health = z.infer<typeof healthSchema>;
 
-/** Health with what has to be looked at anew each time. */
+/** Health with the checks that are repeated for each request. */
 export const healthDetailsSchema = healthSchema.extend({
   storage: z.object({
     /** Absolute path of the folder with workers.json and the journal. */
     home: z.string(),
     writable: z.boolean(),
-    /** Of its disk; absent where the system does not say. */
+    /** Free space on its disk; absent if the system does not report it. */
     freeBytes: z.number().nonnegative().optional(),
     journalBytes: z.number().nonnegative(),
   }),
   /**
-   * Whether the enabled workers' servers answer and have the model: `unlisted` where one does not say which it has, `unasked` where
-   * only a call would tell, which may cost something.
+   * Whether the servers of enabled workers answer and have the model. `unlisted`: the server lists no models. `unasked`: only a paid call
+   * could tell.
    */
   servers: z.array(z.object({
     worker: z.string(), state: z.enum(['answers', 'unlisted', 'silent', 'unasked']), reason: z.string().optional(),
   })),
-  /** How the last call of each enabled worker ended, if there was one since the backend began; without `problem` it answered. */
+  /** The outcome of each enabled worker's last call since the backend started; without `problem` the call succeeded. */
   lastCalls: z.array(z.object({ worker: z.string(), problem: z.string().optional() })).optional(),
-  /** What today has cost of what counts, and the limits of workers.json; absent where that cannot be read. */
+  /** Today's cost as counted against the limits, and the limits of workers.json; absent if that file cannot be read. */
   budget: z.object({ today: z.object({ usd: z.number(), tokens: z.number() }), limits: budgetSchema }).optional(),
   /** Why workers.json cannot be read; one sentence. */
   workersFileProblem: z.string().optional(),
 });
 export type HealthDetails = z.infer<typeof healthDetailsSchema>;
 
-/** A worker as clients list it. `ready` is false where its key is missing; `reason` then says so in one sentence. */
+/** A worker as clients list it. If its key is missing, `ready` is false and `reason` is a sentence. */
 export const workerStatusSchema = z.object({
   worker: workerConfigSchema,
   ready: z.boolean(),
@@ -86,10 +86,10 @@ export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 export const poolSchema = z.object({
   file: z.string(),
   conductor: z.string().optional(),
-  /** The model that is part of Conductor: plans where `conductor` names nobody. Absent in a build without one. */
+  /** The bundled model, which plans unless `conductor` names a worker. Absent in a build without it. */
   bundledConductor: workerConfigSchema.optional(),
   workers: z.array(workerStatusSchema),
-  /** As workers.json has it. */
+  /** As in workers.json. */
   warnAtPercent: budgetSchema.shape.warnAtPercent,
 });
 export type Pool = z.infer<typeof poolSchema>;
@@ -109,7 +109,7 @@ export const runSummarySchema = z.object({
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
-/** A whole-file edit, worked out against the workspace as it is now. `before` is null for a file that does not exist. */
+/** A whole-file edit against the current workspace. `before` is null for a file that does not exist. */
 export const fileEditSchema = z.object({
   path: z.string(),
   kind: z.enum(['create', 'modify', 'delete']),
@@ -133,21 +133,21 @@ export const clientRequests = {
       protocol: z.object({ major: z.number().int(), minor: z.number().int() }),
       client: z.object({ kind: clientKindSchema, version: z.string().max(64) }),
       capabilities: z.array(capabilitySchema),
-      /** Folders the client has open: it is asked first about runs in them. */
+      /** Folders open in the client. Questions about runs in them go to this client first. */
       workspaces: z.array(z.string().max(4_096)).max(32).default([]),
     }),
     result: z.object({ protocol: z.object({ major: z.number(), minor: z.number() }), health: healthSchema }),
   },
   'backend/health': { params: nothing, result: healthSchema },
-  /** Health with what is looked at anew: the disk, and the servers of workers on this machine. */
+  /** Health with fresh checks: the disk, and local workers' servers. */
   'backend/healthDetails': { params: nothing, result: healthDetailsSchema },
   /**
-   * Ends the process once its answer is sent; runs under way go on at the next start. With `ifIdle` it refuses while another client is
-   * connected or a run is under way. Every version answers it, before `initialize` too, so that a newer client can replace an older backend.
+   * Ends the process after replying. Active runs resume at the next start. With `ifIdle` it refuses while another client is connected or a
+   * run is active. Every version answers it, even before `initialize`, so that a newer client can replace an older backend.
    */
   'backend/stop': { params: z.object({ ifIdle: z.boolean().default(false) }), result: nothing },
   'pool/get': { params: nothing, result: poolSchema },
-  /** Writes workers.json where there is none yet, with nobody in it. */
+  /** Creates an empty workers.json if there is none. */
   'pool/create': { params: nothing, result: poolSchema },
   /** Adds the worker, or replaces the one with the same id. */
   'worker/save': {
@@ -155,40 +155,40 @@ export const clientRequests = {
     result: poolSchema,
   },
   'worker/remove': { params: z.object({ id: z.string() }), result: poolSchema },
-  /** Who plans from now on; null: the model that is part of Conductor. */
+  /** Sets the Conductor; null: the bundled model. */
   'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
-  /** Model servers that answer on this machine, each asked for its list of models and nothing else. */
+  /** Finds model servers on this machine. Each is sent only a request for its list of models. */
   'servers/find': { params: nothing, result: foundServersSchema },
-  /** The models of a server that somebody named: it is asked for its list and nothing else. */
+  /** Lists the models of a named server. Sends no other request. */
   'servers/models': { params: z.object({ server: namedServerSchema }), result: listedModelsSchema },
-  /** One small real call; `worker` need not be saved yet. `kind`: of the failure, where it is one. */
+  /** Tests a worker with one small real call. The worker need not be saved yet. `kind` classifies a failure. */
   'worker/try': {
     params: z.object({ worker: workerConfigSchema }),
     result: z.object({
       ok: z.boolean(), kind: z.string().optional(), message: z.string(), text: z.string(), durationMs: z.number(), usage: usageSchema, cost: costSchema,
     }),
   },
-  /** The models of this machine, those that are known to work, and the one that suits this machine. */
+  /** The installed models, the models known to work, and the one recommended for this machine. */
   'models/list': { params: nothing, result: localModelsSchema },
-  /** Downloads a model. It goes on where an earlier download stopped; `model/pullProgress` tells the client that asked how far it is. */
+  /** Downloads a model, or resumes its download. The requesting client gets `model/pullProgress`. */
   'models/pull': {
     params: z.object({
       repo: modelNameSchema,
       revision: z.string().min(1).max(200).optional(),
-      /** For a model that is not open to everybody; sent to the hub and kept nowhere. */
+      /** Access token for a gated model; sent to the hub and never stored. */
       token: z.string().min(1).max(500).optional(),
     }),
     result: pulledModelSchema,
   },
-  /** Has a model of this machine play the Conductor, and with `worker` answer, too. Its files are looked at first. */
+  /** Makes a local model the Conductor, and with `worker` also a worker. Checks its files first. */
   'model/choose': { params: z.object({ model: modelNameSchema, worker: z.boolean().default(true) }), result: poolSchema },
-  /** Loads a model now instead of with the first question; a cancelled request unloads it. */
+  /** Loads a model before its first request. Cancelling unloads it. */
   'model/load': { params: z.object({ model: modelNameSchema }), result: localModelStatusSchema },
-  /** Frees the memory that a model takes. What it is asked at the moment, and the loading itself, ends with an error. */
+  /** Unloads a model. Its active requests, and a load in progress, fail. */
   'model/unload': { params: z.object({ model: modelNameSchema }), result: nothing },
-  /** Of each model that was used since the backend began; later changes come as notifications. */
+  /** The state of each model used since the backend started; changes follow as notifications. */
   'model/status': { params: nothing, result: z.object({ models: z.array(localModelStatusSchema) }) },
-  /** Changes how local models are run and fetched; null takes a setting back. They count from the next load on. */
+  /** Changes the settings for running and downloading local models; null resets one. They apply from the next load on. */
   'models/configure': {
     params: z.object({
       device: localSettingsSchema.shape.device.unwrap().nullable(),
@@ -198,7 +198,7 @@ export const clientRequests = {
     }).partial(),
     result: localSettingsSchema,
   },
-  /** What a question would be sent with; nothing leaves the machine. */
+  /** Previews the context of a question. Nothing leaves the machine. */
   'context/preview': {
     params: z.object({ request: runRequestSchema }),
     result: z.object({
@@ -208,33 +208,33 @@ export const clientRequests = {
       text: z.string(),
       /** The test command the answer will be checked with, if one was found. */
       testCommand: z.string().nullable(),
-      /** The runner whose report is read then. */
+      /** The runner whose report is read. */
       testRunner: z.string().optional(),
     }),
   },
-  /** Every way to run a workspace's tests that its files show, the likeliest first. Nothing is run. */
+  /** Detects the ways to run a workspace's tests, the likeliest first. Runs nothing. */
   'tests/find': {
     params: z.object({ workspace: z.string().min(1).max(4_096) }),
     result: z.object({ found: z.array(foundTestsSchema) }),
   },
-  /** The runner whose report of this command would be read; null where nothing could judge by it. Nothing is run. */
+  /** The runner of a command; null if no runner can read its results. Runs nothing. */
   'tests/runner': {
     params: testCommandSchema.extend({ workspace: z.string().min(1).max(4_096) }),
     result: z.object({ runner: z.string().nullable() }),
   },
-  /** Answers as soon as the run is in the journal; everything else comes as events. */
+  /** Replies as soon as the run is in the journal. The rest follows as events. */
   'run/start': { params: z.object({ request: runRequestSchema }), result: runRef },
-  /** The same about a sample project, with simulated workers that say so; refused once there is a worker. */
+  /** Starts a run on a sample project with workers marked as simulated. Refused once a real worker exists. */
   'run/demonstrate': { params: nothing, result: runRef },
   'run/cancel': { params: runRef, result: nothing },
-  /** `budget`: limits instead of those that the run was started with. */
+  /** `budget` replaces the run's limits. */
   'run/resume': { params: runRef.extend({ budget: budgetOverrideSchema.optional() }), result: nothing },
   /**
-   * Asks one step of a run that is over again, with what came of it: the steps that read it, the tests, later rounds. It is a new run; the
-   * rest of the old one is kept in it and not paid for again. `budget`: limits of the new run instead of those of the old one.
+   * Retries one step of a finished run, and everything that depends on it: later steps, tests, rounds. Starts a new run that reuses the rest
+   * at no cost. `budget` replaces the limits of the old run.
    */
   'run/retry': { params: runRef.extend({ round: place, step: place, budget: budgetOverrideSchema.optional() }), result: runRef },
-  /** Asks a run's question again in a new run, with the same context. Who is not named is chosen as for a question of its own. */
+  /** Asks a run's question again in a new run, with the same context. Workers and Conductor default as for a new question. */
   'run/again': {
     params: runRef.extend({
       workers: runRequestSchema.shape.workers,
@@ -244,9 +244,9 @@ export const clientRequests = {
     }),
     result: runRef,
   },
-  /** Removes a run that is over, for good. What it cost still counts for its day. */
+  /** Deletes a finished run permanently. Its cost still counts against its day. */
   'run/remove': { params: runRef, result: nothing },
-  /** The run as a file for others: a document for people, or all of it for programs. Neither holds a key, or lines that look like one. */
+  /** Exports a run as a readable document or as complete JSON. Keys, and lines that look like secrets, are left out. */
   'run/export': {
     params: runRef.extend({ format: runFileFormatSchema }),
     result: z.object({ text: z.string(), fileName: z.string() }),
@@ -262,12 +262,12 @@ export const clientRequests = {
     params: z.object({ runId, afterSeq: z.number().int().nonnegative().default(0) }),
     result: z.object({ events: z.array(storedEventSchema) }),
   },
-  /** The snapshot as of now; from here on the run's events and text come as notifications, without a gap. */
+  /** Returns the current snapshot. All later events and text of the run follow as notifications, without a gap. */
   'run/subscribe': { params: runRef, result: z.object({ run: snapshot }) },
   'run/unsubscribe': { params: runRef, result: nothing },
   /**
-   * What the worker of a step was or is sent, or without `step` whoever plays the Conductor, for its last text in the round; refused while
-   * what the step reads is not there.
+   * The prompt of a step's worker; without `step`, the Conductor's last prompt of the round. Refused while outputs that the step reads are
+   * missing.
    */
   'run/prompt': {
     params: runRef.extend({ round: place, step: place.optional() }),
@@ -279,16 +279,16 @@ export const clientRequests = {
     result: z.object({ edits: z.array(fileEditSchema), refused: z.array(leftOutSchema) }),
   },
   /**
-   * What belongs at a cursor. Its text comes as notifications while it streams; a cancelled request ends the worker's. Whom to ask is
-   * decided once for a language in a project, which makes the first request of all take as long as a plan.
+   * Suggests text at a cursor. Text streams as notifications. Cancelling also cancels the worker's request. The worker is chosen once for
+   * each language and project, so the first request takes as long as a plan.
    */
   'suggest/complete': { params: suggestRequestSchema, result: suggestResultSchema },
-  /** Trains the Conductor of this machine on a project's tests. Answers once the training is on disk; everything else comes as notifications. */
-  /** Whether a training could begin; nothing is begun or paid for. */
+  /** Whether a training could start. Starts nothing and costs nothing. */
   'training/check': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
     result: trainingCheckSchema,
   },
+  /** Starts a training on a project's tests. Replies once it is on disk; the rest follows as notifications. */
   'training/start': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),
     result: trainingSchema,
@@ -296,27 +296,27 @@ export const clientRequests = {
   /** Newest first. */
   'training/list': { params: z.object({ workspace: z.string().optional() }), result: z.object({ trainings: z.array(trainingSummarySchema) }) },
   'training/get': { params: trainingRef, result: trainingSchema },
-  /** The training as of now; from here on its changes come as notifications, without a gap. */
+  /** Returns the current training. All later changes follow as notifications, without a gap. */
   'training/subscribe': { params: trainingRef, result: trainingSchema },
   'training/unsubscribe': { params: trainingRef, result: nothing },
-  /** Its tasks and those that were left out, with the reasons; while they are being made, those that were tried so far. */
+  /** The admitted and rejected tasks, with reasons; while tasks are made, those tried so far. */
   'training/tasks': {
     params: trainingRef.extend({ offset: z.number().int().nonnegative().default(0), limit: z.number().int().min(1).max(500).default(100) }),
     result: taskNotesSchema,
   },
   'training/rollout': { params: trainingRef.extend({ runId }), result: wholeRolloutSchema },
-  /** Stops at once, and frees the model; nothing that was paid for is lost. */
+  /** Pauses immediately and unloads the model. Paid results are kept. */
   'training/pause': { params: trainingRef, result: nothing },
-  /** `budget`: limits that it is held by from now on, what is spent included; one that is under way goes on with them. */
+  /** `budget`: the new total limits, including what is already spent. They also apply to an active training. */
   'training/resume': { params: trainingRef.extend({ budget: trainingLimitsSchema.optional() }), result: nothing },
-  /** Ends it after the steps that are done: what it has learned by then is compared and offered. */
+  /** Ends the training after the completed steps, then compares and offers the result. */
   'training/finish': { params: trainingRef, result: nothing },
   'training/cancel': { params: trainingRef, result: nothing },
-  /** Has the Conductor plan with what was trained. */
+  /** Makes the Conductor plan with the trained adapter. */
   'training/adopt': { params: trainingRef, result: trainingSchema },
-  /** Has it plan with what it planned with before. */
+  /** Restores the previous adapter. */
   'training/goBack': { params: trainingRef, result: trainingSchema },
-  /** Removes it and its runs for good; refused while it is under way or what it made is planned with. */
+  /** Deletes the training and its runs permanently. Refused while it is active or its adapter is in use. */
   'training/remove': { params: trainingRef, result: nothing },
 } as const;
 
@@ -324,12 +324,12 @@ export const clientRequests = {
 export const backendNotifications = {
   'run/event': storedEventSchema,
   'run/text': runTextSchema,
-  /** A run began or changed its state: for lists. */
+  /** A run started or changed its state; for lists. */
   'run/changed': runSummarySchema,
   'run/removed': runRef,
   /** A change of a training that the client has subscribed to. */
   'training/event': trainingEventSchema,
-  /** A training began, or a list would show it otherwise. */
+  /** A training started, or its list entry changed. */
   'training/changed': trainingSummarySchema,
   'training/removed': trainingRef,
   /** To the client that asked for the suggestion. */
@@ -345,14 +345,14 @@ export const backendRequests = {
   'client/confirm': {
     params: z.object({
       title: z.string(), detail: z.string(), accept: z.string(),
-      /** A command line that would make the question needless, for the person to copy. */
+      /** A command that makes the question unnecessary, for the user to copy. */
       remedy: z.string().optional(),
-      /** The run that asks, for clients that answer for one run only. */
+      /** The run that needs the answer, for clients that serve a single run. */
       runId: z.string().optional(),
     }),
     result: z.object({ accepted: z.boolean() }),
   },
-  /** A call of a model that only the client can reach, such as VS Code's own. Text streams by `client/modelText`. */
+  /** Calls a model that only the client can reach, such as VS Code's own. Text streams as `client/modelText`. */
   'client/model': {
     params: z.object({
       callId: z.string(),
@@ -370,7 +370,7 @@ export const backendRequests = {
 /** Notifications of a client to the backend. */
 export const clientNotifications = {
   'client/modelText': z.object({ callId: z.string(), text: z.string() }),
-  /** A key was stored or changed: runs that wait for it go on. */
+  /** A key was stored or changed. Runs that wait for it continue. */
   'client/secretChanged': z.object({ name: z.string() }),
 } as const;
 
@@ -386,12 +386,12 @@ export type BackendRequests = typeof backendRequests;
 export type BackendNotifications = typeof backendNotifications;
 export type ClientNotifications = typeof clientNotifications;
 
-/** What the caller passes (defaults may be left out), what the handler gets, and what comes back. */
+/** The caller's parameters (defaults optional), the handler's parameters, and the result. */
 export type ParamsInput<M extends RequestMap, K extends keyof M> = z.input<M[K]['params']>;
 export type Params<M extends RequestMap, K extends keyof M> = z.output<M[K]['params']>;
 export type Result<M extends RequestMap, K extends keyof M> = z.output<M[K]['result']>;
 
-/** JSON-RPC error codes of ours; the rest are JSON-RPC's own. */
+/** Application error codes; all others are defined by JSON-RPC. */
 export const ERROR_CODES = {
   incompatible: -32_001,
   notInitialized: -32_002,

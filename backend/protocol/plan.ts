@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
-/** `all`, or the positions of the earlier steps whose outputs the step may read. */
+/** `all`, or the indices of the earlier steps whose outputs the step may read. */
 export const accessSchema = z.union([z.literal('all'), z.array(z.number().int().nonnegative())]);
 
-/** A valid plan: three lists of one length, one entry a step. */
+/** A valid plan: three lists of equal length, with one entry for each step. */
 export const planSchema = z.object({
   modelIds: z.array(z.number().int().nonnegative()),
   subtasks: z.array(z.string()),

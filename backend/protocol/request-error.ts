@@ -1,4 +1,4 @@
-/** JSON-RPC's own error codes, and the one that the Language Server Protocol gave to cancelling. */
+/** The error codes of JSON-RPC, and the Language Server Protocol's code for a cancelled request. */
 export const RPC_CODES = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -14,7 +14,7 @@ export const RPC_CODES = {
 export interface RequestErrorData {
   /** A JSON-RPC code, or one of `ERROR_CODES` in methods.ts. */
   readonly code: number;
-  /** Class of the failure, such as `not-found` or `invalid-params`: decisions are made by it. */
+  /** Class of the failure, such as `not-found` or `invalid-params`. Code decides by it. */
   readonly kind: string;
   /** One sentence for people. */
   readonly message: string;

@@ -7,24 +7,23 @@ import { verdictSchema } from './verdict.ts';
 import { budgetLimitSchema, budgetSchema, stopLimitSchema, workerConfigSchema } from './worker-config.ts';
 
 /*
- * Everything that can happen to a run, in the past tense. The journal stores these events, the backend sends them to its clients, and
- * `run-snapshot.ts` folds them into what a person sees. A version that adds a field gives it a default, so that journals written by
- * older versions stay readable.
+ * The events of a run. The journal stores them, the backend sends them to clients, and `run-snapshot.ts` folds them into the state that
+ * people see. A new field needs a default, so that older journals stay readable.
  */
 
 export const runKindSchema = z.enum(['solve', 'rollout', 'evaluation']);
 export type RunKind = z.infer<typeof runKindSchema>;
 
-/** Why something did not work, for people: one sentence that says what happened and what to do. */
+/** A failure, for people: one sentence that says what happened and what to do. */
 export const failureSchema = z.object({
-  /** Class of the failure, such as `authentication` or `plan-rejected`; decided by code, shown to nobody. */
+  /** Class of the failure, such as `authentication` or `plan-rejected`. For code; not shown. */
   kind: z.string(),
   message: z.string(),
   retryable: z.boolean(),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** Which model planned, and in which version: part of every cache key and of every comparison. */
+/** The planning model and its version: part of every cache key and comparison. */
 export const policySnapshotSchema = z.object({
   kind: z.enum(['endpoint', 'local']),
   worker: workerConfigSchema.optional(),
@@ -46,16 +45,16 @@ export type ContextPiece = z.infer<typeof contextPieceSchema>;
 
 export const leftOutSchema = z.object({ path: z.string(), reason: z.string() });
 
-/** One file the answer changes, as text for people; the edit itself is worked out again from the answer when it is applied. */
+/** A file changed by the answer, as a diff to show. The edit to apply is computed from the answer again. */
 export const editSummarySchema = z.object({
   path: z.string(),
   kind: z.enum(['create', 'modify', 'delete']),
-  /** Unified diff against the workspace as it was when the answer came. */
+  /** Unified diff against the workspace at the time of the answer. */
   diff: z.string(),
 });
 export type EditSummary = z.infer<typeof editSummarySchema>;
 
-/** A step as the executor sees it: `all` resolved to positions. */
+/** A step as the executor sees it: `all` resolved to indices. */
 export const stepSchema = z.object({
   /** Ordinal of the worker in the run's pool. */
   worker: z.number().int().nonnegative(),
@@ -69,22 +68,22 @@ const step = z.number().int().nonnegative();
 const durationMs = z.number().nonnegative();
 const attemptId = z.string();
 const spent = { usage: usageSchema, cost: costSchema, durationMs };
-/** The run that made and paid for it, where this one only keeps it. */
+/** The run that produced and paid for it, if this run only reuses it. */
 const keptFrom = z.string().optional();
 
-/** How a model of this machine came to a text: with the same seed, device and prompt it writes the same one. */
+/** How a local model sampled a text. The same seed, device and prompt give the same text. */
 export const sampledSchema = z.object({ seed: z.number().int(), device: z.enum(DEVICES) });
 export type Sampled = z.infer<typeof sampledSchema>;
 const sampled = { sampled: sampledSchema.optional() };
 
-/** What an attempt is for. */
+/** The purpose of an attempt. */
 export const purposeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan') }),
   z.object({ kind: z.literal('step'), step }),
 ]);
 export type Purpose = z.infer<typeof purposeSchema>;
 
-/** So much of a limit is spent that people are told: dollars or tokens, as the limit counts. */
+/** A warning that a limit is nearly spent, in dollars or tokens. */
 export const budgetWarningSchema = z.object({ limit: budgetLimitSchema, spent: z.number().nonnegative(), of: z.number().positive() });
 export type BudgetWarning = z.infer<typeof budgetWarningSchema>;
 
@@ -92,9 +91,9 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('run.accepted'),
     kind: runKindSchema,
-    /** Of a rollout its training; of a run that asks an earlier one's question again, that one. */
+    /** For a rollout, its training. For a repeated question, the earlier run. */
     parentId: z.string().optional(),
-    /** The step of the earlier run that is asked again, where it is one; both count from 0. */
+    /** The step of the earlier run that is retried, if any; both indices count from 0. */
     retried: z.object({ round, step }).optional(),
     taskId: z.string().optional(),
     seed: z.number().int().optional(),
@@ -107,7 +106,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('run.resumed'),
     reason: z.enum(['restart', 'user']),
-    /** The budget as it is by now, where it was raised meanwhile. */
+    /** The current budget, if it was raised. */
     budget: budgetSchema.optional(),
   }),
   z.object({
@@ -120,7 +119,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     pieces: z.array(contextPieceSchema),
     leftOut: z.array(leftOutSchema),
     tokens: z.number().int().nonnegative(),
-    /** The exact text that the models are sent. */
+    /** The exact text sent to the models. */
     text: z.string(),
   }),
   z.object({
@@ -139,7 +138,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     purpose: purposeSchema,
     attemptId,
     failure: failureSchema,
-    /** Present when another attempt follows. */
+    /** Present if another attempt follows. */
     retryInMs: z.number().nonnegative().optional(),
     ...spent,
   }),
@@ -159,7 +158,7 @@ export const runEventSchema = z.discriminatedUnion('type', [
     round,
     attemptId,
     text: z.string(),
-    /** Name of the rule that the text breaks, such as `unknown-worker`. */
+    /** The rule that the text violates, such as `unknown-worker`. */
     reason: z.string(),
     message: z.string(),
     ...sampled,
@@ -189,22 +188,22 @@ export const runEventSchema = z.discriminatedUnion('type', [
     round,
     step,
     edits: z.array(editSummarySchema),
-    /** Edits that the answer holds and that are not admissible, with the reason. */
+    /** Edits of the answer that were refused, with the reason. */
     refused: z.array(leftOutSchema),
   }),
   z.object({ type: z.literal('verify.started'), round, command: z.string(), runner: z.string().optional(), sandboxed: z.boolean() }),
   z.object({ type: z.literal('verify.completed'), round, verdict: verdictSchema }),
-  /** The run ended with what it has and can be resumed. */
+  /** The run stopped with its current result and can be resumed. */
   z.object({
     type: z.literal('run.stopped'),
     reason: z.enum(['budget']),
-    /** Which limit does not hold the next call; absent in runs of an earlier version. */
+    /** The limit that the next call would exceed; absent in runs of an earlier version. */
     limit: stopLimitSchema.optional(),
-    /** The lowest limit that would hold that call, in its unit. */
+    /** The lowest limit that allows that call, in the limit's unit. */
     needed: z.number().nonnegative().optional(),
     message: z.string(),
   }),
-  /** The run goes on; once for each limit that is nearly spent. */
+  /** A limit is nearly spent. The run continues. Sent once for each limit. */
   budgetWarningSchema.extend({ type: z.literal('budget.warned') }),
   z.object({
     type: z.literal('run.completed'),
@@ -221,7 +220,7 @@ export type RunEvent = z.infer<typeof runEventSchema>;
 export type RunEventType = RunEvent['type'];
 export type RunEventOf<T extends RunEventType> = Extract<RunEvent, { type: T }>;
 
-/** An event as the journal holds it: `seq` counts from 1 within its run without gaps, `at` is milliseconds since 1970. */
+/** An event as stored: `seq` counts from 1 within its run without gaps, `at` is milliseconds since 1970. */
 export const storedEventSchema = z.object({
   runId: z.string(),
   seq: z.number().int().min(1),
@@ -230,13 +229,13 @@ export const storedEventSchema = z.object({
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** Text as it streams. Not journalled: an attempt cut short is made again. */
+/** Streamed text. Not journalled: an interrupted attempt is repeated. */
 export const runTextSchema = z.object({
   runId: z.string(),
   round,
   purpose: purposeSchema,
   attemptId,
-  /** Characters of the same attempt that came before, so that a client can tell a gap. */
+  /** Number of earlier characters of the same attempt, so that a client can detect a gap. */
   offset: z.number().int().nonnegative(),
   text: z.string(),
 });

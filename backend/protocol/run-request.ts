@@ -20,29 +20,29 @@ export const diagnosticSchema = z.object({
 });
 export type Diagnostic = z.infer<typeof diagnosticSchema>;
 
-/** What the person was looking at when they asked; everything but the question may be absent. */
+/** The user's question and what was open in the editor. Everything but the question is optional. */
 export const focusSchema = z.object({
   /** Named by the person, on the command line or with `#file` in the question. */
   files: z.array(fileRangeSchema).max(64).default([]),
   selection: fileRangeSchema.optional(),
   openFile: fileRangeSchema.optional(),
   diagnostics: z.array(diagnosticSchema).max(200).default([]),
-  /** What a failing test printed. */
+  /** Output of a failing test. */
   testOutput: z.string().max(100_000).optional(),
 });
 export type Focus = z.infer<typeof focusSchema>;
 
 export const runRequestSchema = z.object({
-  /** An empty question is a run that fails with a sentence, so that it is found in the history like any other. */
+  /** An empty question is accepted and fails with a message, so that the run appears in the history. */
   question: z.string().trim().max(32_000, 'the question is longer than 32,000 characters: name files instead of pasting them'),
-  /** Absolute path of the project; without one the answer is text alone and nothing can be verified. */
+  /** Absolute path of the project; without one the answer is only text and cannot be verified. */
   workspace: z.string().min(1).max(4_096).optional(),
-  /** False in VS Code's Restricted Mode: then nothing of the workspace is read or run, and the run fails with a sentence. */
+  /** False in VS Code's Restricted Mode: the backend then reads and runs nothing of the workspace, and the run fails. */
   trusted: z.boolean().default(true),
   focus: focusSchema.prefault({}),
   /** The cursor at which the answer belongs, path relative to the workspace, line and column from 1; anywhere when absent. */
   insertAt: z.object({ path: z.string().min(1).max(4_096), line, column: line }).optional(),
-  /** Rounds in all: the first plan and its revisions. */
+  /** Total number of rounds: the first plan and its revisions. */
   rounds: z.number().int().min(1).max(5).default(2),
   /** The command that runs the project's tests; found from the project's files when absent, none when null. */
   testCommand: testCommandText.nullable().optional(),

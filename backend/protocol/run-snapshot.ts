@@ -10,14 +10,14 @@ import type { Verdict } from './verdict.ts';
 import type { Budget, StopLimit, WorkerConfig } from './worker-config.ts';
 
 /*
- * A run as a person sees it: the fold of its events. The panel, the command line, resuming and the history all read this one form.
- * Snapshots are never changed in place, so that a view may compare them by identity.
+ * The state of a run, folded from its events. The panel, the command line, resuming and the history all use it. Snapshots are immutable,
+ * so that a view can compare them by identity.
  */
 
 export type RunState = 'running' | 'waiting' | 'stopped' | 'completed' | 'failed' | 'cancelled';
 export type StepState = 'pending' | 'running' | 'completed' | 'failed' | 'skipped';
 
-/** Money and tokens so far. `unpricedTokens` are those whose price nobody knows. */
+/** Money and tokens so far. `unpricedTokens` are tokens without a known price. */
 export interface Spent {
   readonly usd: number;
   readonly usage: Usage;
@@ -25,13 +25,13 @@ export interface Spent {
   readonly estimated: boolean;
 }
 
-/** The model call that is under way or was the last of its kind. */
+/** The current or last model call. */
 export interface AttemptView {
   readonly attemptId: string;
   readonly number: number;
   readonly worker: string;
   readonly startedAt: number;
-  /** What has streamed so far. */
+  /** The text streamed so far. */
   readonly text: string;
   readonly failure?: Failure;
   readonly retryInMs?: number;
@@ -61,7 +61,7 @@ export interface StepView {
   readonly finishReason?: RunEventOf<'step.completed'>['finishReason'];
   readonly spent: Spent;
   readonly durationMs?: number;
-  /** The run that made and paid for the output, where this one only keeps it. */
+  /** The run that produced and paid for the output, if this run only reuses it. */
   readonly keptFrom?: string;
   readonly failure?: Failure;
   readonly skippedBecause?: string;
@@ -79,12 +79,12 @@ export interface RoundView {
   readonly planText?: string;
   readonly plan?: Plan;
   readonly planDurationMs?: number;
-  /** The run whose plan it is, where this one only keeps it. */
+  /** The run that produced the plan, if this run only reuses it. */
   readonly planKeptFrom?: string;
-  /** How a model of this machine came to the plan. */
+  /** How a local model sampled the plan. */
   readonly sampled?: Sampled;
   readonly rejections: readonly RejectionView[];
-  /** So many of the rejections came before a person last resumed the run, and no longer count against it. */
+  /** The number of rejections before the last resume by the user. They no longer count. */
   readonly forgivenRejections?: number;
   /** The Conductor kept the previous round's answer. */
   readonly kept: boolean;
@@ -101,18 +101,18 @@ export interface RoundView {
     readonly startedAt: number;
   };
   readonly verdict?: Verdict;
-  /** Milliseconds for which nothing went on: from when the run ended in this round, or was interrupted, to when it was resumed. */
+  /** Idle milliseconds in this round: from the end or interruption of the run until it was resumed. */
   readonly pausedMs?: number;
 }
 
 export interface RunSnapshot {
   readonly runId: string;
-  /** The last event that is folded in. */
+  /** Sequence number of the last folded event. */
   readonly seq: number;
   readonly kind: RunKind;
-  /** Of a run that asks an earlier one's question again, that one; of a rollout, its training. */
+  /** For a repeated question, the earlier run. For a rollout, its training. */
   readonly parentId?: string;
-  /** The step of the earlier run that is asked again, where it is one. */
+  /** The step of the earlier run that is retried, if any. */
   readonly retried?: { readonly round: number; readonly step: number };
   readonly taskId?: string;
   readonly seed?: number;
@@ -123,7 +123,7 @@ export interface RunSnapshot {
   readonly state: RunState;
   readonly acceptedAt: number;
   readonly updatedAt: number;
-  /** Milliseconds between the two for which nothing went on: from when it ended, or was interrupted, to when it was resumed. */
+  /** Idle milliseconds between start and end: from each end or interruption until the run was resumed. */
   readonly pausedMs?: number;
   readonly context?: {
     readonly pieces: readonly ContextPiece[];
@@ -136,13 +136,13 @@ export interface RunSnapshot {
   readonly outcome?: RunEventOf<'run.completed'>['outcome'];
   /** The round whose answer is offered; set once the run has completed. */
   readonly answerRound?: number;
-  /** The last word on the run: why it waits, stopped, failed, or how it ended. */
+  /** The latest status message: why the run waits, stopped or failed, or how it ended. */
   readonly message?: string;
   /** The limit that the run stopped at. */
   readonly stoppedBy?: StopLimit;
-  /** The lowest limit that it could go on with. */
+  /** The lowest limit with which it can continue. */
   readonly needed?: number;
-  /** Limits that were nearly spent, since the run began or somebody last resumed it. */
+  /** Limits that were nearly spent since the run was started or last resumed. */
   readonly warnings?: readonly BudgetWarning[];
   readonly failure?: Failure;
 }
@@ -199,7 +199,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       const pause = at - run.updatedAt;
       const rounds = next.rounds.map(forgetUnfinished).map((round, index) => (index === next.rounds.length - 1 ? paused(round, pause) : round));
       const resumed = paused({ ...again, budget: event.budget ?? next.budget }, pause);
-      // Whoever resumes a run knows what it has cost, and may have raised its limits.
+      // The user saw the cost before resuming, and may have raised the limits.
       if (event.reason === 'user') return { ...resumed, rounds: rounds.map(forgiveRejections) };
       return { ...resumed, rounds, ...(warnings && { warnings }) };
     }
@@ -295,7 +295,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
   }
 }
 
-/** The snapshot with a piece of streamed text. A piece of an attempt that is not under way, or after a gap, is dropped. */
+/** Adds streamed text. Text of an inactive attempt, or after a gap, is dropped. */
 export function applyText(run: RunSnapshot, { round: index, purpose, attemptId, offset, text }: RunText): RunSnapshot {
   const grow = (attempt: AttemptView | undefined): AttemptView | undefined =>
     attempt?.attemptId === attemptId && !attempt.ended && attempt.text.length >= offset
@@ -356,7 +356,7 @@ function endPlanAttempt(round: RoundView): RoundView {
   return round.planAttempt ? { ...round, planAttempt: { ...round.planAttempt, ended: true, text: '' } } : round;
 }
 
-/** What was under way when the run was interrupted is no longer, and what failed is tried again when the run goes on. */
+/** Resets interrupted and failed steps to pending when a run resumes. */
 function forgetUnfinished(round: RoundView): RoundView {
   const { verifying: _verifying, ...rest } = round;
   return {
@@ -377,12 +377,12 @@ function forgiveRejections(round: RoundView): RoundView {
   return round.rejections.length > 0 ? { ...round, forgivenRejections: round.rejections.length } : round;
 }
 
-/** Milliseconds that the run has been under way by `now`, a moment since 1970; of one that is over, until it ended. */
+/** Active milliseconds of the run until `now` (milliseconds since 1970), or until its end. */
 export function elapsedOf({ acceptedAt, updatedAt, pausedMs = 0, state }: RunSnapshot, now: number): number {
   return (isOver(state) ? updatedAt : now) - acceptedAt - pausedMs;
 }
 
-/** Whether the Conductor kept an answer that the tests were against: it had no better plan. */
+/** Whether the Conductor kept an answer although its tests failed. */
 export function gaveUpIn({ rounds }: Pick<RunSnapshot, 'rounds'>, { index, kept }: Pick<RoundView, 'index' | 'kept'>): boolean {
   const verdict = rounds[index - 1]?.verdict;
   return kept && verdict !== undefined && !isVerified(verdict);

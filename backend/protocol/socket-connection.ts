@@ -6,12 +6,11 @@ import * as z from 'zod';
 import { RPC_CODES } from './request-error.ts';
 
 /*
- * vscode-jsonrpc over a WebSocket: one message is one text frame. Everything a peer sends is checked here to be a JSON-RPC
- * message before the library sees it, because the library trusts its peer (a cancellation without parameters throws inside its
- * reader).
+ * vscode-jsonrpc over a WebSocket, with one message in each text frame. Incoming messages are checked before the library sees them, because
+ * the library trusts its peer: a cancellation without parameters throws inside its reader.
  */
 
-/** What is used of a `ws` WebSocket. Written out, so that the contract itself needs neither `ws` nor Node. */
+/** The part of a `ws` WebSocket that is used. Declared here, so that the protocol needs neither `ws` nor Node. */
 export interface MessageSocket {
   readonly bufferedAmount: number;
   send(text: string, sent: (error?: Error | null) => void): void;
@@ -25,7 +24,7 @@ export interface MessageSocket {
 /** Close codes of RFC 6455 that are used on purpose. */
 export const CLOSE_CODES = { normal: 1000, goingAway: 1001, refusedData: 1003, policy: 1008, tooLarge: 1009 } as const;
 
-/** RFC 6455 leaves 123 bytes for the reason of a close; what is longer would make `ws` throw. */
+/** RFC 6455 allows 123 bytes for a close reason; `ws` throws on more. */
 export function closeReason(sentence: string): string {
   const bytes = new TextEncoder().encode(sentence);
   return bytes.length <= 123 ? sentence : new TextDecoder().decode(bytes.subarray(0, 120)).replace(/�+$/, '') + '…';
@@ -82,16 +81,16 @@ export class SocketReader extends AbstractMessageReader implements MessageReader
     return undefined;
   }
 
-  /** The id is null, as JSON-RPC has it for a message whose own id cannot be told. */
+  /** The id is null, as JSON-RPC requires when the message's id is unknown. */
   #refuse(code: number, kind: string, message: string): void {
     this.#socket.send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, data: { kind } } }), () => undefined);
   }
 }
 
 export interface SocketLimits {
-  /** A message larger than this is not sent, because the other end would close the connection over it. */
+  /** Larger messages are not sent, because the peer would close the connection. */
   readonly maxMessageBytes: number;
-  /** More unsent bytes than this mean a peer that has stopped reading: the connection ends, so that memory stays bounded. */
+  /** More unsent bytes mean that the peer has stopped reading. The connection is then closed to bound memory. */
   readonly maxBufferedBytes: number;
 }
 
@@ -105,11 +104,11 @@ export class SocketWriter extends AbstractMessageWriter implements MessageWriter
     this.#limits = limits;
   }
 
-  /** Hands the frame to the socket before it returns: the order of calls is the order on the wire. */
+  /** Passes the frame to the socket synchronously, so calls keep their order on the wire. */
   async write(message: Message): Promise<void> {
     const text = JSON.stringify(message);
     const { maxMessageBytes, maxBufferedBytes } = this.#limits;
-    // A UTF-16 unit becomes at most three bytes: most messages need no counting.
+    // A UTF-16 unit takes at most three bytes in UTF-8, so most messages need no exact count.
     if (text.length * 3 > maxMessageBytes && new TextEncoder().encode(text).length > maxMessageBytes) {
       throw new Error(`The message is larger than ${Math.floor(maxMessageBytes / 1024)} KiB and was not sent: make it smaller.`);
     }

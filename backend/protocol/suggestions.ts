@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { MAX_TOLD_AFTER, MAX_TOLD_BEFORE } from './suggestion-limits.ts';
 
-/** A place in a document where a worker may write on. Documents are told as they are in the editor, saved or not. */
+/** A cursor position at which a suggestion is wanted. The text is the editor's, saved or not. */
 export const suggestRequestSchema = z.object({
-  /** Of the client's own choosing; the text that streams carries it. */
+  /** Chosen by the client; streamed text carries it. */
   requestId: z.string().min(1).max(64),
   /** Absolute path of the project. */
   workspace: z.string().min(1).max(4_096),
-  /** Of the document, absolute or relative to the project. */
+  /** Path of the document, absolute or relative to the project. */
   path: z.string().min(1).max(4_096),
-  /** As VS Code calls it, such as `typescriptreact`. */
+  /** VS Code's language id, such as `typescriptreact`. */
   language: z.string().min(1).max(64),
   before: z.string().max(MAX_TOLD_BEFORE),
   after: z.string().max(MAX_TOLD_AFTER),
@@ -19,7 +19,7 @@ export const suggestRequestSchema = z.object({
   trusted: z.boolean().default(true),
   /** Id of the worker to ask, instead of the one that the Conductor chose for the language and the project. */
   worker: z.string().max(64).optional(),
-  /** What all suggestions of a day may cost; the day's own budget counts, too. Without a known price tokens stand for it. */
+  /** The daily cost limit of all suggestions. The daily budget applies, too. Without a known price, tokens are counted instead. */
   maxUsdPerDay: z.number().positive().max(1_000).default(1),
 });
 export type SuggestRequest = z.infer<typeof suggestRequestSchema>;
@@ -29,15 +29,15 @@ export const suggestResultSchema = z.object({
   text: z.string(),
   /** Why nothing was asked, in one sentence: the file may not be sent. */
   withheld: z.string().optional(),
-  /** Who wrote it. */
+  /** The worker that wrote it. */
   worker: z.object({ id: z.string(), model: z.string(), simulated: z.boolean() }).optional(),
-  /** What all suggestions of this day have cost; one that is still being written is not in it. */
+  /** The cost of all suggestions today, without those still in progress. */
   spentTodayUsd: z.number().nonnegative(),
-  /** Those of them whose price is not known used so many tokens. */
+  /** Tokens of today's suggestions without a known price. */
   unpricedTokensToday: z.number().nonnegative(),
 });
 export type SuggestResult = z.infer<typeof suggestResultSchema>;
 
-/** A suggestion as far as it has come: who has enough of it knows from it, too, who wrote it and what the day has cost. */
+/** A partial suggestion. It includes the worker and today's cost, for clients that cancel the rest. */
 export const suggestTextSchema = suggestResultSchema.extend({ requestId: z.string() });
 export type SuggestText = z.infer<typeof suggestTextSchema>;

@@ -3,8 +3,8 @@ import type { TestChange, TestStatus } from './verdict.ts';
 /* What became of tests, in one way for the panel, the Test Explorer, the command line and the next round. */
 
 /**
- * What became of a test. A test that is gone or no longer runs proves as little as one that fails: where it passed before, it is
- * `broken`. `newly-failing` did not run before. `flaky` counts neither for nor against. `not-run`: neither before nor after.
+ * How a test changed. A test that passed before and now fails, is missing or does not run is `broken`. A `newly-failing` test did not run
+ * before. A `flaky` test does not count. A `not-run` test ran neither before nor after.
  */
 export type ChangeKind = 'mended' | 'broken' | 'newly-failing' | 'still-failing' | 'added' | 'flaky' | 'kept' | 'not-run';
 
@@ -16,7 +16,7 @@ export function changeKind({ before, after, flaky }: Pick<TestChange, 'before' |
   return after === 'passed' ? 'added' : 'not-run';
 }
 
-/** Whether the test speaks against the change. */
+/** Whether the test counts against the change. */
 export function isRed(test: Pick<TestChange, 'before' | 'after' | 'flaky'>): boolean {
   const kind = changeKind(test);
   return kind === 'broken' || kind === 'newly-failing' || kind === 'still-failing';
@@ -30,14 +30,14 @@ interface PassCount {
   readonly total: number;
 }
 
-/** Tests that pass after the change and before it, of those that ought to: all that ran before or after, but for flaky ones. */
+/** Passing tests after and before the change, and the total: all tests that ran before or after, without flaky ones. */
 export function passCount(tests: readonly TestChange[]): PassCount {
   const counted = tests.filter(({ before, after, flaky }) => !flaky && (ran(before) || ran(after)));
   const passing = (when: 'before' | 'after'): number => counted.filter((test) => test[when] === 'passed').length;
   return { passed: passing('after'), passedBefore: passing('before'), total: counted.length };
 }
 
-/** Tests that passed before the change and do not any more. */
+/** Tests that passed before the change and no longer pass. */
 export function brokenCount(tests: readonly TestChange[]): number {
   return tests.filter((test) => changeKind(test) === 'broken').length;
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 /** The command that runs the tests, in the workspace's folder. */
 export const testCommandText = z.string().min(1).max(2_000);
-/** Name of the runner whose report is read, such as `vitest`; the backend knows which there are. */
+/** Name of the runner whose report is read, such as `vitest`. */
 export const testRunnerName = z.string().min(1).max(64);
 /** A glob, relative to the workspace, for the JUnit files that the command writes. */
 export const testReportsGlob = z.string().min(1).max(1_000);
@@ -13,20 +13,20 @@ export const testImageName = z.string().max(255).regex(/^[\w][\w.:/@-]*$/, 'Name
 
 export const testCommandSchema = z.object({
   command: testCommandText,
-  /** Without it the command tells. */
+  /** If absent, derived from the command. */
   runner: testRunnerName.optional(),
   /** Read instead of the runner's own report. */
   reports: testReportsGlob.optional(),
-  /** The tests run in a container of it, in place of the sandbox on this machine. */
+  /** The tests run in a container of this image instead of the sandbox. */
   image: testImageName.optional(),
 });
 export type TestCommand = z.infer<typeof testCommandSchema>;
 
-/** One way to run tests that the files of a workspace show. */
+/** A detected way to run a workspace's tests. */
 export const foundTestsSchema = z.object({
   command: testCommandText,
   runner: testRunnerName,
-  /** The folder whose tests these are, relative to the workspace; empty for the workspace itself. */
+  /** The folder of these tests, relative to the workspace; empty for the workspace itself. */
   folder: z.string(),
 });
 export type FoundTests = z.infer<typeof foundTestsSchema>;

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n';
 
-// Apart from the schemas of test-command.ts, which the panel must not carry.
+// Kept apart from the schemas of test-command.ts, which must not be in the panel's bundle.
 
-/** The runners whose reports this version reads, in the order in which a project is tried with them. */
+/** The supported test runners, in the order in which they are detected. */
 export const TEST_RUNNERS = [
   'vitest', 'jest', 'mocha', 'pytest', 'unittest', 'go', 'nextest', 'cargo', 'maven', 'gradle', 'ctest',
   // Last of those that are detected: `node` also starts the others.

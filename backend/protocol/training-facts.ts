@@ -1,8 +1,8 @@
 import type { Training, TrainingEvent } from './training.ts';
 
-// What is known of a training without its schemas, which the panel must not carry.
+// Facts about trainings without their schemas, which must not be in the panel's bundle.
 
-/** So many of a step's rollouts are told of, those that come first. */
+/** The maximum number of rollouts listed for a step: the first ones. */
 export const MAX_TOLD_ROLLOUTS = 64;
 
 interface Extent {
@@ -11,13 +11,13 @@ interface Extent {
   readonly groupSize: number;
 }
 
-/** Plans that a training has carried out, all its steps together; what is held out is compared behind that. */
+/** The number of plans run in all training steps, without the final comparison. */
 export const rolloutsOf = ({ steps, tasksPerStep, groupSize }: Extent): number => steps * tasksPerStep * groupSize;
 
 /** @param state a `TrainingState`. */
 export const isTrainingOver = (state: string): boolean => state === 'completed' || state === 'failed' || state === 'cancelled';
 
-/** The training after one more change. One that is in it already changes nothing, so replays are harmless. */
+/** Applies a change. A change that was already applied has no effect, so replays are harmless. */
 export function applyTrainingEvent(training: Training, { seq, at, change }: TrainingEvent): Training {
   if (seq <= training.seq) return training;
   const { metrics, progress, making, stopped, rollouts, ...replaced } = change;

@@ -11,7 +11,7 @@ import {
   CLOSE_CODES, closeReason, SocketReader, SocketWriter, type MessageSocket, type SocketLimits,
 } from './socket-connection.ts';
 
-/** The messages of the protocol, seen from one of its two ends. */
+/** The protocol's messages from the view of one end. */
 export interface Contract {
   readonly calls: RequestMap;
   readonly answers: RequestMap;
@@ -38,11 +38,11 @@ export type RequestHandler<M extends RequestMap, K extends keyof M> =
 export type RequestHandlers<M extends RequestMap, K extends keyof M = keyof M> = { readonly [N in K]: RequestHandler<M, N> };
 
 export interface ConnectionOptions extends SocketLimits {
-  /** What a handler's error is to the caller. Errors it does not know become `internal`, without their text. */
+  /** Converts a handler's error for the caller. Unknown errors become `internal`, without their text. */
   readonly explain?: (error: unknown) => RequestError | undefined;
   /** Throws a RequestError when the method may not be called now. */
   readonly admit?: (method: string) => void;
-  /** Things that nobody waits for and somebody should know, for a log. */
+  /** Problems outside of any request, for a log. */
   readonly onProblem?: (problem: string) => void;
 }
 
@@ -52,8 +52,8 @@ type Listener = (params: unknown) => void;
 const errorDataSchema = z.object({ kind: z.string() });
 
 /**
- * JSON-RPC with the types and the validation of the protocol's maps: parameters are checked by the end that receives them,
- * results by the end that asked. Needs vscode-jsonrpc's runtime layer: each end imports `vscode-jsonrpc/node` once.
+ * JSON-RPC with the types and validation of the protocol. The receiver validates parameters, the caller validates results. Needs the
+ * runtime layer of vscode-jsonrpc: each end imports `vscode-jsonrpc/node` once.
  */
 export class TypedConnection<C extends Contract> {
   /** Resolves once the connection is closed, by either end, with a sentence that says why. */
@@ -120,7 +120,7 @@ export class TypedConnection<C extends Contract> {
   }
 
   notify<K extends keyof C['tells'] & string>(method: K, params: z.output<C['tells'][K]>): void {
-    // A notification that cannot be sent has lost its reader: `closed` says so.
+    // A notification fails only if the connection is lost, which `closed` reports.
     this.#attempt(() => this.#rpc.sendNotification(method, params)).catch(() => undefined);
   }
 
@@ -141,7 +141,7 @@ export class TypedConnection<C extends Contract> {
     }
   }
 
-  /** The library throws at once on a closed connection and rejects otherwise: one of the two is enough. */
+  /** Async, because the library throws synchronously on a closed connection and rejects otherwise. */
   async #attempt<T>(send: () => Promise<T>): Promise<T> {
     return send();
   }
@@ -232,12 +232,12 @@ export class TypedConnection<C extends Contract> {
   }
 }
 
-/** Method names come from the peer: `constructor` and its like are no rows. */
+/** Method names come from the peer: inherited properties such as `constructor` are not methods. */
 function ownRow<T>(map: Readonly<Record<string, T>>, method: string): T | undefined {
   return Object.hasOwn(map, method) ? map[method] : undefined;
 }
 
-/** The first thing that is wrong, with the field it is wrong with: `request.question: the question is empty`. */
+/** The first validation error with its field: `request.question: the question is empty`. */
 function firstIssue(error: z.ZodError): string {
   const [issue, ...more] = error.issues;
   if (!issue) return 'it does not have the expected form';

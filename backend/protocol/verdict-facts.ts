@@ -1,8 +1,8 @@
 import type { Verdict } from './verdict.ts';
 
-// What is known of a verdict without its schema, which the panel must not carry.
+// Facts about verdicts without their schema, which must not be in the panel's bundle.
 
-/** Whether the tests were green. Where the two fields that say so disagree, the weaker one counts. */
+/** Whether the change is verified. Both fields that say so must agree. */
 export function isVerified({ verified, outcome }: Pick<Verdict, 'verified' | 'outcome'>): boolean {
   return verified && outcome === 'verified';
 }
@@ -10,7 +10,7 @@ export function isVerified({ verified, outcome }: Pick<Verdict, 'verified' | 'ou
 /** Separates the parts of a test's id: file, suites, name. */
 const ID_SEPARATOR = ' > ';
 
-/** File, suites and name of a test; what stands first is not always a file. */
+/** Splits a test id into file, suites and name. The first part is not always a file. */
 export function partsOf(id: string): readonly string[] {
   return id.split(ID_SEPARATOR);
 }

@@ -8,7 +8,7 @@ export const testChangeSchema = z.object({
   id: z.string(),
   before: testStatusSchema,
   after: testStatusSchema,
-  /** What the test said when it failed after the patch, cut short. */
+  /** The failure message after the patch, truncated. */
   message: z.string().optional(),
   /** Two runs of the same code ended differently. A flaky test does not count. */
   flaky: z.boolean().optional(),
@@ -17,8 +17,8 @@ export const testChangeSchema = z.object({
 export type TestChange = z.infer<typeof testChangeSchema>;
 
 /**
- * How a patch did on the project's tests. `infrastructure`: nothing was learned (no sandbox, no runner, a timeout before the patch). It is
- * neither a pass nor a failure and never becomes a reward. `refused`: there was nothing to prove, or the patch may not be applied.
+ * The result of a patch on the project's tests. `infrastructure`: the tests gave no result (no sandbox, no runner, a timeout before the
+ * patch). It is neither a pass nor a failure and never becomes a reward. `refused`: nothing to prove, or the patch may not be applied.
  */
 export const verdictSchema = z.object({
   /** True only with the outcome `verified`. */

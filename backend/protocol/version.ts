@@ -1,6 +1,5 @@
 /**
- * The contract's version. MAJOR changes when an older peer would misread a message; MINOR when something was added that an older
- * peer may ignore.
+ * The protocol's version. MAJOR changes when an older peer would misread a message, MINOR when an older peer may ignore what was added.
  */
 export const PROTOCOL_VERSION = { major: 3, minor: 0 } as const;
 
@@ -13,7 +12,7 @@ export type Compatibility =
   | { readonly compatible: true }
   | { readonly compatible: false; readonly reason: string };
 
-/** Whether a client that speaks `client` can talk to a backend that speaks `backend`, and if not, which of the two to update. */
+/** Checks that client and backend are compatible. If not, says which of the two to update. */
 export function compatibility(client: ProtocolVersion, backend: ProtocolVersion = PROTOCOL_VERSION): Compatibility {
   if (client.major === backend.major) return { compatible: true };
   const older = client.major < backend.major ? 'the extension or command line' : 'the running backend';

@@ -16,8 +16,8 @@ const rates = {
 };
 
 /**
- * US dollars for a million tokens. Reasoning tokens are billed as output. `longPrompt` holds for the whole of a request whose input
- * is longer than so many tokens.
+ * US dollars for a million tokens. Reasoning tokens are billed as output. `longPrompt` applies to the whole request if its input exceeds
+ * the stated number of tokens.
  */
 export const priceSchema = z.object({
   ...rates,
@@ -27,10 +27,10 @@ export type Price = z.infer<typeof priceSchema>;
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Whether an address is one of this machine. */
+/** Whether an address belongs to this machine. */
 export const isLoopback = (url: string): boolean => loopbackHosts.has(new URL(url).hostname);
 
-/** A key may travel in the clear only to this machine. */
+/** Keys are sent unencrypted only to this machine. */
 const baseUrlSchema = z
   .url({ protocol: /^https?$/, error: 'baseUrl must be an http or https address' })
   .refine((url) => url.startsWith('https:') || isLoopback(url), {
@@ -38,33 +38,33 @@ const baseUrlSchema = z
   });
 
 const workerFields = z.strictObject({
-  /** Short name, unique in the pool; shown to people and never to the Conductor, which sees ordinals. */
+  /** Short name, unique in the pool. People see it; the Conductor sees ordinals. */
   id: z.string().regex(/^[\w.-]{1,64}$/, 'a worker id is 1 to 64 letters, digits, dots, dashes or underscores'),
   provider: providerSchema,
-  /** The provider's name of the model; for a local one `owner/name` of a model that was downloaded, or the path of its folder. */
+  /** The provider's name of the model; for a local model, `owner/name` or the path of its folder. */
   model: z.string().min(1).max(1_024),
   baseUrl: baseUrlSchema.optional(),
   /**
    * Name of the key: the environment variable the command line reads and the name in VS Code's SecretStorage.
-   * Absent where the server wants none.
+   * Absent if the server needs none.
    */
   key: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a key name looks like an environment variable, such as OPENAI_API_KEY').optional(),
-  /** Something true about what the worker is good at, which the Conductor is told. */
+  /** What the worker is good at. The Conductor chooses by it. */
   description: z.string().max(400).optional(),
   maxOutputTokens: z.number().int().min(1).max(200_000).default(8_192),
-  /** Sent only when given: some models refuse it. */
+  /** Sent only if set: some models reject it. */
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().gt(0).max(1).optional(),
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   price: priceSchema.optional(),
-  /** At most this many calls at once to the worker's server, all runs together. The lowest of a server's workers counts. */
+  /** Maximum concurrent calls to the worker's server, over all runs. The lowest value of a server's workers applies. */
   concurrency: z.number().int().min(1).max(64).default(4),
   firstTokenTimeoutMs: z.number().int().min(100).max(3_600_000).default(120_000),
   idleTimeoutMs: z.number().int().min(100).max(3_600_000).default(60_000),
   enabled: z.boolean().default(true),
-  /** How much the model is told when it plays the Conductor: small models do better with `compact`; `mini` is for one that was trained on it. */
+  /** The prompt of the model as Conductor: small models do better with `compact`; `mini` needs a model trained on it. */
   promptProfile: z.enum(['standard', 'compact', 'mini']).optional(),
-  /** Of a local model: the path of a PEFT folder that changes it while it plays the Conductor, and not while it answers. */
+  /** For a local model: the path of a PEFT adapter, used for planning only. */
   adapter: z.string().min(1).max(4_096).optional(),
   /** Set by the demo: the worker is a simulation, and every place that shows its output says so. */
   simulated: z.boolean().default(false),
@@ -84,41 +84,41 @@ const usd = z.number().positive();
 const tokens = z.number().int().positive();
 
 export const budgetSchema = z.strictObject({
-  /** Dollars for one run; calls of unpriced workers are held by the tokens alone. */
+  /** Dollars for one run. Unpriced calls are limited by tokens only. */
   runUsd: usd.default(1),
   runTokens: tokens.default(400_000),
   dayUsd: usd.default(10),
   dayTokens: tokens.default(4_000_000),
-  /** People are told when so many hundredths of a limit are spent; `DEFAULT_WARN_AT_PERCENT` where it is absent. */
+  /** The percentage of a limit at which people are warned; default `DEFAULT_WARN_AT_PERCENT`. */
   warnAtPercent: z.number().int().min(1).max(100).optional(),
 });
 export type Budget = z.infer<typeof budgetSchema>;
 
-/** Names of the limits that calls are held by. */
+/** Names of the limits that apply to calls. */
 export const budgetLimitSchema = z.enum(['runUsd', 'runTokens', 'dayUsd', 'dayTokens']);
 export type BudgetLimit = z.infer<typeof budgetLimitSchema>;
 
-/** Names of the limits that a run can stop at: `usd` and `tokens` are those of the training whose rollout it is, of all of them together. */
+/** Names of the limits at which a run can stop. `usd` and `tokens` are the limits of the whole training that a rollout belongs to. */
 export const stopLimitSchema = z.enum(['usd', 'tokens', ...budgetLimitSchema.options]);
 export type StopLimit = z.infer<typeof stopLimitSchema>;
 
 /** Limits of one run instead of the file's. Not `budgetSchema.partial()`: that would fill in the defaults. */
 export const budgetOverrideSchema = z.strictObject({ runUsd: usd, runTokens: tokens, dayUsd: usd, dayTokens: tokens }).partial();
 
-/** Addresses that hold no account: they stand in a file, and in what people are asked. */
+/** Addresses without credentials, because they are stored in a file and shown in dialogs. */
 const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .refine((url) => new URL(url).username === '' && new URL(url).password === '', { error: 'must hold no user name or password' });
 
-/** How models of this machine are run and fetched. */
+/** Settings for running and downloading local models. */
 export const localSettingsSchema = z.strictObject({
-  /** `auto` takes the GPU where it can be used, and says why where it cannot. */
+  /** `auto` uses the GPU if possible, otherwise it says why not. */
   device: z.enum(['auto', ...DEVICES]).default('auto'),
-  /** How the weights are held; `auto` takes the best that fits in memory and is quick enough. */
+  /** Precision of the weights in memory; `auto` takes the best that fits and is fast enough. */
   precision: z.enum(['auto', 'full', '8-bit', '4-bit']).default('auto'),
-  /** A Python package index that the CUDA libraries are fetched from; without one they are not fetched. */
+  /** The Python package index for the CUDA libraries. Without one they are not downloaded. */
   packageIndex: publicUrl.optional(),
-  /** Where models are downloaded from, instead of Hugging Face's own hub. */
+  /** The hub to download models from, instead of Hugging Face. */
   hubEndpoint: publicUrl.optional(),
 });
 export type LocalSettings = z.infer<typeof localSettingsSchema>;

@@ -1,7 +1,7 @@
 /*
- * How likely a simulated worker is to succeed. The numbers are chosen, not measured: a specialist should get an easy
- * module right alone, a hard one should need a plan and a second look, and the demo should fail now and then. All sums are
- * in log-odds, so that no combination leaves 0 to 1.
+ * The probability that a simulated worker succeeds. The numbers are chosen, not measured: a specialist should solve an easy module alone,
+ * a hard module should need a plan and a review, and the demo should sometimes fail. All sums are in log-odds, so that probabilities stay
+ * between 0 and 1.
  */
 
 /** Log-odds for each point of skill. */
@@ -14,15 +14,15 @@ function logistic(logOdds: number): number {
 export type PlanInView = 'right' | 'wrong' | 'none';
 
 export interface Situation {
-  /** Of the module and of the bug in it, about 0 to 1. */
+  /** Difficulty of the module and its bug, about 0 to 1. */
   readonly difficulty: number;
   readonly vague: boolean;
   /** Share of the module's lines that the worker can see, 0 to 1. */
   readonly sight: number;
-  /** Characters in view that have nothing to do with the module. */
+  /** Visible characters that are unrelated to the module. */
   readonly irrelevantCharacters: number;
   readonly plan: PlanInView;
-  /** Tests of an earlier round said what failed. */
+  /** Test feedback of an earlier round is visible. */
   readonly hasFeedback: boolean;
 }
 
@@ -32,30 +32,30 @@ function circumstances({ vague, sight, irrelevantCharacters, hasFeedback }: Situ
 
 const PLAN_EFFECT: Readonly<Record<PlanInView, number>> = { right: 2.2, wrong: -2.2, none: 0 };
 
-/** That a plan names the true cause. */
+/** Probability that a plan names the true cause. */
 export function chanceOfRightPlan(skill: number, situation: Situation): number {
   return logistic(SKILL_SLOPE * (skill - 0.35 - 0.5 * situation.difficulty) + circumstances(situation));
 }
 
-/** That the code written is correct. */
+/** Probability that written code is correct. */
 export function chanceOfRightCode(skill: number, situation: Situation): number {
   return logistic(
     SKILL_SLOPE * (skill - 0.53 - 0.62 * situation.difficulty) + PLAN_EFFECT[situation.plan] + circumstances(situation),
   );
 }
 
-/** That a fault in code under review is noticed. One overlooks one's own faults more easily. */
+/** Probability that a review finds a bug. Authors miss their own bugs more often. */
 export function chanceOfFindingFault(skill: number, subtlety: number, ownCode: boolean, situation: Situation): number {
   const plan = situation.plan === 'right' ? 0.5 : 0;
   return logistic(SKILL_SLOPE * (skill - 0.63) - 3 * subtlety + (ownCode ? -1.3 : 0.6) + plan + circumstances(situation));
 }
 
-/** That a fault which was found is repaired: easier than writing, since it is known where to look. */
+/** Probability that a found bug is fixed: easier than writing, since its place is known. */
 export function chanceOfRepair(skill: number, situation: Situation): number {
   return logistic(SKILL_SLOPE * (skill - 0.57 - 0.65 * situation.difficulty) + 0.6 + circumstances(situation));
 }
 
-/** That correct code is taken for faulty and broken. */
+/** Probability that a review breaks correct code (a false positive). */
 export function chanceOfBreaking(skill: number, situation: Situation): number {
   return 0.03 + 0.2 * (1 - skill) * (0.5 + situation.difficulty);
 }

@@ -3,7 +3,7 @@ import { KeyedRandom } from '../common/keyed-random.ts';
 import { keyOf, type SimulatedMessage, type SimulatedRequest } from './simulated-model.ts';
 import { Team } from './team.ts';
 
-/** How often a text is no valid plan, so that the retry of the format is real. */
+/** Rate of invalid plans, so that format retries really happen. */
 const INVALID_SHARE = 0.06;
 
 export interface ConductorCharacter {
@@ -12,8 +12,8 @@ export interface ConductorCharacter {
 }
 
 /**
- * What a simulated Conductor writes: reasoning, then the three lists. It chooses among a few shapes of plan by what the
- * question and the workers' descriptions say, and knows nothing of their hidden skills.
+ * Simulates a Conductor: it writes reasoning, then the three lists. It chooses among a few plan shapes by the question and the workers'
+ * descriptions. It does not know their hidden skills.
  */
 export function answerAsConductor({ name, seed }: ConductorCharacter, request: SimulatedRequest): string {
   const prompt = readPrompt(request.messages);
@@ -34,9 +34,9 @@ interface Prompt {
   /** Descriptions by ordinal. */
   readonly workers: readonly string[];
   readonly maxSteps: number;
-  /** What was said of the last round's answer; undefined in the first round. */
+  /** Feedback on the last round's answer; undefined in the first round. */
   readonly feedback: string | undefined;
-  /** Words that the reply was asked to begin with. */
+  /** The requested beginning of the reply. */
   readonly opening: string | undefined;
 }
 
@@ -69,14 +69,14 @@ interface Draft {
   readonly steps: readonly DraftStep[];
 }
 
-/** The shapes of a first plan, with how often each is chosen where no worker stands out. */
+/** The shapes of a first plan, with their probabilities if no worker stands out. */
 const SHAPES: readonly { readonly reason: Reason; readonly share: number }[] = [
   { reason: 'planned', share: 0.45 },
   { reason: 'judged', share: 0.3 },
   { reason: 'checked', share: 0.25 },
 ];
 
-/** Where one worker's description fits the question, it is often trusted to do it alone. */
+/** Probability of a one-step plan if one worker's description fits the question. */
 const ALONE_SHARE = 0.4;
 
 function draftPlan(prompt: Prompt, random: KeyedRandom): Draft {
@@ -95,7 +95,7 @@ function draftPlan(prompt: Prompt, random: KeyedRandom): Draft {
 
   if (feedback !== undefined) {
     if (asksNoChange(feedback)) return { reason: 'kept', steps: [] };
-    // Even the first step is given everything: only so it sees the previous round and what the tests said.
+    // The first step reads everything, too: otherwise it would not see the previous round and its test feedback.
     const steps = planWriteCheck('all');
     return { reason: 'revised', steps: maxSteps >= 3 ? steps : steps.slice(-1) };
   }
@@ -128,7 +128,7 @@ function drawShape(random: KeyedRandom): Reason {
   return 'planned';
 }
 
-/** Tests that passed, or that could not say anything, give no reason to change the answer. */
+/** Keeps the answer if the tests passed or gave no result. */
 function asksNoChange(feedback: string): boolean {
   return /could not be (?:run|checked)|no test command|tests pass\b/i.test(feedback) && !/do not pass|refused/i.test(feedback);
 }
@@ -143,7 +143,7 @@ function lists({ steps }: Draft): string {
   ].join('\n');
 }
 
-/** The mistakes that models make with the form: a worker that is not there, lists of different lengths, a list left out. */
+/** Typical format errors: an unknown worker, lists of different lengths, a missing list. */
 function invalidLists(draft: Draft, { workers }: Prompt, random: KeyedRandom): string {
   const [first = { worker: 0, subtask: 'Fix the bug.', access: 'none' as const }, ...rest] = draft.steps;
   const text = lists({ ...draft, steps: [first, ...rest] });

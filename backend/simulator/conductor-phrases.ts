@@ -1,8 +1,7 @@
 import type { Role } from './roles.ts';
 
 /*
- * The wordings a simulated Conductor chooses from. A subtask is read by its worker from its words alone, so each must say
- * what to do.
+ * The phrases of a simulated Conductor. A worker sees only the words of its subtask, so each subtask must say what to do.
  */
 
 type Phrases = readonly [string, ...string[]];
@@ -35,7 +34,7 @@ export const SUBTASKS: Readonly<Record<Role | 'judge' | 'alone', Phrases>> = {
   ],
 };
 
-/** How the Conductor accounts for each shape of plan. */
+/** The Conductor's reasoning for each plan shape. */
 export const REASONS = {
   alone: [
     'The report points at one place, and the description of one worker fits it well. A single step should do.',

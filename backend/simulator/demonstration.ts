@@ -5,42 +5,42 @@ import { ROLES } from './roles.ts';
 import { writeSampleProject } from './sample-project.ts';
 import { SimulatorServer, type SimulatedWorkerConfig } from './server.ts';
 
-/** What a demonstration needs: a question about a project that has a bug, and simulated models that know the project. */
+/** A demonstration: a question about a project with a bug, and simulated models that know the project. */
 export interface Demonstrated {
   readonly question: string;
   /** Absolute path of the project. */
   readonly workspace: string;
   readonly rounds: number;
   readonly workers: readonly SimulatedWorkerConfig[];
-  /** Plans where no other model can; it stands in no pool. */
+  /** Plans if no other model can. It is in no pool. */
   readonly conductor: SimulatedWorkerConfig;
 }
 
-/** Which bug the project has. Whether the first round mends it depends on the plan: the workers err as real ones do. */
+/** Selects the bug. Whether the first round fixes it depends on the plan: the workers make mistakes as real ones do. */
 const SEED = 3;
-/** By so much these workers are better at everything than those of `npm run demo`, so that a first look seldom ends red. */
+/** Added to all skills of the workers of `npm run demo`, so that a first demonstration seldom fails. */
 const MORE_SKILL = 0.3;
-/** A wrong answer is shown to be wrong, and mended in a later round. */
+/** Later rounds can fix a wrong answer. */
 const ROUNDS = 4;
 
-/** Says where the simulator listened last: runs of an earlier process name that address. */
+/** Stores the simulator's last address, because runs of an earlier process refer to it. */
 const PORT_FILE = 'port';
 
-/** For people who have no worker yet. The simulator starts with the first demonstration and ends with the backend. */
+/** Demonstrations for people without workers. The simulator starts with the first demonstration and ends with the backend. */
 export class Demonstration {
   readonly #folder: string;
   readonly #seed: number;
   #server: Promise<SimulatorServer> | undefined;
-  /** Set once what an earlier process left is gone, or is to stay. */
+  /** Set once the remains of an earlier process are removed or kept. */
   #tidied: Promise<void> | undefined;
 
-  /** @param folder the sample projects are written into; whatever an earlier process left there is removed. */
+  /** @param folder for the sample projects. Projects of earlier processes in it are removed. */
   constructor(folder: string, { seed = SEED }: { readonly seed?: number } = {}) {
     this.#folder = folder;
     this.#seed = seed;
   }
 
-  /** Each has a project of its own: another demonstration may be under way, and in a new one the bug is there again. */
+  /** Each demonstration has its own project: another may be active, and a new one needs the bug again. */
   async begin(): Promise<Demonstrated> {
     const server = await this.#running();
     await (this.#tidied ??= this.#tidy());
@@ -49,10 +49,10 @@ export class Demonstration {
     return { question, workspace, rounds: ROUNDS, workers: server.workers().map(free), conductor: free(server.conductor()) };
   }
 
-  /** Has the simulator answer again at the address of a demonstration that an earlier process began; nothing for other addresses. */
+  /** Restarts the simulator at the address of an earlier process's demonstration. Ignores other addresses. */
   async goOn({ baseUrl }: { readonly baseUrl?: string | undefined }): Promise<void> {
     if (this.#server || baseUrl === undefined || Number(new URL(baseUrl).port) !== (await this.#lastPort())) return;
-    // Its project is still worked on.
+    // Its project is still in use.
     this.#tidied ??= Promise.resolve();
     await this.#running();
   }
@@ -91,7 +91,7 @@ function practised(worker: SimulatedWorker): SimulatedWorker {
   return { ...worker, skills: Object.fromEntries(skills) as SimulatedWorker['skills'] };
 }
 
-/** Nothing is paid, so nothing counts against what people may spend. */
+/** Demonstrations are free, so they do not count against the user's budget. */
 function free(worker: SimulatedWorkerConfig): SimulatedWorkerConfig {
   return { ...worker, price: { inputPerMillion: 0, outputPerMillion: 0 } };
 }

@@ -7,7 +7,7 @@ export interface Gap {
   readonly after: string;
 }
 
-/** The gap that a chat asks to fill; undefined for every other question. */
+/** The gap that a chat request asks to fill; undefined for other requests. */
 export function gapIn(messages: readonly SimulatedMessage[]): Gap | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const [, mark, text] = /^The mark is (<cursor(?:-\d+)?>)\. Wanted: [^\n]*\nFile: [^\n]*\n\n([\s\S]*)$/.exec(asked) ?? [];
@@ -16,13 +16,12 @@ export function gapIn(messages: readonly SimulatedMessage[]): Gap | undefined {
   return at === -1 ? undefined : { before: text.slice(0, at), after: text.slice(at + mark.length) };
 }
 
-/** So many lines before the cursor have to be a module's for the rest to be known. */
+/** The number of lines before the cursor that must match a module. */
 const MOST_LINES = 4;
 const FEWEST_CHARACTERS = 10;
 
 /**
- * What belongs in a gap, for who knows only the modules of the sample project: how the module goes on, and for a function that is in
- * none of them, that it returns the first thing that it is given.
+ * Fills a gap: with the rest of a known module of the sample project, or, in an unknown function, with a return of its first parameter.
  */
 export function fillGap({ before, after }: Gap): string {
   return fromModule(before, after) ?? fromHeading(before) ?? '';
@@ -41,7 +40,7 @@ function fromModule(before: string, after: string): string | undefined {
   return undefined;
 }
 
-/** Up to the end of the block, or to where the text goes on already. */
+/** Cuts at the end of the block, or where the text after the cursor continues. */
 function upTo(rest: string, after: string): string {
   const block = rest.split(/\n(?=\n)/)[0] ?? '';
   const next = after.split('\n').find((line) => line.trim() !== '');

@@ -11,8 +11,8 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The body of a request. What comes after the limit is read and thrown away, so that a client that is still writing gets
- * to read the answer. @throws BodyTooLargeError
+ * Reads the body of a request. Data after the limit is discarded, so that a client can finish sending and read the response.
+ * @throws BodyTooLargeError
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Writes events, waiting while the client reads more slowly than they come. @throws AbortError */
+/** Writes events with backpressure. @throws AbortError */
 export async function writeEvents(response: ServerResponse, events: readonly ServerEvent[], signal: AbortSignal): Promise<void> {
   const text = events.map(({ event, data }) => {
     const line = `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;

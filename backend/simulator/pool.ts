@@ -8,15 +8,15 @@ export interface Latency {
   readonly tokensPerSecond: number;
 }
 
-/** A simulated model as the outside sees it. */
+/** The public properties of a simulated model. */
 export interface SimulatedEndpoint {
-  /** Begins with `sim-`, so that nobody takes it for a real one. */
+  /** Starts with `sim-`, so that it cannot be mistaken for a real model. */
   readonly name: string;
   readonly wire: Wire;
-  /** True, and not all of the truth. */
+  /** True but incomplete. */
   readonly description: string;
   readonly latency: Latency;
-  /** Whether it was made to fill gaps in code, as its server then does. */
+  /** Whether it is a fill-in-the-middle model. */
   readonly fillsGaps?: boolean;
   /** Dollars for a million tokens, in the range of real models. */
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
@@ -26,7 +26,7 @@ export interface SimulatedWorker extends SimulatedEndpoint {
   readonly skills: Skills;
 }
 
-/** The pool of the demo: an expensive one that thinks, specialists, and a cheap one; nobody is best at everything. */
+/** The demo's pool: an expensive reasoning model, specialists, and a cheap model. None is best at everything. */
 export const WORKERS: readonly SimulatedWorker[] = [
   {
     name: 'sim-atlas',
@@ -71,7 +71,7 @@ export const WORKERS: readonly SimulatedWorker[] = [
   },
 ];
 
-/** Plays the Conductor; it stands in no pool. */
+/** The simulated Conductor. It is in no pool. */
 export const CONDUCTOR: SimulatedEndpoint = {
   name: 'sim-conductor',
   wire: 'openai-chat',

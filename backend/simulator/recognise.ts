@@ -2,19 +2,19 @@ import { FAMILIES } from './families/all-families.ts';
 import { sourceWith, type Family, type Variant } from './families/family.ts';
 import type { View } from './view.ts';
 
-/** A module of the sample project as a worker sees it. */
+/** The part of a sample module that a worker sees. */
 export interface SeenModule {
   readonly family: Family;
-  /** The faults that the code in view has; undefined where too little of it is in view to tell. */
+  /** The bugs in the visible code; undefined if too little is visible. */
   readonly faults: readonly Variant[] | undefined;
-  /** Share of the module's lines in view, 0 to 1. */
+  /** Visible share of the module's lines, 0 to 1. */
   readonly sight: number;
 }
 
-/** So much of a module must be in view for its faults to be told. */
+/** The visible share needed to recognise a module's bugs. */
 const ENOUGH_SIGHT = 0.6;
 
-/** The module that the question is about, or undefined where none of the sample project is in view. */
+/** The module that the question is about; undefined if no sample module is visible. */
 export function recogniseModule(view: View): SeenModule | undefined {
   const context = `${view.context}\n${view.question}`;
   const lines = linesOf(context);
@@ -45,13 +45,13 @@ export function charactersOfModule(family: Family, text: string): number {
   return linesOf(text).reduce((sum, line) => sum + (own?.has(line) ? line.length + 1 : 0), 0);
 }
 
-/** A file in an answer: its faults, or undefined where it is none of the forms that are known. */
+/** The bugs of a file in an answer; undefined if it is no known form of the module. */
 export interface SeenFile {
   readonly source: string;
   readonly faults: readonly Variant[] | undefined;
 }
 
-/** The module's file in an answer, the last one where there are several. */
+/** The module's file in an answer; the last one if there are several. */
 export function moduleFileIn(family: Family, answer: string): SeenFile | undefined {
   const blocks = [...answer.matchAll(/^(`{3,})([^\n`]*)\n([\s\S]*?)^\1[ \t]*$/gm)];
   const block = blocks.filter(([, , info = '']) => info.includes(family.path)).at(-1);
@@ -61,12 +61,12 @@ export function moduleFileIn(family: Family, answer: string): SeenFile | undefin
   return { source, faults: formsOf(family).find((form) => form.text === wanted)?.faults };
 }
 
-/** Whether a name can be told from an ordinary word. */
+/** Whether a name is distinguishable from an ordinary word. */
 function isDistinct(name: string): boolean {
   return /[A-Z]/.test(name);
 }
 
-/** Lines without indentation, line numbers and blank lines, so that the way a context is laid out does not matter. */
+/** Lines without indentation, line numbers and blank lines, so that the layout of a context does not matter. */
 function linesOf(text: string): string[] {
   return text
     .split('\n')
@@ -74,7 +74,7 @@ function linesOf(text: string): string[] {
     .filter(Boolean);
 }
 
-/** A way in which the module may be written: correct, with one fault, or with two. */
+/** A form of the module: correct, with one bug, or with two. */
 interface Form {
   readonly faults: readonly Variant[];
   readonly lines: readonly string[];
@@ -83,7 +83,7 @@ interface Form {
 
 const FORMS: ReadonlyMap<Family, readonly Form[]> = new Map(FAMILIES.map((family) => [family, allForms(family)]));
 
-/** Every line that the module or its tests may have. */
+/** All possible lines of the module and its tests. */
 const OWN_LINES: ReadonlyMap<Family, ReadonlySet<string>> = new Map(
   FAMILIES.map((family) => [family, new Set([...linesOf(family.test), ...formsOf(family).flatMap(({ lines }) => lines)])]),
 );
@@ -105,12 +105,12 @@ function allForms(family: Family): Form[] {
   });
 }
 
-/** `text` is the lines in view, joined. */
+/** `text` holds the visible lines, joined. */
 function seenModule(family: Family, text: string, inView: ReadonlySet<string>): SeenModule {
   const shareOf = ({ lines }: Form): number => lines.filter((line) => inView.has(line)).length / lines.length;
   const [correct] = formsOf(family);
   const sight = correct ? shareOf(correct) : 0;
-  // A fault changes a few lines: where the correct module is hardly in view, none of its forms is.
+  // A bug changes only a few lines. If little of the correct module is visible, no form can be recognised.
   if (sight < ENOUGH_SIGHT / 2) return { family, faults: undefined, sight };
   const planted = formsOf(family).filter(({ faults }) => faults.length <= 1);
   const ranked = planted
@@ -118,7 +118,7 @@ function seenModule(family: Family, text: string, inView: ReadonlySet<string>): 
     .sort((a, b) => b.share - a.share || b.form.lines.length - a.form.lines.length);
   const best = ranked[0];
   if (!best || best.share < ENOUGH_SIGHT) return { family, faults: undefined, sight: best?.share ?? 0 };
-  // Where a whole module is in view, the order of its lines counts, too: a form may lack a line that stands elsewhere.
+  // If the whole module is visible, the order of lines counts, too: a form may lack a line that also occurs elsewhere.
   const whole = planted.find((form) => text.includes(form.text));
   return { family, faults: (whole ?? best.form).faults, sight: best.share };
 }

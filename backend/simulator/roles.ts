@@ -3,16 +3,16 @@ export type Role = (typeof ROLES)[number];
 
 export interface ReadRole {
   readonly role: Role;
-  /** True where the subtask does not say what to do beyond solving the question: it is then done as writing, and less well. */
+  /** True if the subtask only says to solve the question. It is then treated as writing, with less success. */
   readonly vague: boolean;
 }
 
-/** Any of the words, which are themselves patterns. */
+/** Matches any of the words, which are patterns themselves. */
 function anyOf(...words: readonly string[]): string {
   return `(?:${words.join('|')})`;
 }
 
-/** What each role's worker is told to do. */
+/** Instructions that indicate each role. */
 const INSTRUCTIONS: Readonly<Record<Role, RegExp>> = {
   plan: wordsOf(
     ...['plan', 'outline', 'analy[sz]e', 'diagnose', 'investigate', 'identify', 'locate', 'find (?:out|the|where|what|why)'],
@@ -46,7 +46,7 @@ function wordsOf(...words: readonly string[]): RegExp {
   return new RegExp(`\\b${anyOf(...words)}\\b`, 'i');
 }
 
-/** Things that earlier steps hand on: in "apply the plan" nobody is asked to plan, in "read the fix" nobody to fix. */
+/** Results of earlier steps: "apply the plan" does not ask to plan, "read the fix" does not ask to fix. */
 const THINGS = new RegExp(
   [
     '\\b',
@@ -71,7 +71,7 @@ const THINGS = new RegExp(
   'gi',
 );
 
-/** What is not to be done: "without changing anything", "do not write code". */
+/** Negations: "without changing anything", "do not write code". */
 const REFUSALS = new RegExp(
   [
     '\\b',
@@ -100,7 +100,7 @@ const ASKS_FOR_PLAN = new RegExp(
   'i',
 );
 
-/** The role that a subtask asks for, read from its words alone: the first instruction in it counts. */
+/** The role of a subtask, from its words: the first instruction counts. */
 export function readRole(subtask: string): ReadRole {
   const blank = (match: string): string => ' '.repeat(match.length);
   const instructions = subtask.replace(REFUSALS, blank).replace(THINGS, blank);

@@ -4,36 +4,36 @@ import { BUGS, FAMILIES, type Bug } from './families/all-families.ts';
 import { sourceWith, type Family } from './families/family.ts';
 import { KeyedRandom } from '../common/keyed-random.ts';
 
-/** So many modules a project has beside the one with the bug. */
+/** Number of modules besides the one with the bug. */
 const OTHER_MODULES = 4;
 
 export interface SampleProject {
-  /** What a user of the project asks. */
+  /** The user's question. */
   readonly question: string;
-  /** The family of the module that has the bug. */
+  /** The family of the module with the bug. */
   readonly family: string;
   /** The planted variant's id. */
   readonly bug: string;
   /** The file with the bug and the one with its tests, relative to the project. */
   readonly path: string;
   readonly testPath: string;
-  /** The module as it should be. */
+  /** The correct module. */
   readonly correctSource: string;
   readonly testCommand: string;
 }
 
 export interface SampleProjectOptions {
-  /** A whole number; seeds in a row give different bugs until all are used. */
+  /** A whole number. Consecutive seeds give different bugs until all are used. */
   readonly seed: number;
 }
 
-/** The bug that a seed stands for. */
+/** The bug selected by a seed. */
 export function bugOf(seed: number): Bug {
   const index = ((Math.trunc(seed) % BUGS.length) + BUGS.length) % BUGS.length;
   return BUGS[index] as Bug;
 }
 
-/** The question that goes with a seed's bug, in one of several phrasings. */
+/** The question for a seed's bug, in one of several phrasings. */
 export function questionOf(seed: number): string {
   const random = new KeyedRandom('question', seed);
   const { variant } = bugOf(seed);
@@ -50,8 +50,7 @@ const PHRASINGS: readonly [(symptom: string) => string, ...((symptom: string) =>
 ];
 
 /**
- * Writes a small JavaScript project with its tests into a folder, one bug planted in one of its modules. The folder is
- * made if it is not there; equal seeds write equal files.
+ * Writes a small JavaScript project with tests and one planted bug. Creates the folder if needed. Equal seeds write equal files.
  */
 export async function writeSampleProject(directory: string, { seed }: SampleProjectOptions): Promise<SampleProject> {
   const { family, variant } = bugOf(seed);

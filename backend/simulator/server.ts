@@ -18,25 +18,25 @@ import type { Answer, ErrorKind, WireFormat, WireRequest } from './wires/wire-fo
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Name under which clients keep the key, where the server wants one. */
+/** The name of the key in clients, if the server needs one. */
 const KEY_NAME = 'CONDUCTOR_SIMULATOR_KEY';
 
 export interface SimulatorOptions {
-  /** A whole number that all randomness is keyed by. */
+  /** The seed of all randomness, a whole number. */
   readonly seed: number;
-  /** Multiplies all waiting: 1 is lifelike and the default, 0 answers at once. */
+  /** Multiplies all delays: 1, the default, is realistic; 0 answers immediately. */
   readonly latency?: number;
-  /** Where given, requests without it are refused. */
+  /** If set, requests without this key are refused. */
   readonly key?: string;
-  /** Who answers; the demo's pool by default. A test that needs its question solved brings workers that never err. */
+  /** The workers; default: the demo's pool. Tests that need a solved question pass workers that never fail. */
   readonly workers?: readonly SimulatedWorker[];
-  /** What makes them answer: by default they know the modules of the demo; the gym's know the tasks of the gym. */
+  /** How workers answer; default: they know the demo's modules. The gym passes workers that know its tasks. */
   readonly rule?: WorkerRule;
-  /** Where it listens if nobody else does; any free port by default. */
+  /** The preferred port; default: any free port. */
   readonly port?: number | undefined;
 }
 
-/** A simulated model in the form of an entry of `workers.json`. */
+/** A simulated model as an entry of `workers.json`. */
 export interface SimulatedWorkerConfig {
   readonly id: string;
   readonly provider: 'openai' | 'openai-compatible' | 'anthropic';
@@ -58,11 +58,11 @@ interface ServedModel {
 
 interface Route {
   readonly format: WireFormat;
-  /** Models that are served here. */
+  /** The models of this endpoint. */
   readonly wires: readonly Wire[];
 }
 
-/** A server of OpenAI's serves both of its formats for every model. */
+/** OpenAI's server offers both of its formats for every model. */
 const OPENAI_WIRES: readonly Wire[] = ['openai-chat', 'openai-responses'];
 const ROUTES: Readonly<Record<string, Route>> = {
   '/v1/chat/completions': { format: chatCompletions, wires: OPENAI_WIRES },
@@ -90,8 +90,8 @@ class RequestError extends Error {
 }
 
 /**
- * Simulated models behind the wire formats of OpenAI and Anthropic, on 127.0.0.1 only. Every response says so in the header
- * `x-conductor-simulated`, and every answer in its first line.
+ * Simulated models behind the wire formats of OpenAI and Anthropic, on 127.0.0.1 only. The header `x-conductor-simulated` marks every
+ * response, and the first line marks every answer.
  */
 export class SimulatorServer {
   readonly url: string;
@@ -139,22 +139,22 @@ export class SimulatorServer {
     return this.#configOf(CONDUCTOR);
   }
 
-  /** How often a model was asked. */
+  /** Number of requests to a model. */
   get asked(): number {
     return this.#asked;
   }
 
-  /** How many requests are being answered. */
+  /** Number of active requests. */
   get answering(): number {
     return this.#open.size;
   }
 
-  /** Resolves once no answer is being given. */
+  /** Resolves when no request is active. */
   async idle(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
-  /** Breaks off what is being answered and frees the port. */
+  /** Aborts active requests and frees the port. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -184,7 +184,7 @@ export class SimulatorServer {
     this.#open.add(answering);
   }
 
-  /** Never rejects: what goes wrong is answered in the shape that the client expects, as long as there is a client. */
+  /** Never rejects: errors are sent in the format that the client expects, if it is still connected. */
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
@@ -240,11 +240,11 @@ export class SimulatorServer {
     throw new RequestError('unauthorized', 'The key is missing or wrong.');
   }
 
-  /** Each provider lists the models of its own format, in its own shape. */
+  /** Each provider's list has only the models of its format, in its own shape. */
   #listModels(anthropic: boolean): unknown {
     const names = [...this.#models].filter(([, { wire }]) => (wire === 'anthropic') === anthropic).map(([name]) => name);
     if (!anthropic) {
-      // Ollama's word for a model's owner, for those that are served as Ollama serves them.
+      // Ollama's `owned_by` value marks models served like Ollama's.
       const owner = (id: string): string => (this.#models.get(id)?.fillsGaps ? 'library' : 'conductor-simulator');
       return { object: 'list', data: names.map((id) => ({ id, object: 'model', created: 0, owned_by: owner(id) })) };
     }
@@ -258,7 +258,7 @@ export class SimulatorServer {
   }
 }
 
-/** The text is cut at the limit of the request, as a real model's is. */
+/** Truncates the text at the request's token limit, as real models do. */
 function answerOf(request: WireRequest, rule: AnswerRule): Answer {
   const { model, messages: asked, gap, stop = [], sample, maxOutputTokens, streamUsage } = request;
   const toFill = gap ?? gapIn(asked);
@@ -286,7 +286,7 @@ function explain(error: unknown): { kind: ErrorKind; message: string } {
     const issue = error.issues[0];
     return { kind: 'invalid-request', message: `${issue?.path.join('.') || 'The request'}: ${issue?.message ?? 'is not valid'}` };
   }
-  return { kind: 'internal', message: 'The simulator failed; this is a fault of the simulator.' };
+  return { kind: 'internal', message: 'The simulator failed. This is a bug in the simulator.' };
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

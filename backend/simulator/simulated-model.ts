@@ -1,4 +1,4 @@
-/** A message as both wire formats carry it, its parts joined to one text. */
+/** A message of either wire format, with its parts joined to one text. */
 export interface SimulatedMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
@@ -6,11 +6,11 @@ export interface SimulatedMessage {
 
 export interface SimulatedRequest {
   readonly messages: readonly SimulatedMessage[];
-  /** The `seed` of the request, where the wire format has one: another seed is another sample of the same question. */
+  /** The request's `seed`, if the wire format has one. Another seed gives another sample. */
   readonly sample?: number | undefined;
 }
 
-/** What answers behind a model name: a pure function of the request and of what the model was built with. */
+/** Answers requests to a model: a pure function of the request and the constructor's arguments. */
 export type AnswerRule = (request: SimulatedRequest) => string;
 
 /** Tokens of a text, by the rule of thumb of four characters a token (https://help.openai.com/en/articles/4936856). */
@@ -19,8 +19,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * What randomness is keyed by. Times, durations and the folder that a copy of the project lies in differ between runs that
- * are equal otherwise; without them a run repeats exactly.
+ * The text that seeds randomness. It omits times, durations and the folder of the project's copy, which differ between otherwise equal
+ * runs. So runs are reproducible.
  */
 export function keyOf({ messages, sample }: SimulatedRequest): unknown {
   return [sample ?? null, messages.map(({ role, content }) => [role, withoutChance(content)])];

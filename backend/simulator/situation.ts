@@ -3,7 +3,7 @@ import type { Family, Variant } from './families/family.ts';
 import { charactersOfModule, moduleFileIn, type SeenModule } from './recognise.ts';
 import type { View } from './view.ts';
 
-/** What makes a job on the module easier or harder, as far as it can be read from the view. */
+/** What makes a job on the module easier or harder, judged from the view. */
 export function situationOf(view: View, module: SeenModule, vague: boolean): Situation {
   const { family, sight, faults } = module;
   const plans = plansIn(view, family);
@@ -24,7 +24,7 @@ export function situationOf(view: View, module: SeenModule, vague: boolean): Sit
   };
 }
 
-/** Outputs that give a diagnosis of the module and no code. */
+/** Outputs with a diagnosis of the module and without code. */
 export function plansIn(view: View, family: Family): string[] {
   return view.steps
     .map(({ output }) => output)
@@ -36,8 +36,7 @@ export function diagnosesIn(family: Family, text: string): Variant[] {
 }
 
 /**
- * What the plans in view say, the majority of them. A worker that cannot see the code cannot tell a right plan from a
- * wrong one.
+ * The majority diagnosis of the visible plans. A worker that cannot see the code cannot tell a right plan from a wrong one.
  */
 function planInView({ faults }: SeenModule, plans: readonly string[]): PlanInView {
   if (!faults) return 'none';

@@ -7,7 +7,7 @@ export type Skills = Readonly<Record<Kind, Readonly<Record<Role, number>>>>;
 /** Skill in planning, writing and checking, in this order. */
 export type SkillRow = readonly [plan: number, write: number, check: number];
 
-/** The same skill for every kind, but for the kinds that are named. */
+/** The same skill for every kind, except the named kinds. */
 export function skillsOf(usual: SkillRow, special: Partial<Record<Kind, SkillRow>> = {}): Skills {
   const entries = KINDS.map((kind) => {
     const row = special[kind] ?? usual;

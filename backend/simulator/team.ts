@@ -1,7 +1,7 @@
 import type { KeyedRandom } from '../common/keyed-random.ts';
 import type { Role } from './roles.ts';
 
-/** Words by which a description says what a worker is good at, whatever the question. */
+/** Words in descriptions that indicate a worker's strengths, for any question. */
 const ROLE_WORDS: Readonly<Record<Role, RegExp>> = {
   plan: /\b(?:plan|diagnos|analy|reason|caus|think)\w*/i,
   write: /\b(?:writ|cod|implement)\w*/i,
@@ -9,7 +9,7 @@ const ROLE_WORDS: Readonly<Record<Role, RegExp>> = {
 };
 const WEAKNESS = /\b(?:less|weak|poor|not|hasty)\b/i;
 
-/** The workers on offer, as far as their descriptions tell. */
+/** The available workers, judged by their descriptions. */
 export class Team {
   readonly #workers: readonly string[];
   readonly #question: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export class Team {
     this.#random = random;
   }
 
-  /** The worker that its description makes likeliest, others than these where there are others. Equals are drawn by lot. */
+  /** The worker whose description fits best, preferring workers not in the list. Ties are drawn at random. */
   best(role: Role, others: readonly number[] = []): number {
     const ordinals = this.#workers.map((_, ordinal) => ordinal);
     const free = ordinals.filter((ordinal) => !others.includes(ordinal));
@@ -38,13 +38,13 @@ export class Team {
     return this.#praise(description, role) + 0.9 * this.#fit(description) + 0.6 * this.#random.unit(`lot:${role}:${ordinal}`);
   }
 
-  /** 1 where a clause of the description praises the role, -1 where one says that it is weak at it. */
+  /** 1 if a clause of the description praises the role, -1 if one names it as a weakness. */
   #praise(description: string, role: Role): number {
     const clauses = description.split(/[,.;]|\bbut\b/).filter((clause) => ROLE_WORDS[role].test(clause));
     return clauses.reduce((sum, clause) => sum + (WEAKNESS.test(clause) ? -1 : 1), 0);
   }
 
-  /** 1 where the description and the question have a word in common, endings aside. */
+  /** 1 if the description and the question share a word, ignoring endings. */
   #fit(description: string): number {
     return [...stemsOf(description)].some((stem) => this.#question.has(stem)) ? 1 : 0;
   }
@@ -54,7 +54,7 @@ function stemOf(word: string): string {
   return word.replace(/s$/, '').slice(0, 5);
 }
 
-/** Beginnings of words that descriptions and questions share without being about the same thing. */
+/** Word stems that descriptions and questions share by coincidence. */
 const GENERAL: ReadonlySet<string> = new Set(
   [
     'about also does each from have into just less like long makes more most much only other over some than that their them then there',
@@ -63,7 +63,7 @@ const GENERAL: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ').map(stemOf)),
 );
 
-/** The beginnings of a text's words, the parts of names such as mergeRanges among them. */
+/** The word stems of a text, including parts of names such as mergeRanges. */
 function stemsOf(text: string): Set<string> {
   const spaced = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   const stems = (spaced.match(/[a-z]{4,}/g) ?? []).map(stemOf);

@@ -1,13 +1,13 @@
 import type { SimulatedMessage } from './simulated-model.ts';
 
 export interface SeenStep {
-  /** Ordinal of the worker, as the tag has it. */
+  /** The worker's ordinal, from the tag. */
   readonly worker: string | undefined;
   readonly subtask: string;
   readonly output: string;
 }
 
-/** What a worker can see, read from its messages. Parts that are missing are empty. */
+/** What a worker sees, parsed from its messages. Missing parts are empty. */
 export interface View {
   readonly question: string;
   readonly context: string;
@@ -19,7 +19,7 @@ export interface View {
 
 const SUBTASK_LABEL = /^[ \t]*Your (?:assigned )?subtask:/gim;
 
-/** Reads the messages that the executor sends; a plain question without any tags is taken as it is. */
+/** Parses the executor's messages. A message without tags is a plain question. */
 export function readView(messages: readonly SimulatedMessage[]): View {
   const text = messages
     .filter(({ role }) => role !== 'system')
@@ -45,7 +45,7 @@ interface Section {
   readonly body: string;
 }
 
-/** Sections between tags of this name. A tag may carry a number, so that its text can hold the plain closing tag. */
+/** Sections between tags of this name. A tag may have a number, so that its text can contain the plain closing tag. */
 function sectionsOf(text: string, name: string): Section[] {
   const sections: Section[] = [];
   const opening = new RegExp(`<(${name}(?:-\\d+)?)((?:\\s[^<>]*)?)>`, 'g');

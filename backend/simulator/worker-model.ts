@@ -27,9 +27,8 @@ export interface WorkerCharacter {
 export type WorkerRule = (character: WorkerCharacter, request: SimulatedRequest) => string;
 
 /**
- * What a simulated worker answers. It knows nothing but its messages: it recognises the module by its code, reads its role
- * from the subtask, and is right or plausibly wrong with a chance that follows from its hidden skill and from what it can
- * see.
+ * Simulates a worker. It knows only its messages: it recognises the module by its code and its role by the subtask. Its hidden skill and
+ * what it sees determine the probability of a correct answer. Wrong answers are plausible.
  */
 export function answerAsWorker({ name, skills, seed }: WorkerCharacter, request: SimulatedRequest): string {
   const view = readView(request.messages);
@@ -56,13 +55,13 @@ interface JobOptions {
   readonly random: KeyedRandom;
 }
 
-/** An attempt at the module that is in view, in a step's output. */
+/** A version of the module in a visible output. */
 interface Attempt extends SeenFile {
-  /** Of the worker itself, which knows its own signature. */
+  /** Written by this worker, recognised by its signature. */
   readonly isOwn: boolean;
-  /** Tests have said that it is wrong. */
+  /** It has failed tests. */
   readonly hasFailed: boolean;
-  /** How many of the steps in view wrote just this. */
+  /** Number of visible steps that wrote exactly this. */
   readonly votes: number;
 }
 
@@ -89,7 +88,7 @@ class Job {
     if (role === 'plan') return this.#plan();
     const attempts = role === 'check' ? this.#attempts() : [];
     if (attempts.length > 0) return this.#check(attempts);
-    // Asked to check what it cannot see, it has to write, without having been told what.
+    // A reviewer without visible code has to write, without instructions.
     return this.#write({ ...this.#situation, vague: this.#situation.vague || role === 'check' });
   }
 
@@ -105,7 +104,7 @@ class Job {
     return writeText(this.#random, this.#family, isRight ? this.#planted : (this.#blamedInPlan() ?? this.#planted), source);
   }
 
-  /** The first attempt that stands up to a look is kept; where none does, the last one is repaired. */
+  /** Keeps the first attempt without a suspected bug. If there is none, repairs the last one. */
   #check(attempts: readonly Attempt[]): string {
     const order = this.#random.shuffled('order', attempts).sort((a, b) => b.votes - a.votes);
     const findings: Finding[] = [];
@@ -127,7 +126,7 @@ class Job {
     );
   }
 
-  /** What the worker believes to be wrong with an attempt; undefined where it is content. */
+  /** The bug that the worker suspects in an attempt; undefined if none. */
   #findFault({ source, faults, isOwn, hasFailed, votes }: Attempt): Finding | undefined {
     const draw = `review:${source}`;
     if (hasFailed) return { fault: faults?.[0] };
@@ -137,13 +136,13 @@ class Job {
         ? { fault: this.#random.pick(`${draw}:imagined`, this.#otherVariants()) }
         : undefined;
     }
-    // Code that is none of the known forms, such as a real model's, is suspected as much as a fault of middling subtlety.
+    // Unknown code, such as a real model's, is suspected like a bug of medium subtlety.
     const subtlety = Math.min(...(faults ?? []).map((fault) => fault.subtlety), faults ? 1 : 0.5);
     const chance = chanceOfFindingFault(this.#skill.check, subtlety, isOwn, this.#situation);
     return this.#random.chance(draw, chance) ? { fault: faults?.[0] } : undefined;
   }
 
-  /** Attempts of this round and the answer of the previous one, equal ones together. */
+  /** Attempts of this round and the previous answer, with duplicates merged. */
   #attempts(): Attempt[] {
     const attempts = new Map<string, Attempt>();
     const collect = (steps: readonly SeenStep[], hasFailed: boolean): void => {
@@ -169,7 +168,7 @@ class Job {
     return this.#family.variants.filter((variant) => variant !== this.#planted);
   }
 
-  /** The variant that a wrong plan in view blames. */
+  /** The variant that a visible wrong plan blames. */
   #blamedInPlan(): Variant | undefined {
     return this.#situation.plan === 'wrong'
       ? diagnosesIn(this.#family, plansIn(this.#view, this.#family).join('\n'))[0]
@@ -177,8 +176,8 @@ class Job {
   }
 
   /**
-   * A plausible wrong file: what a wrong plan blames is changed and the bug stays, or the bug is mended and something else
-   * broken, or both. What has failed the tests before is not tried again, and the file as it stands is no answer.
+   * A plausible wrong file: it follows a wrong plan and keeps the bug, or fixes the bug and breaks something else, or both. It never repeats
+   * a version that failed its tests, nor the unchanged file.
    */
   #wrongSource(): string {
     const planted = this.#planted ? [this.#planted] : [];

@@ -1,12 +1,12 @@
 import type { Family, Variant } from './families/family.ts';
 import type { KeyedRandom } from '../common/keyed-random.ts';
 
-/** A fault that a reviewer believes to see; without a variant it cannot say what is wrong, only that tests failed. */
+/** A bug suspected by a reviewer. Without a variant, only failed tests are known. */
 export interface Finding {
   readonly fault: Variant | undefined;
 }
 
-/** Stands above every simulated answer. A worker knows its own answers by it. */
+/** The first line of every simulated answer. A worker recognises its own answers by it. */
 export function signature(name: string): string {
   return `> Simulated by ${name}: these words were put together by rules, not by a language model.`;
 }
@@ -42,7 +42,7 @@ export function writeText(random: KeyedRandom, family: Family, cause: Variant | 
   return [cause ? `${opening} ${cause.diagnosis}.` : 'I wrote the module anew.', '', fileBlock(family, source)].join('\n');
 }
 
-/** A review always hands on the whole file, since the last step's output is the answer. */
+/** A review always returns the whole file, since the last step's output is the answer. */
 export function checkText(
   random: KeyedRandom,
   family: Family,

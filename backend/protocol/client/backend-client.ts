@@ -5,7 +5,7 @@ import type {
 
 type Payload<M extends NotificationMap, K extends keyof M> = z.output<M[K]>;
 
-/** What a client answers when the backend asks; a client leaves out what it cannot do, and its capabilities say the same. */
+/** A client's handlers for the backend's requests. Missing handlers must match its capabilities. */
 export type BackendRequestHandlers = {
   readonly [K in keyof BackendRequests]?: (
     params: Params<BackendRequests, K>, signal: AbortSignal,

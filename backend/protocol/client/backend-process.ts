@@ -4,22 +4,21 @@ import { open, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /*
- * The backend as a child process: detached from whoever starts it, with nothing of that process's environment but what it needs,
- * and with its output in a log file.
+ * Starts the backend as a detached child process, with only the environment variables that it needs, and with its output in a log file.
  */
 
 export interface SpawnOptions {
   readonly home: string;
   readonly backendScript: string;
-  /** Another Node than the one this process runs on. */
+  /** The Node to use instead of this process's own. */
   readonly nodePath?: string | undefined;
-  /** `nodePath` (or this process) is Electron, VS Code's own: it is told to behave as Node. */
+  /** `nodePath` (or this process) is VS Code's Electron, which ELECTRON_RUN_AS_NODE makes behave as Node. */
   readonly nodeIsElectron?: boolean | undefined;
-  /** Added to the few variables that are passed on. */
+  /** Variables in addition to those passed on. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The backend could not be started; the message holds its own last word where it had one. */
+/** The backend could not be started. The message includes its last line of output. */
 export class BackendStartError extends Error {
   override readonly name = 'BackendStartError';
 }
@@ -28,12 +27,12 @@ export class BackendStartError extends Error {
 const LOG_ROTATION_BYTES = 4 * 1024 * 1024;
 
 /**
- * What is passed on. API keys stand in environments, too, and belong to no process that outlives its starter: so variables are
- * named, not excluded.
+ * The environment variables passed on. This is a list of allowed names, because environments also hold API keys, which must not reach a
+ * long-lived process.
  */
 const PASSED_ON = [
   'PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'XDG_RUNTIME_DIR',
-  // How this machine reaches the net.
+  // Proxies and certificates.
   'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy',
   'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR',
   // Where Ollama listens.
@@ -50,7 +49,7 @@ export function backendEnvironment(
   const passedOn = PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
   return {
     ...Object.fromEntries(passedOn),
-    // Set by a launcher that put tools of its own before the user's.
+    // Set by a launcher that put its own tools before the user's on the PATH.
     ...(own['CONDUCTOR_USER_PATH'] && { PATH: own['CONDUCTOR_USER_PATH'] }),
     ...environment,
     CONDUCTOR_HOME: home,
@@ -58,9 +57,9 @@ export function backendEnvironment(
   };
 }
 
-/** A backend that was started here and may have ended since. */
+/** A backend started by this process. It may have ended since. */
 export class BackendProcess {
-  /** Resolves when the process ends; with an error when it could not be started or ended with another code than 0. */
+  /** Resolves when the process ends: with an error if it did not start or its exit code is not 0. */
   readonly ended: Promise<BackendStartError | undefined>;
   readonly #child: ChildProcess;
 
@@ -97,7 +96,7 @@ export async function spawnBackend(options: SpawnOptions): Promise<BackendProces
   try {
     const { size: logStart } = fstatSync(output);
     const child = spawn(nodePath ?? process.execPath, [backendScript], {
-      // Not the starter's folder: a process that outlives it would keep that folder from being removed.
+      // Not the current folder, which could not be removed while the backend runs.
       cwd: home,
       detached: true,
       windowsHide: true,
@@ -117,11 +116,11 @@ export async function spawnBackend(options: SpawnOptions): Promise<BackendProces
 
 async function rotate(log: string): Promise<void> {
   const size = await stat(log).then((file) => file.size, () => 0);
-  // Another starter may have done it a moment ago: then there is nothing left to do.
+  // Another process may have rotated the log already.
   if (size > LOG_ROTATION_BYTES) await rename(log, `${log}.1`).catch(() => undefined);
 }
 
-/** The last line that says something: Node ends a crash with its stack and its own version, and the error stands above. */
+/** The last meaningful line: after a crash, Node prints the error first, then the stack and its version. */
 async function lastLine(log: string, start: number): Promise<string | undefined> {
   const handle = await open(log, 'r').catch(() => undefined);
   if (!handle) return undefined;

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /*
- * How a client knows that who answers at the record's port is the backend that wrote the record. A backend that was killed leaves
- * its record behind, and whoever listens on that port next, another user's process for one, could ask the client for keys. So the
- * client sends a challenge, and the backend shows that it knows the token without saying it.
+ * Proves to a client that the server at the record's port wrote the record. A killed backend leaves its record behind. Another process, even
+ * of another user, could then listen on that port and ask the client for keys. So the client sends a challenge, and the backend proves that
+ * it knows the token without sending it.
  */
 
 export const CHALLENGE_HEADER = 'conductor-challenge';

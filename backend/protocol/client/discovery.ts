@@ -6,8 +6,8 @@ import * as z from 'zod';
 import { replaceFile } from '../../common/replace-file.ts';
 
 /*
- * How a client finds the backend: a record in the home folder. It holds the token, so it is readable by its owner alone, and it
- * is not trusted: a record that others could have read or written is refused rather than followed.
+ * A client finds the backend through a record in the home folder. The record holds the token, so only its owner may read it. A record that
+ * others could have read or written is refused.
  */
 
 export const backendRecordSchema = z.object({
@@ -32,7 +32,7 @@ export class UnsafeHomeError extends Error {
   }
 }
 
-/** Where Conductor keeps what belongs to the user: `CONDUCTOR_HOME`, or `.conductor` in the user's own folder. */
+/** The folder for the user's data: `CONDUCTOR_HOME`, or `.conductor` in the user's home folder. */
 export function conductorHome(environment: Readonly<Record<string, string | undefined>> = process.env): string {
   return path.resolve(environment['CONDUCTOR_HOME'] || path.join(homedir(), '.conductor'));
 }
@@ -41,15 +41,15 @@ export function recordPath(home: string): string {
   return path.join(home, 'backend.json');
 }
 
-// Windows has no such bits: there the folder inherits the access list of the user's profile.
+// Windows has no mode bits: there the folder inherits the access list of the user's profile.
 const hasOwnerBits = process.getuid !== undefined;
 
-/** Files that show that a folder is Conductor's, so that its mode is ours to change. */
+/** Files that identify a folder as Conductor's, so that its mode may be changed. */
 const OURS = ['workers.json', 'backend.lock'];
 
 /**
- * Creates the folder for its owner alone, or narrows one of ours that is open to others.
- * @throws UnsafeHomeError when it belongs to somebody else, or is open to others and holds other things or things of theirs.
+ * Creates the folder with access for its owner only, or restricts an existing one of Conductor.
+ * @throws UnsafeHomeError if it belongs to another user, or if others have access and it holds other files or files of theirs.
  */
 export async function prepareHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -74,7 +74,7 @@ export async function prepareHome(home: string): Promise<void> {
   await chmod(home, 0o700);
 }
 
-/** The first of the names that belongs to another user: a `workers.json` of theirs would send our keys to a server of theirs. */
+/** The first file that belongs to another user. Another user's `workers.json` could send our keys to their server. */
 async function firstOfOthers(home: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
     const file = path.join(home, name);
@@ -89,18 +89,18 @@ export function writeRecord(home: string, record: BackendRecord): Promise<void> 
 }
 
 /**
- * @returns `undefined` where there is no record, or what is there is none.
- * @throws UnsafeHomeError when others can read or write it, or it belongs to somebody else.
+ * @returns `undefined` if there is no valid record.
+ * @throws UnsafeHomeError if others can read or write it, or it belongs to another user.
  */
 export async function readRecord(home: string): Promise<BackendRecord | undefined> {
   const file = recordPath(home);
   try {
-    // Looked at and read through one handle, so that it cannot be exchanged in between; a link is not followed.
+    // Checked and read through one handle, so that it cannot be replaced in between. Links are not followed.
     const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
       const found = await handle.stat();
       const { uid, mode, size } = found;
-      // A pipe would keep us waiting for ever.
+      // Reading a pipe would block forever.
       if (!found.isFile()) throw new UnsafeHomeError(file, `${file} is no regular file: delete it and try again.`);
       if (hasOwnerBits && (uid !== process.getuid?.() || (mode & 0o077) !== 0)) {
         throw new UnsafeHomeError(file, `${file} can be read or written by other users: delete it and try again.`);
@@ -117,7 +117,7 @@ export async function readRecord(home: string): Promise<BackendRecord | undefine
   }
 }
 
-/** Removes the record if it is still that of the backend with this token, and not yet its successor's. */
+/** Removes the record if it still belongs to the backend with this token. */
 export async function removeRecord(home: string, token: string): Promise<void> {
   const record = await readFile(recordPath(home), 'utf8').catch(() => '');
   if (record.includes(JSON.stringify(token))) await rm(recordPath(home), { force: true });

@@ -12,27 +12,27 @@ import type { BackendRecord } from './discovery.ts';
 export interface ClientOptions {
   readonly client: { readonly kind: z.infer<typeof clientKindSchema>; readonly version: string };
   readonly capabilities: readonly Capability[];
-  /** Folders the client has open: it is asked first about runs in them. */
+  /** Folders open in the client. Questions about runs in them go to this client first. */
   readonly workspaces: readonly string[];
-  /** What the client answers when the backend asks; its capabilities say the same. */
+  /** Handlers for the backend's requests; they must match the client's capabilities. */
   readonly handlers: BackendRequestHandlers;
-  /** Things that nobody waits for and somebody should know, for a log. */
+  /** Problems outside of any request, for a log. */
   readonly onProblem?: (problem: string) => void;
 }
 
-/** Nobody answers at the record's port, or who answers does not show that it knows the token: the record is stale. */
+/** The record is stale: no server answers at its port, or the server does not prove that it knows the token. */
 export class NoBackendError extends Error {
   override readonly name = 'NoBackendError';
 }
 
-/** The backend that runs speaks another major version of the protocol. */
+/** The running backend has another major version of the protocol. */
 export class IncompatibleBackendError extends Error {
   override readonly name = 'IncompatibleBackendError';
 }
 
-/** An answer may hold a whole run, with every worker's text. */
+/** A response may hold a whole run with the text of every worker. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-/** A backend that does not shake hands within this is busy or broken; a local handshake takes milliseconds. */
+/** A local handshake takes milliseconds. A backend that takes longer than this is overloaded or broken. */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 export type BackendConnection = TypedConnection<typeof clientContract>;
@@ -52,7 +52,7 @@ export async function openConnection(
     perMessageDeflate: false,
     followRedirects: false,
   });
-  // Ended before it is open: a stranger's first request is never read.
+  // An unproven server is disconnected before its first request is read.
   socket.once('upgrade', ({ headers }) => {
     if (!isProof(headers[PROOF_HEADER], token, challenge)) socket.terminate();
   });
@@ -73,7 +73,7 @@ export async function openConnection(
 }
 
 /**
- * A client that has shaken hands.
+ * Connects and completes the handshake.
  * @throws NoBackendError, IncompatibleBackendError
  */
 export async function openClient(record: BackendRecord, options: ClientOptions, signal?: AbortSignal): Promise<BackendClient> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Whether a process with this id lives, asked of the system. One that belongs to another user lives, too. One that was killed and that
- * its parent has not buried yet does not: in containers without an init process that can take for ever.
+ * Whether a process with this id is running, for any user. A zombie does not count: in containers without an init process it may never be
+ * reaped.
  */
 export function isProcessAlive(pid: number): boolean {
   try {
@@ -13,7 +13,7 @@ export function isProcessAlive(pid: number): boolean {
   return process.platform !== 'linux' || !isZombie(pid);
 }
 
-/** By its state in proc(5): the field after the command, which stands in parentheses and may contain anything. */
+/** Reads the state from proc(5): the field after the command, which is in parentheses and may contain any character. */
 function isZombie(pid: number): boolean {
   try {
     return / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)?.slice(0, 3) ?? '');

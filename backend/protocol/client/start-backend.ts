@@ -9,17 +9,17 @@ import { isProcessAlive } from './process-alive.ts';
 
 export interface ConnectOptions extends SpawnOptions, ClientOptions {
   readonly signal?: AbortSignal;
-  /** What is being done, for people, one sentence at a time. */
+  /** Progress messages for people, one sentence each. */
   readonly onProgress?: (sentence: string) => void;
 }
 
-/** A cold start of Node with the backend takes well under a second; a machine that is busy gets this long. */
+/** A cold start of the backend takes well under a second; this allows for a busy machine. */
 const START_TIMEOUT_MS = 20_000;
 const FIRST_POLL_MS = 20;
 const SLOWEST_POLL_MS = 250;
 
 /**
- * A client of the user's one backend, which is started if it does not run. Many may do so at once and end up on the same one.
+ * Connects to the user's backend and starts it if needed. Concurrent callers all connect to the same one.
  * @throws BackendStartError, IncompatibleBackendError, UnsafeHomeError, or the signal's reason.
  */
 export async function connectBackend(options: ConnectOptions): Promise<BackendClient> {
@@ -30,28 +30,28 @@ export async function connectBackend(options: ConnectOptions): Promise<BackendCl
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, SLOWEST_POLL_MS)) {
     signal?.throwIfAborted();
     const record = await readRecord(home);
-    // What was started here is taken as it is, even if it says that it is older: replacing it would start the same again.
+    // A backend started here is used even if it reports an older version: a restart would give the same one.
     const client = record && (await join(record, options, { mayReplace: started === undefined }));
     if (client) return client;
     if (started?.error) throw started.error;
     if (Date.now() > deadline) {
       throw new BackendStartError(
-        `The backend did not come up within ${START_TIMEOUT_MS / 1000} seconds; ${logPath(home)} says what it did.`,
+        `The backend did not start within ${START_TIMEOUT_MS / 1000} seconds; ${logPath(home)} says what it did.`,
       );
     }
-    // A start that ended well has seen another backend; if that one is gone by now, it is our turn again.
+    // Exit code 0 means that another backend was running. If that one has ended since, start again.
     if (!started || started.ended) {
       onProgress?.('Starting the backend.');
       started = watch(await spawnBackend(options));
     }
-    // Aborted, it ends early, and the next turn throws the signal's reason.
+    // An abort ends the wait, and the next iteration throws the signal's reason.
     await delay(pollMs, undefined, signal ? { signal } : {}).catch(() => undefined);
   }
 }
 
 /**
- * Ends the backend that runs, whatever version it speaks. With `ifIdle` only if nobody needs it.
- * @returns false when none runs. @throws RequestError with the backend's sentence when it refuses.
+ * Stops the running backend of any version. With `ifIdle` only if it is not in use.
+ * @returns false if none runs. @throws RequestError with the backend's message if it refuses.
  */
 export async function stopBackend(home: string, { ifIdle = false }: { ifIdle?: boolean } = {}): Promise<boolean> {
   const record = await readRecord(home);
@@ -77,7 +77,7 @@ function watch(backend: BackendProcess): { ended: boolean; error?: BackendStartE
   return state;
 }
 
-/** The backend of the record, or `undefined` where one has to be started: there is none, or an older one made way. */
+/** The running backend, or `undefined` if one must be started: none runs, or an older one was stopped. */
 async function join(
   record: BackendRecord, options: ConnectOptions, { mayReplace }: { mayReplace: boolean },
 ): Promise<BackendClient | undefined> {
@@ -96,11 +96,11 @@ async function join(
   }
 }
 
-/** Asks an older backend to end. @returns false when it refuses, because somebody needs it. */
+/** Stops an older backend. @returns false if it refuses because it is in use. */
 async function makeWay({ version }: BackendRecord, { home, onProgress }: ConnectOptions): Promise<boolean> {
   try {
     await stopBackend(home, { ifIdle: true });
-    onProgress?.(`The running backend was older (${version}) and made way.`);
+    onProgress?.(`An older backend (${version}) was stopped.`);
     return true;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
@@ -109,7 +109,7 @@ async function makeWay({ version }: BackendRecord, { home, onProgress }: Connect
   }
 }
 
-/** Compares versions such as 0.2.0 by their numbers; what is no number counts as 0. */
+/** Compares versions such as 0.2.0 numerically. A part that is not a number counts as 0. */
 export function isOlder(version: string, than: string): boolean {
   const numbers = (text: string) => [0, 1, 2].map((index) => Number.parseInt(text.split(/[.+-]/)[index] ?? '', 10) || 0);
   const wanted = numbers(than);

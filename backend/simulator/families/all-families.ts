@@ -27,13 +27,13 @@ export const FAMILIES: readonly Family[] = [
   editDistanceFamily,
 ];
 
-/** A family and the variant that is planted in it. */
+/** A family and its planted variant. */
 export interface Bug {
   readonly family: Family;
   readonly variant: Variant;
 }
 
-/** Every bug that can be planted, neighbours in different families, so that seeds in a row look different. */
+/** All bugs that can be planted. Neighbours are of different families, so that consecutive seeds look different. */
 export const BUGS: readonly Bug[] = interleaved();
 
 function interleaved(): Bug[] {

@@ -1,27 +1,27 @@
-/** What a question is about. Hidden from everyone but the simulated workers: a question never names its kind. */
+/** The subject of a question. Only simulated workers know it: a question never names its kind. */
 export const KINDS = ['strings', 'numbers', 'parsing', 'intervals', 'data', 'machines'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Replaces `find`, which stands exactly once in the source. */
+/** Replaces `find`, which occurs exactly once in the source. */
 export interface Edit {
   readonly find: string;
   readonly replace: string;
 }
 
-/** A plausible way to get a module wrong: it may be planted as the bug of a project, or be what a worker answers. */
+/** A plausible bug of a module. It can be planted in a project, or be a worker's wrong answer. */
 export interface Variant {
   /** Unique in its family. */
   readonly id: string;
   readonly edits: readonly Edit[];
-  /** What is wrong, as somebody says who has understood it. Unique in its family: a plan is known by the diagnosis it gives. */
+  /** The correct diagnosis. Unique in its family, because it identifies a plan. */
   readonly diagnosis: string;
-  /** What a user would report. Each names an exported function, so that the module can be found by it. */
+  /** User reports. Each names an exported function, by which the module can be found. */
   readonly symptoms: readonly string[];
-  /** How well the fault hides from a reader, 0 to 1. */
+  /** How hard the bug is to notice, 0 to 1. */
   readonly subtlety: number;
 }
 
-/** One module of the sample project, with its tests and the ways to get it wrong. */
+/** One module of the sample project, with its tests and its possible bugs. */
 export interface Family {
   readonly kind: Kind;
   readonly name: string;
@@ -38,12 +38,12 @@ export interface Family {
   readonly variants: readonly Variant[];
 }
 
-/** Source text as it stands between the backticks, backslashes included, without the first line break. */
+/** The raw text between the backticks, including backslashes, without the first line break. */
 export function code(strings: TemplateStringsArray): string {
   return (strings.raw[0] ?? '').replace(/^\n/, '');
 }
 
-/** The family's module with these variants in it, or undefined where two of them touch the same place. */
+/** The module with these bugs, or undefined if two of them change the same place. */
 export function sourceWith(family: Family, variants: readonly Variant[]): string | undefined {
   let source = family.source;
   for (const edit of variants.flatMap((variant) => variant.edits)) {
