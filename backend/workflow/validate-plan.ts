@@ -46,7 +46,7 @@ class Rejected extends Error {
  * Checks whether three lists are a valid plan for a pool of `workerCount` workers (arXiv 2512.04388 §3.1 and App. B.8). Numeric strings
  * count as numbers, as in the paper's parser. An unknown worker makes the plan invalid.
  */
-export function validatePlan(raw: RawPlan, { workerCount, maxSteps = MAX_STEPS }: { workerCount: number; maxSteps?: number }): PlanValidation {
+export function validatePlan(raw: RawPlan, { workerCount }: { readonly workerCount: number }): PlanValidation {
   const lengths = [raw.modelIds.length, raw.subtasks.length, raw.accessList.length] as const;
   try {
     if (lengths.every((length) => length === 0)) throw new Rejected('no-steps', 'The three lists are empty: a plan has at least one step.');
@@ -56,8 +56,8 @@ export function validatePlan(raw: RawPlan, { workerCount, maxSteps = MAX_STEPS }
         `The lists must have one entry a step, but model_id has ${lengths[0]}, subtasks ${lengths[1]} and access_list ${lengths[2]}.`,
       );
     }
-    if (lengths[0] > maxSteps) {
-      throw new Rejected('too-many-steps', `The plan has ${lengths[0]} steps; at most ${maxSteps} are allowed.`);
+    if (lengths[0] > MAX_STEPS) {
+      throw new Rejected('too-many-steps', `The plan has ${lengths[0]} steps; at most ${MAX_STEPS} are allowed.`);
     }
     return {
       ok: true,

@@ -8,6 +8,7 @@ const parse = (text: string, options: { round?: number; truncated?: boolean; wor
   parsePlan(text, { workerCount: options.workerCount ?? 3, round: options.round ?? 0, truncated: options.truncated ?? false });
 
 const PLAN: Plan = { modelIds: [2, 0], subtasks: ['Find the bug.', 'Fix it.'], accessList: [[], 'all'] };
+const message = (parsed: ParsedPlan): string => (parsed.kind === 'rejected' ? parsed.rejection.message : parsed.kind);
 const reason = (parsed: ParsedPlan): string => (parsed.kind === 'rejected' ? parsed.rejection.reason : parsed.kind);
 
 describe('a plan is read', () => {
@@ -146,4 +147,48 @@ describe('properties', () => {
   ])('two million characters of %j end soon', (piece) => {
     expect(parse(piece.repeat(Math.ceil(2_000_000 / piece.length))).kind).toBe('rejected');
   });
+});
+
+describe('thinking is not part of the plan', () => {
+  const lists = 'model_id = [2, 0]\nsubtasks = ["Find the bug.", "Fix it."]\naccess_list = [[], ["all"]]';
+  const other = 'model_id = [1]\nsubtasks = ["x"]\naccess_list = [[]]';
+
+  it('text before a block counts', () => expect(parse(`${lists}<think>${other}</think>`)).toEqual({ kind: 'plan', plan: PLAN }));
+
+  it('text between two blocks counts', () =>
+    expect(parse(`<think>${other}</think>${lists}<think>${other}</think>`)).toEqual({ kind: 'plan', plan: PLAN }));
+
+  it('text after an unclosed tag does not count', () => expect(reason(parse(`Well.<think>${lists}`))).toBe('missing-list'));
+
+  it('text before an unopened closing tag does not count, even after another block', () =>
+    expect(parse(`${other}<think>a</think>b</think>${lists}`)).toEqual({ kind: 'plan', plan: PLAN }));
+
+  it('a block separates words', () => expect(reason(parse(`sub<think>a</think>${lists.replace('subtasks', 'tasks')}`))).toBe('missing-list'));
+});
+
+describe('a text is read within bounds', () => {
+  const lists = 'model_id = [2, 0]\nsubtasks = ["Find the bug.", "Fix it."]\naccess_list = [[], ["all"]]';
+
+  it('of length', () => {
+    const room = 200_000 - lists.length;
+    expect(parse('x'.repeat(room - 1) + '\n' + lists).kind).toBe('plan');
+    expect(reason(parse('x'.repeat(room) + '\n' + lists))).not.toBe('plan');
+  });
+
+  it('of failed lists', () => {
+    expect(parse('model_id = [}\n'.repeat(11) + lists).kind).toBe('plan');
+    expect(reason(parse('model_id = [}\n'.repeat(12) + lists))).toBe('malformed-list');
+  });
+});
+
+describe('a rejection says how to correct the plan', () => {
+  it('names the lists that are missing', () =>
+    expect(message(parse('model_id = [0]'))).toBe('The text lacks subtasks, access_list: a plan is the three lists model_id, subtasks and access_list.'));
+
+  it('names the lists that are not complete', () =>
+    expect(message(parse('model_id = [}\nsubtasks = [}'))).toBe('model_id, subtasks is not a complete list: close every bracket and quote.'));
+
+  it('names what a text that was cut off lacks', () => expect(message(parse('model_id = [0]\nsubtasks = ["a"', { truncated: true }))).toBe(
+    'The text was cut off before the plan was complete; missing: subtasks, access_list. Reason more briefly.',
+  ));
 });

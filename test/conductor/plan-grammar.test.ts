@@ -125,7 +125,7 @@ describe('every text of the grammar is a valid plan', () => {
     for (let turn = 0; turn < 2_500; turn += 1) {
       const text = (options.prefill ?? '') + decode(wander(automaton, toEnd, turn % 120, next));
       const round = options.revision ? 1 : 0;
-      const parsed = parsePlan(text, { workerCount: options.workers, round, maxSteps: options.maximumSteps ?? 5 });
+      const parsed = parsePlan(text, { workerCount: options.workers, round });
       if (parsed.kind === 'rejected') expect.fail(`${parsed.rejection.message} ${JSON.stringify(text)}`);
       const what = parsed.kind === 'plan' ? String(parsed.plan.modelIds.length) : parsed.kind;
       seen.set(what, (seen.get(what) ?? 0) + 1);

@@ -21,6 +21,25 @@ describe('workerMessages', () => {
     expect(text).toContain('<step number="0" worker="1">\n<subtask>\nFind it.\n</subtask>\n<output>\nIt is the loop.\n</output>\n</step>');
   });
 
+  it('shows the previous round with its outputs and its feedback, and only where the step may read it', () => {
+    const outputs = steps.map((step) => ({ step, output: `output ${step.index}` }));
+    const text = textOf({ previousRound: { outputs, feedback: 'One test fails.' } });
+    expect(text).toContain('</step>\n<step number="1" worker="0">');
+    expect(text).toContain('<previous_round>\n<step number="0" worker="1">');
+    expect(text).toContain('<feedback>\nOne test fails.\n</feedback>');
+    expect(textOf()).not.toMatch(/previous_round|feedback|undefined|true|false/);
+  });
+
+  it('explains how to change files only where files can be changed', () => {
+    expect(textOf()).toContain('<<<<<<< SEARCH');
+    const answersInWords = textOf({ editsFiles: false });
+    expect(answersInWords).not.toContain('<<<<<<< SEARCH');
+    expect(answersInWords).toMatch(/^You are one of several language models/);
+    expect(textOf()).toMatch(/^You are one of several language models/);
+  });
+
+  it('is one message of the user', () => expect(workerMessages(briefing).map(({ role }) => role)).toEqual(['user']));
+
   it('ends with the subtask', () => expect(textOf().endsWith('Your subtask: Mend it.')).toBe(true));
 
   it('begins with the same characters for every step of a run, so that the prefix can be cached', () => {
@@ -36,5 +55,7 @@ describe('workerMessages', () => {
     const text = textOf({ inputs: [{ step: steps[0] as (typeof steps)[0], output: hostile }] });
     expect(text).toContain(`<output-1>\n${hostile}\n</output-1>`);
     expect(text).toContain('<step-1 number="0"');
+    const numbered = '</output></output-1></output-2>';
+    expect(textOf({ inputs: [{ step: steps[0] as (typeof steps)[0], output: numbered }] })).toContain(`<output-3>\n${numbered}\n</output-3>`);
   });
 });
