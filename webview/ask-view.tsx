@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ContextPreview, PanelState, PoolSummary } from '../backend/protocol/panel-messages.ts';
+import type { ContextPreview, PanelState, PoolSummary, QuestionDraft, ViewOf } from '../backend/protocol/panel-messages.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
@@ -12,17 +12,26 @@ import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
 import { RunsList } from './runs-list.tsx';
+import { simulatedSentence } from './simulated-workers.ts';
 import { TrainingsList } from './training/trainings-list.tsx';
+import type { ViewDefinition } from './view-definition.ts';
+
+export const QUESTION_VIEW: ViewDefinition<'question'> = {
+  subject: () => undefined,
+  header: (_view, pool) => ({ conductor: pool?.conductor, simulated: simulatedSentence(pool?.workers ?? []) }),
+  news: () => '',
+  Content: AskView,
+};
 
 /** Where a question is asked, and past runs are found again. */
-export function AskView({ state }: { readonly state: PanelState }): JSX.Element {
+function AskView({ view: { draft }, state }: { readonly view: ViewOf<'question'>; readonly state: PanelState }): JSX.Element {
   const { pool, runs, trainings, trusted } = state;
   const workers = pool?.workers.filter((worker) => worker.enabled) ?? [];
   const firstRun = pool !== undefined && workers.length === 0;
   return (
     <>
       {!trusted && <Restricted />}
-      <Ask state={state} />
+      <Ask draft={draft} state={state} />
       {firstRun && <NoWorkers />}
       {pool && !firstRun && <PoolLine pool={pool} />}
       <ModelLines models={state.models} conductor={pool?.conductor} />
@@ -32,7 +41,9 @@ export function AskView({ state }: { readonly state: PanelState }): JSX.Element 
   );
 }
 
-function Ask({ state: { draft, trusted, backend, pool } }: { readonly state: PanelState }): JSX.Element {
+function Ask({ draft, state: { trusted, backend, pool } }: {
+  readonly draft: QuestionDraft | undefined; readonly state: PanelState;
+}): JSX.Element {
   const host = useHost();
   const [question, setQuestion] = useDraft(draft?.question);
   const hasWorkers = pool === undefined || pool.workers.some((worker) => worker.enabled);

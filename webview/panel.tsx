@@ -2,49 +2,41 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PanelState } from '../backend/protocol/panel-messages.ts';
-import { announcementOf } from './announcement.ts';
-import { AskView } from './ask-view.tsx';
 import { Button } from './controls.tsx';
 import { Header } from './header.tsx';
 import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
-import { RunView } from './run-view.tsx';
-import { trainingNews } from './training/training-stage.ts';
-import { TrainingView } from './training/training-view.tsx';
 import { isWide, useWidth, WideContext } from './use-width.ts';
+import { definitionOf } from './views.ts';
 
-/** The page: a function of the last state that came, and of what the person opened and typed. */
+/** The page: a function of the latest state, and of what the person has opened and typed. */
 export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
-  useFocusOnNewView(state.training?.trainingId ?? state.run?.runId);
+  const { view } = state;
+  const { subject, Content } = definitionOf(view);
+  useFocusOnNewView(subject(view));
   const [main, width] = useWidth<HTMLElement>();
   return (
     <WideContext.Provider value={isWide(width)}>
       <Header state={state} />
       <main tabIndex={-1} ref={main}>
         <Backend state={state} />
-        <View state={state} />
+        <Content key={subject(view)} view={view} state={state} />
         <Problem problem={state.problem} />
       </main>
-      <Announcer run={state.run} training={state.training} />
+      <Announcer view={view} />
     </WideContext.Provider>
   );
 }
 
-function View({ state }: { readonly state: PanelState }): JSX.Element {
-  const { training, trainingTasks, rollout, run } = state;
-  if (training) return <TrainingView key={training.trainingId} training={training} tasks={trainingTasks} rollout={rollout} />;
-  return run ? <RunView key={run.runId} run={run} state={state} /> : <AskView state={state} />;
-}
-
-/** The button that led to another view is gone with the old one: the keyboard goes on at the new view's beginning. */
-function useFocusOnNewView(view: string | undefined): void {
-  const last = useRef(view);
+/** The button that led to the new view is gone with the old one, so the focus moves to the start of the new view. */
+function useFocusOnNewView(subject: string | undefined): void {
+  const last = useRef(subject);
   useEffect(() => {
-    if (last.current === view) return;
-    last.current = view;
+    if (last.current === subject) return;
+    last.current = subject;
     window.scrollTo(0, 0);
     if (document.activeElement === document.body) document.querySelector('main')?.focus({ preventScroll: true });
-  }, [view]);
+  }, [subject]);
 }
 
 function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.Element | null {
@@ -71,7 +63,7 @@ function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.El
   }
 }
 
-/** Why the last command was refused: where people look, however long the page is. */
+/** Says why the last command was refused. Stays in sight on a long page. */
 function Problem({ problem }: Pick<PanelState, 'problem'>): JSX.Element {
   const host = useHost();
   return (
@@ -81,16 +73,18 @@ function Problem({ problem }: Pick<PanelState, 'problem'>): JSX.Element {
   );
 }
 
-/** Tells screen readers what changed, in whole sentences and not for every token. */
-function Announcer({ run, training }: Pick<PanelState, 'run' | 'training'>): JSX.Element {
-  const last = useRef({ run, training });
+/** Announces changes to screen readers, in whole sentences and not for every token. */
+function Announcer({ view }: Pick<PanelState, 'view'>): JSX.Element {
+  const last = useRef(view);
   const [said, setSaid] = useState('');
   useEffect(() => {
-    const news = announcementOf(last.current.run, run) || trainingNews(last.current.training, training);
-    const isOther = last.current.run?.runId !== run?.runId || last.current.training?.trainingId !== training?.trainingId;
-    last.current = { run, training };
-    // What was said of another run is not heard again on this one's page.
-    if (news || isOther) setSaid(news);
-  }, [run, training]);
+    const before = last.current;
+    last.current = view;
+    const { subject, news } = definitionOf(view);
+    // An announcement about another run must not be read again here.
+    if (before.kind !== view.kind || subject(before) !== subject(view)) return setSaid('');
+    const text = news(before, view);
+    if (text) setSaid(text);
+  }, [view]);
   return <div class="visually-hidden" role="status" aria-live="polite">{said}</div>;
 }

@@ -2,10 +2,11 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { isDemonstration } from '../backend/protocol/demonstration-runs.ts';
-import type { PanelState } from '../backend/protocol/panel-messages.ts';
+import type { PanelState, ViewOf } from '../backend/protocol/panel-messages.ts';
 import { answerOf, elapsedOf, isOver, type RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import type { BudgetLimit } from '../backend/protocol/worker-config.ts';
+import { announcementOf } from './announcement.ts';
 import { AnswerView } from './answer-view.tsx';
 import { Elapsed } from './clock.tsx';
 import { ContextView } from './context-view.tsx';
@@ -20,12 +21,27 @@ import { Notice } from './notice.tsx';
 import { ModelLines } from './model-lines.tsx';
 import { RoundsView } from './rounds-view.tsx';
 import { passesOf, stageOf } from './run-stage.ts';
+import { simulatedSentence } from './simulated-workers.ts';
+import type { ViewDefinition } from './view-definition.ts';
+
+export const RUN_VIEW: ViewDefinition<'run'> = {
+  subject: ({ run }) => run.runId,
+  header: ({ run: { policy, pool } }) => ({
+    conductor: policy.worker?.id ?? policy.model,
+    model: policy.model,
+    simulated: simulatedSentence([...(policy.worker ? [policy.worker] : []), ...pool]),
+    hasGraph: true,
+  }),
+  news: (before, after) => announcementOf(before.run, after.run),
+  Content: RunView,
+};
 
 /** A run from its question to its answer. */
-export function RunView({ run, state }: { readonly run: RunSnapshot; readonly state: PanelState }): JSX.Element {
+function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state: PanelState }): JSX.Element {
   const host = useHost();
+  const { run, applied, undoable, elsewhere = false } = view;
+  const { models, trusted, pool } = state;
   const goesOn = !isOver(run.state);
-  const { models, applied, undoable, elsewhere = false, trusted, pool } = state;
   const hasWorkers = (pool?.workers.length ?? 0) > 0;
 
   // The question was taken: it need not wait in the text box any longer. The next one from outside is new, whatever it says.

@@ -69,18 +69,31 @@ export interface AppliedAnswer {
   readonly files: readonly string[];
 }
 
-/** Everything the page shows. */
+/** What the panel shows below its header, with the data that only this kind of view needs. */
+export type ShownView =
+  | { readonly kind: 'question'; readonly draft?: QuestionDraft | undefined }
+  | {
+    readonly kind: 'run';
+    readonly run: RunSnapshot;
+    /** The folder of the run is not open in this window. */
+    readonly elsewhere?: true | undefined;
+    readonly applied?: ApplyOutcome | undefined;
+    readonly undoable?: AppliedAnswer | undefined;
+  }
+  | {
+    readonly kind: 'training';
+    readonly training: Training;
+    /** The first tasks, after the page has asked for them. */
+    readonly tasks?: TaskNotes | undefined;
+    /** The rollout that the page has asked for. */
+    readonly rollout?: WholeRollout | undefined;
+  };
+
+export type ViewOf<Kind extends ShownView['kind']> = Extract<ShownView, { readonly kind: Kind }>;
+
+/** Everything the panel shows. */
 export interface PanelState {
-  /** The run on show; without one, and without a training, the page asks for a question. */
-  readonly run?: RunSnapshot | undefined;
-  /** The folder of the run on show is not open in this window. */
-  readonly elsewhere?: true | undefined;
-  /** The training on show, as the backend's own schema let it through. */
-  readonly training?: Training | undefined;
-  /** The first of its tasks, once they were asked for. */
-  readonly trainingTasks?: TaskNotes | undefined;
-  /** The one of its rollouts that is looked at. */
-  readonly rollout?: WholeRollout | undefined;
+  readonly view: ShownView;
   /** Past runs, newest first. */
   readonly runs: readonly RunSummary[];
   /** Past trainings, newest first. */
@@ -92,9 +105,6 @@ export interface PanelState {
   readonly backend: BackendStatus;
   /** False in VS Code's Restricted Mode. */
   readonly trusted: boolean;
-  readonly draft?: QuestionDraft | undefined;
-  readonly applied?: ApplyOutcome | undefined;
-  readonly undoable?: AppliedAnswer | undefined;
   /** Why the last command of the page was refused, such as an empty question; one sentence. */
   readonly problem?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Pool } from '../../backend/protocol/methods.ts';
 import type {
-  AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft,
+  AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, ShownView,
 } from '../../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { localModelsOf, plannerOf } from '../workers/local-models-of.ts';
@@ -56,23 +56,17 @@ export class PanelStateSource {
   }
 
   get state(): PanelState {
-    const { poolStore: { pool }, runs, list, trainings, trainingDetails, models, isTrusted, folders, undoable } = this.#options;
-    const run = this.#asking || trainings.isOpen ? undefined : runs.run;
-    const workspace = run?.request.workspace;
-    const applied = undoable();
+    const { poolStore: { pool }, list, trainings, models, isTrusted } = this.#options;
+    const view = this.#view();
+    const run = view.kind === 'run' ? view.run : undefined;
     return {
-      ...(run && { run }),
-      ...(workspace !== undefined && !folders().includes(workspace) && { elsewhere: true }),
-      ...(trainings.open && { training: trainings.open, trainingTasks: trainingDetails.tasks, rollout: trainingDetails.rollout }),
+      view,
       models: localModelsOf({ run, pool, statusOf: (model) => models.of(model) }),
       runs: list.runs,
       trainings: trainings.list,
       ...(pool && { pool: summaryOf(pool) }),
       backend: this.#backendStatus(),
       trusted: isTrusted(),
-      ...(this.#draft && { draft: this.#draft }),
-      ...(this.#applied && { applied: this.#applied }),
-      ...(applied && { undoable: applied }),
       ...(this.#problem !== undefined && { problem: this.#problem }),
     };
   }
@@ -125,6 +119,16 @@ export class PanelStateSource {
     this.#applied = applied;
     this.#problem = problem;
     this.changed.emit();
+  }
+
+  /** The open training hides the open run, and so does a new question. */
+  #view(): ShownView {
+    const { runs: { run }, trainings, trainingDetails, folders, undoable } = this.#options;
+    if (trainings.open) return { kind: 'training', training: trainings.open, tasks: trainingDetails.tasks, rollout: trainingDetails.rollout };
+    if (!run || this.#asking || trainings.isOpen) return { kind: 'question', draft: this.#draft };
+    const { workspace } = run.request;
+    const isElsewhere = workspace !== undefined && !folders().includes(workspace);
+    return { kind: 'run', run, ...(isElsewhere && { elsewhere: true }), applied: this.#applied, undoable: undoable() };
   }
 
   #backendStatus(): BackendStatus {

@@ -62,7 +62,7 @@ function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }
 
 describe('PanelStateSource', () => {
   it('is a whole state before anything is connected', () => {
-    expect(panelOn(new FakeBackend()).panel.state).toEqual({ runs: [], trainings: [], models: [], backend: { state: 'starting' }, trusted: true });
+    expect(panelOn(new FakeBackend()).panel.state).toEqual({ view: { kind: 'question' }, runs: [], trainings: [], models: [], backend: { state: 'starting' }, trusted: true });
   });
 
   it('brings pool and past runs along as soon as there is a connection', async () => {
@@ -93,13 +93,13 @@ describe('PanelStateSource', () => {
   it('leaves the run on show for a new question, and comes back to it', async () => {
     const { runs, panel } = panelOn(new FakeBackend());
     await runs.open('r1');
-    expect(panel.state.run).toEqual(RUN);
+    expect(panel.state.view).toEqual({ kind: 'run', run: RUN });
     panel.ask('Why not?');
-    expect(panel.state.run).toBeUndefined();
-    expect(panel.state.draft).toEqual({ question: 'Why not?' });
+    expect(panel.state.view).toEqual({ kind: 'question', draft: { question: 'Why not?' } });
     panel.showRun();
-    expect(panel.state.run).toEqual(RUN);
-    expect(panel.state.draft).toBeUndefined();
+    expect(panel.state.view).toEqual({ kind: 'run', run: RUN });
+    panel.ask();
+    expect(panel.state.view).toEqual({ kind: 'question' });
   });
 
   it('shows a training in front of the open run, and the run again once that is asked for', async () => {
@@ -107,25 +107,23 @@ describe('PanelStateSource', () => {
     await runs.open('r1');
     await trainings.show('t1');
     panel.showTraining();
-    expect(panel.state).toMatchObject({ training: { trainingId: 't1' }, trainings: [{ trainingId: 't1', state: 'training', steps: 50 }] });
-    expect(panel.state.run).toBeUndefined();
+    expect(panel.state).toMatchObject({ view: { kind: 'training', training: { trainingId: 't1' } }, trainings: [{ trainingId: 't1', state: 'training', steps: 50 }] });
     panel.showRun();
-    expect(panel.state.run).toEqual(RUN);
-    expect(panel.state.training).toBeUndefined();
+    expect(panel.state.view).toEqual({ kind: 'run', run: RUN });
   });
 
   it('leaves a training on show for a new question', async () => {
     const { trainings, panel } = panelOn(new FakeBackend());
     await trainings.show('t1');
     panel.ask();
-    expect(panel.state.training).toBeUndefined();
+    expect(panel.state.view.kind).toBe('question');
   });
 
   it('keeps a draft when a command is refused, and drops the refusal with the next thing that works', () => {
     const { panel } = panelOn(new FakeBackend());
     panel.ask('Why?');
     panel.refuse('There is no worker yet.');
-    expect(panel.state).toMatchObject({ draft: { question: 'Why?' }, problem: 'There is no worker yet.' });
+    expect(panel.state).toMatchObject({ view: { draft: { question: 'Why?' } }, problem: 'There is no worker yet.' });
     panel.showRun();
     expect(panel.state.problem).toBeUndefined();
   });
@@ -133,15 +131,16 @@ describe('PanelStateSource', () => {
   it('says that a run is about a folder which is not open here', async () => {
     for (const [folders, elsewhere] of [[['/app'], undefined], [['/other'], true], [[], true]] as const) {
       const { runs, panel } = panelOn(new FakeBackend(), { folders: [...folders] });
-      expect(panel.state.elsewhere).toBeUndefined();
       await runs.open('r1');
-      expect(panel.state.elsewhere).toBe(elsewhere);
+      expect(panel.state.view).toEqual({ kind: 'run', run: RUN, elsewhere });
     }
   });
 
-  it('has the answer that can be taken back', () => {
+  it('has the answer that can be taken back', async () => {
     const undoable = { runId: 'r1', files: ['src/a.ts'] };
-    expect(panelOn(new FakeBackend(), { undoable }).panel.state.undoable).toEqual(undoable);
+    const { runs, panel } = panelOn(new FakeBackend(), { undoable });
+    await runs.open('r1');
+    expect(panel.state.view).toEqual({ kind: 'run', run: RUN, undoable });
   });
 
   it('lists demonstrations whatever folder is open, and each once', async () => {

@@ -1,15 +1,14 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import {
   cancelledCheckRun, demonstrationRun, infrastructureRun, notVerifiedRun, POOL_SUMMARY, retriedRun, secondRoundRun, stateWith, uncheckedRun,
-  untestedRun, verifiedRun, worseRun,
+  untestedRun, verifiedRun, worseRun, type StateChange,
 } from './fixtures.ts';
 import { renderPanel, stubLayout, type RenderedPanel } from './render-panel.tsx';
 
 beforeEach(() => stubLayout());
 
-const show = (change: Partial<PanelState>): RenderedPanel => renderPanel(stateWith(change));
+const show = (change: StateChange): RenderedPanel => renderPanel(stateWith(change));
 const appearanceOf = (panel: RenderedPanel, name: string): string | null => panel.button(name).getAttribute('appearance');
 const answer = (panel: RenderedPanel): string => panel.root.querySelector('.answer')?.textContent ?? '';
 const heading = (panel: RenderedPanel): string => panel.root.querySelector('.answer .section-title')?.textContent ?? '';

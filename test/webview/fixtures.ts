@@ -1,4 +1,4 @@
-import type { PageReplies, PanelModel, PanelState, PoolSummary, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
+import type { PageReplies, PanelModel, PanelState, PoolSummary, ShownView, ViewOf, WorkerSummary } from '../../backend/protocol/panel-messages.ts';
 import type { ContextPiece, Purpose, RunEvent, RunText, Sampled, StoredEvent } from '../../backend/protocol/run-events.ts';
 import { runRequestSchema } from '../../backend/protocol/run-request.ts';
 import { applyText, snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
@@ -753,8 +753,16 @@ const RUNS: PanelState['runs'] = [
     acceptedAt: BEGIN - 400 * 86_400_000, updatedAt: BEGIN, usd: 1, unpricedTokens: 0, simulated: false },
 ];
 
-export function stateWith(change: Partial<PanelState> = {}): PanelState {
-  return { runs: RUNS, trainings: [], pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
+type ViewData<Kind extends ShownView['kind']> = Omit<ViewOf<Kind>, 'kind'>;
+
+/** With a run or a training, that one is on show; otherwise the question. */
+export type StateChange = Partial<Omit<PanelState, 'view'> & ViewData<'question'> & ViewData<'run'> & ViewData<'training'>>;
+
+export function stateWith({ draft, run, elsewhere, applied, undoable, training, tasks, rollout, ...change }: StateChange = {}): PanelState {
+  const view: ShownView = training ? { kind: 'training', training, tasks, rollout }
+    : run ? { kind: 'run', run, elsewhere, applied, undoable }
+    : { kind: 'question', draft };
+  return { view, runs: RUNS, trainings: [], pool: POOL_SUMMARY, models: [], backend: { state: 'connected' }, trusted: true, ...change };
 }
 
 export const LOCAL_WORKER = worker('qwen3-1.7b', { provider: 'local', model: 'Qwen/Qwen3-1.7B', baseUrl: undefined });
@@ -842,7 +850,7 @@ export const SCENES: Readonly<Record<string, () => PanelState>> = {
   'ask-trainings': () => stateWith({ runs: RUNS.slice(0, 2), trainings: TRAININGS }),
   'training-preparing': () => stateWith({ training: preparingTraining() }),
   'training-running': () => stateWith({ training: runningTraining() }),
-  'training-details': () => stateWith({ training: runningTraining(), trainingTasks: TASK_NOTES, rollout: WHOLE_ROLLOUT }),
+  'training-details': () => stateWith({ training: runningTraining(), tasks: TASK_NOTES, rollout: WHOLE_ROLLOUT }),
   'training-waiting': () => stateWith({ training: waitingTraining() }),
   'training-paused': () => stateWith({ training: overBudgetTraining() }),
   'training-failed': () => stateWith({ training: failedTraining() }),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { chromium } from 'playwright-core';
+import type { PanelState } from '../../backend/protocol/panel-messages.ts';
 import { BEGIN, REPLIES, SCENES } from './fixtures.ts';
 import { openPanel } from './harness/panel-page.ts';
 import { THEMES } from './harness/themes.ts';
@@ -67,7 +68,7 @@ for (const themeName of values.theme.split(',')) {
         dist: path.resolve(values.dist), theme, width, forcedColors: values['forced-colors'], place, replies: REPLIES, ...(texts && { texts }),
       });
       // A little after the last event, so that live figures stand where a person would see them.
-      await panel.show(state, Math.max(BEGIN, state.run?.updatedAt ?? state.training?.updatedAt ?? 0) + 1_400);
+      await panel.show(state, Math.max(BEGIN, updatedAt(state)) + 1_400);
       if (values.open) await panel.openAll();
       const height = Math.min(MAX_HEIGHT, await panel.page.evaluate(() => document.documentElement.scrollHeight));
       await panel.page.screenshot({ path: path.join(out, `${where}.png`), fullPage: true, clip: { x: 0, y: 0, width, height } });
@@ -100,4 +101,12 @@ process.exit(problems > 0 ? 1 : 0);
 async function textsIn(language: string): Promise<Readonly<Record<string, string>>> {
   const bundle = path.resolve(import.meta.dirname, `../../l10n/bundle.l10n.${language}.json`);
   return JSON.parse(await readFile(bundle, 'utf8')) as Record<string, string>;
+}
+
+function updatedAt({ view }: PanelState): number {
+  switch (view.kind) {
+    case 'question': return 0;
+    case 'run': return view.run.updatedAt;
+    case 'training': return view.training.updatedAt;
+  }
 }

@@ -201,10 +201,10 @@ describe('the curves', () => {
 });
 
 describe('the tasks', () => {
-  const shown = stateWith({ training: runningTraining() });
+  const training = runningTraining();
 
   it('are counted, and asked for when somebody opens them', () => {
-    const panel = renderPanel(shown);
+    const panel = renderPanel(stateWith({ training }));
     expect(panel.text()).toContain('Tasks27 to learn from · 12 held out');
     expect(renderPanel(stateWith({ training: preparingTraining() })).text()).toContain('Tasks6 to learn from · 3 held out · 5 left out');
     expect(panel.posted).toEqual([]);
@@ -214,7 +214,7 @@ describe('the tasks', () => {
   });
 
   it('stand with the reason why each was admitted or left out, and more are asked for', () => {
-    const panel = renderPanel({ ...shown, trainingTasks: TASK_NOTES });
+    const panel = renderPanel(stateWith({ training, tasks: TASK_NOTES }));
     panel.click(/^Tasks/);
     expect(panel.text()).toContain('Left out6src/intervals.ts:61No test notices it: no test failed before the change.');
     expect(panel.text()).toContain('2 of 6 are here.');
@@ -224,14 +224,14 @@ describe('the tasks', () => {
   });
 
   it('that are still to be tried are counted while they are made', () => {
-    const panel = renderPanel(stateWith({ training: preparingTraining(), trainingTasks: TASK_NOTES }));
+    const panel = renderPanel(stateWith({ training: preparingTraining(), tasks: TASK_NOTES }));
     panel.click(/^Tasks/);
     expect(panel.text()).toContain('Still to be tried, at most: 114.');
   });
 
   it('draw names of projects as text, with what would hide made seen', () => {
-    const tasks = [{ about: '<b>x</b>\u202E.ts', source: 'project', state: 'train', reason: '<img src=x>' }] as const;
-    const panel = renderPanel({ ...shown, trainingTasks: { ...TASK_NOTES, tasks: [...tasks], total: 1, train: 1, heldOut: 0, leftOut: 0 } });
+    const hostile = [{ about: '<b>x</b>\u202E.ts', source: 'project', state: 'train', reason: '<img src=x>' }] as const;
+    const panel = renderPanel(stateWith({ training, tasks: { ...TASK_NOTES, tasks: [...hostile], total: 1, train: 1, heldOut: 0, leftOut: 0 } }));
     panel.click(/^Tasks/);
     expect(panel.root.querySelector('.task-list b, img')).toBeNull();
     expect(panel.text()).toContain('<b>x</b>⟨U+202E⟩.ts');

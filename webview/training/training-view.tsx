@@ -3,26 +3,34 @@ import type { JSX } from 'preact';
 import { unpricedTokensFor } from '../../backend/protocol/budget-limits.ts';
 import { formatMoney, formatTokens, formatWhen } from '../../backend/protocol/figures.ts';
 import { isTrainingOver } from '../../backend/protocol/training-facts.ts';
-import type { TaskNotes, Training, WholeRollout } from '../../backend/protocol/training.ts';
-import type { TrainingAction } from '../../backend/protocol/panel-messages.ts';
+import type { Training } from '../../backend/protocol/training.ts';
+import type { TrainingAction, ViewOf } from '../../backend/protocol/panel-messages.ts';
 import { useNow } from '../clock.tsx';
 import { Button, Icon } from '../controls.tsx';
 import { useHost } from '../host.ts';
 import { language } from '../language.ts';
 import { Notice } from '../notice.tsx';
+import type { ViewDefinition } from '../view-definition.ts';
 import { ComparisonView } from './comparison-view.tsx';
 import { CurvesView } from './curves-view.tsx';
 import { RolloutsView } from './rollouts-view.tsx';
 import { TasksView } from './tasks-view.tsx';
-import { countsOf, fractionOf, timeLeft, trainingStage } from './training-stage.ts';
+import { countsOf, fractionOf, timeLeft, trainingNews, trainingStage } from './training-stage.ts';
+
+export const TRAINING_VIEW: ViewDefinition<'training'> = {
+  subject: ({ training }) => training.trainingId,
+  header: ({ training: { conductor, model, simulated } }) => ({
+    conductor, model,
+    ...(simulated && {
+      simulated: l10n.t('Simulated: the workers of this training are a simulator, so its scores say nothing about real models.'),
+    }),
+  }),
+  news: (before, after) => trainingNews(before.training, after.training),
+  Content: TrainingView,
+};
 
 /** A training from its tasks to the comparison that it is offered with. */
-export function TrainingView({ training, tasks, rollout }: {
-  readonly training: Training;
-  /** What was asked for of it. */
-  readonly tasks: TaskNotes | undefined;
-  readonly rollout: WholeRollout | undefined;
-}): JSX.Element {
+function TrainingView({ view: { training, tasks, rollout } }: { readonly view: ViewOf<'training'> }): JSX.Element {
   const { trainingId, comparison, metrics, simulated } = training;
   return (
     <>

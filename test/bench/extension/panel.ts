@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CDPSession, Page } from 'playwright-core';
-import type { PanelState } from '../../../backend/protocol/panel-messages.ts';
+import type { PanelState, ViewOf } from '../../../backend/protocol/panel-messages.ts';
 import type { RunSnapshot, StepView } from '../../../backend/protocol/run-snapshot.ts';
 import { launchBrowser } from '../../e2e/harness/browser.ts';
 import { BEGIN, REPLIES, stateWith, twoRoundsRun } from '../../webview/fixtures.ts';
@@ -179,7 +179,7 @@ async function watch(page: Page, what: string): Promise<Watched> {
 
 /** The state when so many characters of each step have come. Goes to the page as source, so it uses nothing from outside. */
 function stateAt(state: PanelState, progress: readonly (readonly number[])[]): PanelState {
-  const run = state.run as RunSnapshot;
+  const { run } = state.view as ViewOf<'run'>;
   const rounds = run.rounds.slice(0, progress.findLastIndex((round) => round.some((come) => come > 0)) + 1).map((round, at) => {
     const steps = round.steps.map((step, index): StepView => {
       const come = progress[at]?.[index] ?? 0;
@@ -192,7 +192,7 @@ function stateAt(state: PanelState, progress: readonly (readonly number[])[]): P
     return steps.every(({ state: done }) => done === 'completed') ? { ...round, steps } : { ...unjudged, steps };
   });
   const isOver = rounds.length === run.rounds.length && rounds.at(-1)?.verdict !== undefined;
-  return { ...state, run: isOver ? run : { ...run, rounds, state: 'running' } };
+  return { ...state, view: { kind: 'run', run: isOver ? run : { ...run, rounds, state: 'running' } } };
 }
 
 /** Megabytes of the heap after the run was streamed, opened and closed, by repeat. */
@@ -204,7 +204,7 @@ async function heapsAfterRuns(panel: PanelPage, devTools: CDPSession): Promise<n
       const { state, steps } = window.bench;
       const runId = 'run-' + performance.now();
       for (const progress of steps.filter((_, index) => index % 10 === 9)) {
-        take(stateAt({ ...state, run: { ...state.run, runId } }, progress));
+        take(stateAt({ ...state, view: { kind: 'run', run: { ...state.view.run, runId } } }, progress));
         await new Promise(requestAnimationFrame);
       }
     }`);
