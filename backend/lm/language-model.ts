@@ -1,7 +1,7 @@
 import type { Pattern } from './automaton/pattern.ts';
 import type { Device, WantedDevice } from './device/devices.ts';
 import type { ChatMessage } from './tokenizer/tokenizer.ts';
-import type { BatchToTrain, TrainedTokens, TrainingStart } from './trainer/training.ts';
+import type { BatchToTrain, TrainedTokens, TrainerStart } from './trainer/trainer.ts';
 import type { StepOptions } from './trainer/parameter-trainer.ts';
 
 /*
@@ -120,13 +120,13 @@ export interface TrainableModel extends LanguageModel {
   /** Of a prompt, as `write` reads it. */
   countTokens(prompt: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number>;
   /** Begins a training, and ends the one before. */
-  startTraining(start: TrainingStart): Promise<void>;
+  startTraining(start: TrainerStart): Promise<void>;
   /** Adds the gradients of a batch, in as many passes as it takes, to those of the step to come. Where it fails, all of them are discarded. */
   forwardBackward(request: TrainRequest): Promise<TrainedTokens>;
   optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }>;
   /** The gradients of the step to come, as a safetensors file. */
   writeGradients(file: string): Promise<{ readonly gradientNorm: number }>;
-  /** All that the next step depends on, for `TrainingStart.resume`. */
+  /** All that the next step depends on, for `TrainerStart.resume`. */
   saveTraining(folder: string): Promise<void>;
   /** What was trained: an adapter as a PEFT folder, weights as a model's folder. */
   exportTrained(folder: string): Promise<void>;

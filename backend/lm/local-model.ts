@@ -13,11 +13,11 @@ import { type LoadedModel, loadModel, type LoadOptions } from './load-model.ts';
 import { RecentlyUsed } from './recently-used.ts';
 import { SerialQueue } from '../common/serial-queue.ts';
 import { openTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
-import { AdapterTraining } from './trainer/adapter-training.ts';
+import { trainAdapter } from './trainer/adapter-target.ts';
 import { microBatches } from './trainer/micro-batches.ts';
 import type { StepOptions } from './trainer/parameter-trainer.ts';
-import type { TrainedTokens, Training, TrainingStart } from './trainer/training.ts';
-import { WeightsTraining } from './trainer/weights-training.ts';
+import type { TrainedTokens, Trainer, TrainerStart } from './trainer/trainer.ts';
+import { trainWeights } from './trainer/weights-target.ts';
 import { SampleTexts } from './written-texts.ts';
 
 /** An adapter of rank 16 on a 7B model takes 160 MB. */
@@ -32,7 +32,7 @@ export class LocalModel implements TrainableModel {
   readonly #adapters = new RecentlyUsed<Adapter>(ADAPTERS_KEPT);
   readonly #automata = new RecentlyUsed<TokenAutomaton>(AUTOMATA_KEPT);
   #tokenizer: Tokenizer | undefined;
-  #training: Training | undefined;
+  #trainer: Trainer | undefined;
 
   private constructor(loaded: LoadedModel) {
     this.#loaded = loaded;
@@ -89,12 +89,12 @@ export class LocalModel implements TrainableModel {
   }
 
   /** @throws AdapterError, CheckpointError, TrainerStateError, ModelRequestError */
-  startTraining(start: TrainingStart): Promise<void> {
+  startTraining(start: TrainerStart): Promise<void> {
     return this.#queue.run(async () => {
       const { session, checkpoint, trainable } = this.#loaded;
       if (!trainable) throw new ModelRequestError('The model was loaded without anything to train.');
-      this.#training = undefined;
-      this.#training = await (trainable === 'adapter' ? AdapterTraining : WeightsTraining).begin(session, checkpoint, start);
+      this.#trainer = undefined;
+      this.#trainer = await (trainable === 'adapter' ? trainAdapter : trainWeights)(session, checkpoint, start);
     });
   }
 
@@ -108,7 +108,7 @@ export class LocalModel implements TrainableModel {
       let loss = 0;
       const logprobs: (readonly number[])[] = [];
       const entropies: (readonly number[])[] = [];
-      const training = this.#trained();
+      const training = this.#begun();
       try {
         for (const rows of microBatches(request, trainedTokens(this.#load))) {
           signal?.throwIfAborted();
@@ -131,24 +131,24 @@ export class LocalModel implements TrainableModel {
 
   /** @throws ModelRequestError where no training was begun, as all below */
   optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }> {
-    return this.#queue.run(async () => this.#trained().step(options));
+    return this.#queue.run(async () => this.#begun().step(options));
   }
 
   writeGradients(file: string): Promise<{ readonly gradientNorm: number }> {
-    return this.#queue.run(() => this.#trained().writeGradients(file));
+    return this.#queue.run(() => this.#begun().writeGradients(file));
   }
 
   saveTraining(folder: string): Promise<void> {
-    return this.#queue.run(() => this.#trained().save(folder));
+    return this.#queue.run(() => this.#begun().save(folder));
   }
 
   exportTrained(folder: string): Promise<void> {
-    return this.#queue.run(() => this.#trained().exportTo(folder));
+    return this.#queue.run(() => this.#begun().exportTo(folder));
   }
 
-  #trained(): Training {
-    if (!this.#training) throw new ModelRequestError('No training was begun.');
-    return this.#training;
+  #begun(): Trainer {
+    if (!this.#trainer) throw new ModelRequestError('No training was begun.');
+    return this.#trainer;
   }
 
   async close(): Promise<void> {

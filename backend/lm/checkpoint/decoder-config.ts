@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { type ArchitectureName, ARCHITECTURES, isArchitecture } from './architectures.ts';
 import { quoted, UnsupportedModelError } from './errors.ts';
 
-/** The geometry of a Qwen2 or Qwen3 decoder, dense: everything the graph needs to know beside the weights. */
+/** The geometry of a dense decoder: everything that the graph needs in addition to the weights. */
 export interface DecoderConfig {
-  readonly architecture: 'qwen2' | 'qwen3';
+  readonly architecture: ArchitectureName;
   readonly vocabularySize: number;
   readonly hiddenSize: number;
   readonly intermediateSize: number;
@@ -16,9 +17,8 @@ export interface DecoderConfig {
   readonly maximumPositions: number;
   /** The output layer is the embedding table, transposed. */
   readonly tiedEmbeddings: boolean;
-  /** q, k and v have a bias; o never has. */
+  /** As the architecture has them (`architectures.ts`). */
   readonly attentionBias: boolean;
-  /** Each head of q and k goes through an RMS norm before the rotation. */
   readonly queryKeyNorm: boolean;
   /** Any of these ends a text. */
   readonly stopTokenIds: readonly number[];
@@ -32,9 +32,6 @@ export interface DecoderConfig {
 
 const CONFIG = 'config.json';
 const GENERATION_CONFIG = 'generation_config.json';
-
-const CAUSAL_MODELS = { qwen2: 'Qwen2ForCausalLM', qwen3: 'Qwen3ForCausalLM' } as const;
-const QWEN3_HEAD_SIZE = 128;
 
 /** Far above any model; keeps products of sizes exact and lists of names short. */
 const size = z.int().min(1).max(2 ** 24);
@@ -66,6 +63,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseDecoderConfig(configJson: unknown, generationConfigJson?: unknown): DecoderConfig {
   if (!isFields(configJson)) throw malformed('its content', 'is not an object');
   const architecture = architectureOf(configJson);
+  const { attentionBias, queryKeyNorm } = ARCHITECTURES[architecture];
   refuseVariants(configJson, architecture);
   const rope = ropeParameters(configJson);
   const found = validated(sizes, configJson, CONFIG);
@@ -91,33 +89,31 @@ export function parseDecoderConfig(configJson: unknown, generationConfigJson?: u
     ropeTheta,
     maximumPositions: found.max_position_embeddings,
     tiedEmbeddings: found.tie_word_embeddings ?? false,
-    attentionBias: architecture === 'qwen2',
-    queryKeyNorm: architecture === 'qwen3',
+    attentionBias,
+    queryKeyNorm,
     stopTokenIds: stopTokenIds(configJson, generationConfigJson),
   };
 }
 
-function architectureOf(config: Fields): DecoderConfig['architecture'] {
+function architectureOf(config: Fields): ArchitectureName {
   const type = config.model_type;
-  if (type !== 'qwen2' && type !== 'qwen3') throw unsupported('model_type', type);
+  if (!isArchitecture(type)) throw unsupported('model_type', type);
   const models = config.architectures;
-  // The same body with another head, such as a classifier or an embedder, has the same model_type.
-  if (models !== undefined && models !== null && !(Array.isArray(models) && models.includes(CAUSAL_MODELS[type]))) {
+  if (models !== undefined && models !== null && !(Array.isArray(models) && models.includes(ARCHITECTURES[type].causalModel))) {
     throw unsupported('architectures', models);
   }
   return type;
 }
 
-/** Fields that change what the model computes, and are therefore refused where they are set to anything. */
+/** Fields that change what any model computes and are refused if they are set. */
 const NEVER_SET = [
   'quantization_config', 'compression_config', 'num_experts', 'num_local_experts', 'n_routed_experts', 'num_experts_per_tok',
   'moe_intermediate_size', 'mlp_bias', 'use_mrope',
 ] as const;
 
-function refuseVariants(config: Fields, architecture: DecoderConfig['architecture']): void {
-  for (const field of NEVER_SET) if (isSet(config[field])) throw unsupported(field, config[field]);
+function refuseVariants(config: Fields, architecture: ArchitectureName): void {
+  for (const field of [...NEVER_SET, ...ARCHITECTURES[architecture].refusedFields]) if (isSet(config[field])) throw unsupported(field, config[field]);
   if (isSet(config.hidden_act) && config.hidden_act !== 'silu') throw unsupported('hidden_act', config.hidden_act);
-  if (architecture === 'qwen3' && isSet(config.attention_bias)) throw unsupported('attention_bias', config.attention_bias);
   if (config.is_causal === false) throw unsupported('is_causal', config.is_causal);
   const layerTypes = config.layer_types;
   if (isSet(layerTypes)) {
@@ -154,12 +150,12 @@ function refusePartialRotation(factor: unknown, field: string): void {
 }
 
 function headSize(
-  architecture: DecoderConfig['architecture'],
+  architecture: ArchitectureName,
   hiddenSize: number,
   attentionHeads: number,
   given: number | null | undefined,
 ): number {
-  const headSize = given ?? (architecture === 'qwen3' ? QWEN3_HEAD_SIZE : hiddenSize / attentionHeads);
+  const headSize = given ?? ARCHITECTURES[architecture].defaultHeadSize ?? hiddenSize / attentionHeads;
   if (!Number.isInteger(headSize)) {
     throw malformed('num_attention_heads', `is ${attentionHeads}, which does not divide hidden_size, ${hiddenSize}`);
   }

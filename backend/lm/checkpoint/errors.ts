@@ -1,3 +1,5 @@
+import { ARCHITECTURES } from './architectures.ts';
+
 export type CheckpointErrorKind =
   /** A file that a model's folder must have. */
   | 'missing-file'
@@ -39,6 +41,8 @@ export class CheckpointError extends Error {
   }
 }
 
+const FAMILIES = Object.values(ARCHITECTURES).flatMap(({ families }) => families).join(', ').replace(/, (?=[^,]*$)/, ' or ');
+
 /** A model whose files are in order, but which Conductor does not run. */
 export class UnsupportedModelError extends Error {
   override readonly name = 'UnsupportedModelError';
@@ -48,7 +52,7 @@ export class UnsupportedModelError extends Error {
   readonly field: string;
 
   constructor(file: string, field: string, problem: string) {
-    super(`${file}: ${field} ${problem}; choose a dense Qwen2, Qwen2.5 or Qwen3 model in its plain form.`);
+    super(`${file}: ${field} ${problem}; choose a dense ${FAMILIES} model in its plain form.`);
     this.file = file;
     this.field = field;
   }

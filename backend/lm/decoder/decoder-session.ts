@@ -13,11 +13,11 @@ import { generateRows } from './generation-run.ts';
 import { generateChunk, type GenerationOutputs, generationInputs } from './generation.ts';
 import { PLACES_AT_ONCE, scoreTokens, scoringInputs } from './scoring.ts';
 import { idleScoring, scoringFeeds, scoresOf, type ScoringRequest } from './scoring-run.ts';
-import { trainTokens, trainingInputs } from './training.ts';
+import { gradientsOfTokens, gradientInputs } from './gradient-program.ts';
 import {
-  adapterInputs, gradientOutput, idleTraining, locateTrained, type TrainedBatch, trainedBatch, type TrainedInput, trainingFeeds, type TrainingRequest,
+  adapterInputs, gradientOutputName, idleGradients, locateTrained, type BatchGradients, batchGradients, type TrainedInput, gradientFeeds, type GradientRequest,
   weightInputs,
-} from './training-run.ts';
+} from './gradient-run.ts';
 import { DecoderWeights } from './weights.ts';
 
 /** Sines and cosines of every position are part of the graph: 8 MB for heads of 64, and 16 MB for heads of 128. */
@@ -103,15 +103,15 @@ export class DecoderSession {
    * The loss of a batch, and its gradients with respect to all that can be trained. Changes nothing: whoever owns the weights decides what
    * becomes of them. @throws ModelRequestError, NotANumberError
    */
-  async train(request: TrainingRequest): Promise<TrainedBatch> {
+  async train(request: GradientRequest): Promise<BatchGradients> {
     if (this.#trained.length === 0) throw new Error('This session was opened without anything to train.');
     const { config } = this.#checkpoint;
-    const feeds = trainingFeeds(request, config, this.contextLength);
+    const feeds = gradientFeeds(request, config, this.contextLength);
     if (!feeds) return { loss: 0, logprobs: request.sequences.map(() => []), entropies: request.sequences.map(() => []), gradients: new Map() };
     const idle = { ...idleGeneration(config), ...idleScoring(1) };
-    const names = ['losses', 'trainedLogprobs', 'entropies', ...this.#trained.map(gradientOutput)];
+    const names = ['losses', 'trainedLogprobs', 'entropies', ...this.#trained.map(gradientOutputName)];
     const results = await this.#session.run({ ...idle, ...this.#standing('training', request.adapter), ...feeds }, names);
-    return trainedBatch(request, this.#trained, results);
+    return batchGradients(request, this.#trained, results);
   }
 
   /** The weights that can be trained, from the next request on: float32, by name, in the shapes of the checkpoint. */
@@ -131,7 +131,7 @@ export class DecoderSession {
   #standing(program: 'generating' | 'scoring' | 'training', adapter: Adapter | undefined): Feeds {
     return {
       generating: bools([], [program === 'generating' ? 1 : 0]),
-      ...(this.#trained.length > 0 && { training: bools([], [program === 'training' ? 1 : 0]), ...idleTraining() }),
+      ...(this.#trained.length > 0 && { training: bools([], [program === 'training' ? 1 : 0]), ...idleGradients() }),
       ...this.#weights,
       ...this.#adapterFeeds(adapter),
     };
@@ -180,28 +180,28 @@ function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLe
   );
   const names = [...Object.keys(made), 'scores'];
   const outputs = Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor]));
-  return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...trainingOutputs(graph, decoder, trained, options.keepProjections ?? false) } };
+  return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...gradientOutputs(graph, decoder, trained, options.keepProjections ?? false) } };
 }
 
 /** A branch beside the other, which scores nothing then: inside it, weights would be out of reach of onnxruntime's repacking. */
-function trainingOutputs(
+function gradientOutputs(
   graph: Graph, decoder: Decoder, inputs: readonly TrainedInput[], keepsProjections: boolean,
 ): Readonly<Record<string, Tensor>> {
   const training = graph.input('training', 'bool', []);
-  const toTrain = trainingInputs(graph);
+  const toTrain = gradientInputs(graph);
   const { trained, wanted } = locateTrained(graph, inputs, decoder.config);
   let made: readonly Tensor[] = [];
   const results = branch(
     graph,
     training,
     (b) => {
-      const { losses, logprobs, entropies, gradients } = trainTokens(b, decoder, toTrain, trained, wanted, keepsProjections);
+      const { losses, logprobs, entropies, gradients } = gradientsOfTokens(b, decoder, toTrain, trained, wanted, keepsProjections);
       made = [losses, logprobs, entropies, ...gradients];
       return made;
     },
     (b) => made.map(noneOf(b)),
   );
-  const names = ['losses', 'trainedLogprobs', 'entropies', ...inputs.map(gradientOutput)];
+  const names = ['losses', 'trainedLogprobs', 'entropies', ...inputs.map(gradientOutputName)];
   return Object.fromEntries(names.map((name, index) => [name, results[index] as Tensor]));
 }
 

@@ -96,7 +96,7 @@ export class Decoder {
     return rmsNorm(g, x, this.weights.tensor(weight), this.config.rmsNormEpsilon);
   }
 
-  /** Qwen3 only. */
+  /** Only where the architecture has it. */
   #headNorm(g: Graph, x: Tensor, layer: number, name: 'q_norm' | 'k_norm'): Tensor {
     return this.config.queryKeyNorm ? this.#norm(g, x, `model.layers.${layer}.self_attn.${name}.weight`) : x;
   }

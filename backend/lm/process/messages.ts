@@ -89,10 +89,10 @@ export const requestSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('forwardBackward'), id, sequences: z.array(numbers), promptLengths: numbers, temperature: z.number().optional(),
-    clip: z.object({ low: z.number(), high: z.number() }).optional(), onPolicy: z.boolean().optional(), importanceLimit: z.number().optional(),
+    clip: z.object({ low: z.number(), high: z.number() }).optional(), onPolicy: z.boolean().optional(), importanceRatioCap: z.number().optional(),
     tokens: z.array(z.object({
       oldLogprobs: numbers, samplerLogprobs: numbers, referenceLogprobs: numbers, advantages: numbers,
-      surrogateWeights: numbers, divergenceWeights: numbers, likelihoodWeights: numbers,
+      surrogateWeights: numbers, klWeights: numbers, crossEntropyWeights: numbers,
     }).partial()),
   }),
   z.object({ type: z.literal('optimStep'), id, learningRate: z.number(), gradientClip: z.number().optional() }),

@@ -9,7 +9,7 @@ import { RuntimeMissingError } from '../load-error.ts';
 import type { LoadProgress } from '../load-model.ts';
 import { SerialQueue } from '../../common/serial-queue.ts';
 import type { StepOptions } from '../trainer/parameter-trainer.ts';
-import type { TrainedTokens, TrainingStart } from '../trainer/training.ts';
+import type { TrainedTokens, TrainerStart } from '../trainer/trainer.ts';
 import { ModelClosedError, ModelDiedError, ModelFailedError } from './errors.ts';
 import type { ModelEvent, ModelRequest, ResultOf } from './messages.ts';
 import { ModelChild, type Unnumbered } from './model-child.ts';
@@ -149,7 +149,7 @@ export class ModelClient implements TrainableModel {
   }
 
   /** A training lives as long as the process: an idle model that is unloaded takes it along, and one whose process dies. */
-  async startTraining({ adapter, optimizer, resume }: TrainingStart): Promise<void> {
+  async startTraining({ adapter, optimizer, resume }: TrainerStart): Promise<void> {
     const begun = typeof adapter === 'object' ? { ...adapter, projections: [...adapter.projections] } : adapter;
     await this.#ask({ type: 'startTraining', adapter: begun, optimizer: { ...optimizer }, resume });
   }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { TrainableModel } from '../../lm/language-model.ts';
-import { imitationWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
+import { crossEntropyWeights, lossWeights } from '../../lm/trainer/loss-weights.ts';
 import type {
   CrossEntropyLoss, Example, ForwardBackwardOutput, PolicyLoss, Prompt, SampledCompletion, SampleRequest, TrainEngine,
 } from './engine.ts';
@@ -54,16 +54,16 @@ export class LocalEngine implements TrainEngine {
     const promptLengths = batch.map(({ promptTokens }) => promptTokens.length);
     const all = batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
     if (loss.type === 'cross_entropy') {
-      const tokens = batch.map((example) => imitationWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
+      const tokens = batch.map((example) => crossEntropyWeights(example.tokens.length, { tokens: all / (loss.weight ?? 1) }));
       return await this.#model.forwardBackward({ sequences, promptLengths, tokens, signal });
     }
     const { type, clip, klCoefficient, importanceRatioCap, temperature, maxCompletionLength } = loss;
     const reference = klCoefficient === 0 ? undefined : await this.#reference.score({ sequences, promptLengths, temperature, signal });
     const size = { completions: batch.length, tokens: all, maxCompletionLength };
     const tokens = batch.map(({ tokens: { length }, samplerLogprobs, advantage }, row) =>
-      lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, divergence: klCoefficient }, size));
+      lossWeights({ tokens: length, advantage, samplerLogprobs, referenceLogprobs: reference?.[row] }, { type, klCoefficient }, size));
     const output = await this.#model.forwardBackward({
-      sequences, promptLengths, tokens, clip, importanceLimit: importanceRatioCap, temperature, onPolicy: true, signal,
+      sequences, promptLengths, tokens, clip, importanceRatioCap, temperature, onPolicy: true, signal,
     });
     return { ...output, ...(reference && { referenceLogprobs: reference }) };
   }

@@ -13,12 +13,12 @@ import { goldenAdapter } from './tiny-model.ts';
 
 const SETTINGS = { device: 'cpu', compute: 'float32', contextLength: 128, threads: 1 } as const;
 
-/** Imitation of the golden completions, averaged over all their tokens, which is what PyTorch's gradients are of. */
-async function imitation(model: GoldenModel) {
+/** Cross entropy of the golden completions, averaged over all their tokens: the loss of PyTorch's gradients. */
+async function crossEntropy(model: GoldenModel) {
   const { sequences, promptLengths } = await readFigures(model);
   const counts = sequences.map((sequence, row) => sequence.length - (promptLengths[row] as number));
   const total = counts.reduce((a, b) => a + b, 0);
-  return { sequences, promptLengths, tokens: counts.map((count) => ({ likelihoodWeights: new Array<number>(count).fill(1 / total) })) };
+  return { sequences, promptLengths, tokens: counts.map((count) => ({ crossEntropyWeights: new Array<number>(count).fill(1 / total) })) };
 }
 
 /** What PyTorch has, by the names in its file. */
@@ -52,7 +52,7 @@ describe('a training pass', () => {
       const session = await DecoderSession.open(await openCheckpoint(modelFolder(model)), { ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections });
       const adapter = await goldenAdapter(model, name);
       const expected = await goldenGradients(name);
-      const request = { ...(await imitation(model)), adapter };
+      const request = { ...(await crossEntropy(model)), adapter };
       const { loss, gradients, logprobs } = await session.train(request);
       const scores = await session.score(request);
       await session.close();
@@ -69,7 +69,7 @@ describe('a training pass', () => {
     const checkpoint = await openCheckpoint(modelFolder(model));
     const quantized = precision === '4-bit' ? await quantizedWeights(checkpoint) : undefined;
     const adapter = await goldenAdapter(model, `${model}-all`);
-    const request = { ...(await imitation(model)), adapter };
+    const request = { ...(await crossEntropy(model)), adapter };
     const [again, kept] = await Promise.all([false, true].map(async (keepProjections) => {
       const session = await DecoderSession.open(checkpoint, {
         ...SETTINGS, adapters: true, trainable: 'adapter', keepProjections, quantized, repackWeights: quantized !== undefined,
@@ -93,7 +93,7 @@ describe('a training pass', () => {
     const adapter = await goldenAdapter('qwen2-tiny', 'qwen2-tiny-all');
     const sequence = Array.from({ length: SETTINGS.contextLength }, (_, place) => (place * 7) % 500);
     const [sequences, promptLengths] = [[sequence, sequence], [SETTINGS.contextLength - 2, 2]];
-    const tokens = promptLengths.map((length) => ({ likelihoodWeights: new Array<number>(sequence.length - length).fill(1) }));
+    const tokens = promptLengths.map((length) => ({ crossEntropyWeights: new Array<number>(sequence.length - length).fill(1) }));
     const { logprobs } = await session.train({ sequences, promptLengths, tokens, adapter });
     const alone = await session.score({ sequences: [sequence], promptLengths: [2], adapter });
     await session.close();
@@ -112,7 +112,7 @@ describe('a training pass', () => {
     const requestOf = (rows: readonly (readonly number[])[]) => ({
       sequences: rows.map((row) => [...prompt, ...row]),
       promptLengths: rows.map(() => prompt.length),
-      tokens: rows.map((row) => ({ likelihoodWeights: row.map((_, place) => 0.1 + 0.01 * place) })),
+      tokens: rows.map((row) => ({ crossEntropyWeights: row.map((_, place) => 0.1 + 0.01 * place) })),
     });
     const together = await session.train(requestOf(completions));
     const alone = [];
@@ -134,7 +134,7 @@ describe('a training pass', () => {
     const trainable = [...expected.keys()];
     const session = await DecoderSession.open(checkpoint, { ...SETTINGS, adapters: false, trainable, keepProjections });
     session.useWeights(new Map(await Promise.all(trainable.map(async (name) => [name, await readTensor(checkpoint.tensors.get(name)!)] as const))));
-    const { loss, gradients } = await session.train(await imitation(model));
+    const { loss, gradients } = await session.train(await crossEntropy(model));
     await session.close();
     expect(loss).toBeCloseTo((await readFigures(model)).base.loss, 4);
     for (const [name, values] of expected) {

@@ -10,7 +10,7 @@ const WARNINGS = 2;
 
 const { tensors } = await openCheckpoint(modelFolder('qwen2-tiny'));
 const { prompts, sequences, promptLengths } = await readFigures('qwen2-tiny');
-const tokens = sequences.map((sequence, row) => ({ likelihoodWeights: sequence.slice(promptLengths[row]).map(() => 1) }));
+const tokens = sequences.map((sequence, row) => ({ crossEntropyWeights: sequence.slice(promptLengths[row]).map(() => 1) }));
 for (const trainable of ['adapter', [...tensors.keys()]] as const) {
   const session = await openModel('qwen2-tiny', { adapters: true, trainable, keepProjections: true });
   if (trainable !== 'adapter') session.useWeights(new Map(await Promise.all([...tensors].map(async ([name, tensor]) => [name, await readTensor(tensor)] as const))));

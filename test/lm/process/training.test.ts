@@ -91,7 +91,7 @@ describe('training in a process of its own', () => {
     const { sequences, promptLengths, base } = await readFigures('qwen3-tiny');
     const counts = sequences.map((sequence, row) => sequence.length - promptLengths[row]!);
     const total = counts.reduce((a, b) => a + b, 0);
-    const batch = { sequences, promptLengths, tokens: counts.map((count) => ({ likelihoodWeights: new Array<number>(count).fill(1 / total) })) };
+    const batch = { sequences, promptLengths, tokens: counts.map((count) => ({ crossEntropyWeights: new Array<number>(count).fill(1 / total) })) };
     const losses: number[] = [];
     for (let step = 0; step < 12; step += 1) {
       losses.push((await model.forwardBackward(batch)).loss);

@@ -5,7 +5,7 @@ import { openCheckpoint } from '../../../backend/lm/checkpoint/open-checkpoint.t
 import { readTensor } from '../../../backend/lm/checkpoint/read-tensor.ts';
 import { readSafetensorsHeader, storedTensor } from '../../../backend/lm/checkpoint/safetensors-file.ts';
 import { DecoderSession } from '../../../backend/lm/decoder/decoder-session.ts';
-import type { TrainedBatch, TrainingRequest } from '../../../backend/lm/decoder/training-run.ts';
+import type { BatchGradients, GradientRequest } from '../../../backend/lm/decoder/gradient-run.ts';
 import { ADAMW_DEFAULTS, gradientNorm } from '../../../backend/lm/trainer/adamw.ts';
 import { lossWeights } from '../../../backend/lm/trainer/loss-weights.ts';
 import { ParameterTrainer } from '../../../backend/lm/trainer/parameter-trainer.ts';
@@ -30,7 +30,7 @@ async function adapterOf(name: string, model: GoldenModel): Promise<Adapter> {
 }
 
 /** A case as our loss wants it; `rows`: some of its completions, as a micro-batch has them. */
-function requestOf(figures: TrainingFigures, name: TrainingCase, adapter: Adapter, rows = figures.sequences.map((_, row) => row)): TrainingRequest {
+function requestOf(figures: TrainingFigures, name: TrainingCase, adapter: Adapter, rows = figures.sequences.map((_, row) => row)): GradientRequest {
   const { lossType, beta, importance } = figures.cases[name];
   const batch = {
     completions: figures.sequences.length,
@@ -48,9 +48,9 @@ function requestOf(figures: TrainingFigures, name: TrainingCase, adapter: Adapte
       samplerLogprobs: figures.oldLogprobs[row]!.map((logprob, token) => logprob - Math.log(figures.importance[row]![token]!)),
       referenceLogprobs: figures.referenceLogprobs[row]!,
       advantage: figures.advantages[row]!,
-    }, { type: lossType, divergence: beta }, batch)),
+    }, { type: lossType, klCoefficient: beta }, batch)),
     clip: { low, high },
-    importanceLimit: importance ? LIMIT : undefined,
+    importanceRatioCap: importance ? LIMIT : undefined,
     temperature,
     adapter,
   };
@@ -92,7 +92,7 @@ describe.each(ADAPTERS)('a training pass of %s', (name, model) => {
     const session = await open(model);
     const adapter = await adapterOf(name, model);
     const trainer = new ParameterTrainer(tensorsOf(adapter), ADAMW_DEFAULTS);
-    const parts: TrainedBatch[] = [];
+    const parts: BatchGradients[] = [];
     for (const rows of [[4, 5], [0], [3, 1, 2]]) {
       parts.push(await session.train(requestOf(figures, 'dapo', adapter, rows)));
       trainer.accumulate(parts.at(-1)!.gradients);

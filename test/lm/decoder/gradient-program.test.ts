@@ -49,7 +49,7 @@ async function lossAndGradients(model: GoldenModel, wanted: readonly string[], {
   const inputs = wanted.map((name) => g.inputs.find(({ origin }) => origin.kind === 'input' && origin.name === name) as Tensor);
   const outputs = gradients(g, loss, inputs);
 
-  const feeds: Record<string, Feeds[string]> = { ...(await trainingFeeds(model)), ...(adapter && new AdapterFeeds(config).of(adapter)) };
+  const feeds: Record<string, Feeds[string]> = { ...(await gradientFeeds(model)), ...(adapter && new AdapterFeeds(config).of(adapter)) };
   for (const name of trainable) {
     const stored = checkpoint.tensors.get(name)!;
     feeds[name] = float32s(stored.shape, await readTensor(stored));
@@ -66,7 +66,7 @@ async function lossAndGradients(model: GoldenModel, wanted: readonly string[], {
 }
 
 /** All golden sequences in one batch, padded on the right. */
-async function trainingFeeds(model: GoldenModel): Promise<Feeds> {
+async function gradientFeeds(model: GoldenModel): Promise<Feeds> {
   const { sequences, promptLengths } = await readFigures(model);
   const width = Math.max(...sequences.map(({ length }) => length));
   const from: number[] = [];

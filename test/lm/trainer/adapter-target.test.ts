@@ -52,7 +52,7 @@ async function imitate(session: DecoderSession, adapter: Adapter, trainer: Param
       const batch = await session.train({
         sequences: sequences.slice(from, to),
         promptLengths: promptLengths.slice(from, to),
-        tokens: counts.slice(from, to).map((count) => ({ likelihoodWeights: new Array<number>(count).fill(1 / total) })),
+        tokens: counts.slice(from, to).map((count) => ({ crossEntropyWeights: new Array<number>(count).fill(1 / total) })),
         adapter: changed(adapter),
       });
       loss += batch.loss;

@@ -8,40 +8,40 @@ import { requireNumber } from './not-a-number-error.ts';
 import { checkTemperature, ModelRequestError } from './request-error.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 import { checkSequences } from './scoring-run.ts';
-import type { Trained } from './training.ts';
+import type { Trained } from './gradient-program.ts';
 import { adapterInput } from './weights.ts';
 
-/** What the loss knows of each trained token; one list a sequence, of as many numbers as come after its prompt. See `policyLoss`. */
+/** The inputs of the loss for each trained token: one list for each sequence, with a number for each token after its prompt. See `policyLoss`. */
 export interface TokenWeights {
   readonly oldLogprobs: readonly number[];
   readonly samplerLogprobs: readonly number[];
   readonly referenceLogprobs: readonly number[];
   readonly advantages: readonly number[];
   readonly surrogateWeights: readonly number[];
-  readonly divergenceWeights: readonly number[];
-  readonly likelihoodWeights: readonly number[];
+  readonly klWeights: readonly number[];
+  readonly crossEntropyWeights: readonly number[];
 }
 
-export interface TrainingRequest {
+export interface GradientRequest {
   readonly sequences: readonly (readonly number[])[];
-  /** How many tokens of each sequence are given and not trained, from 1. */
+  /** The number of tokens of each sequence that are its prompt and not trained; at least 1. */
   readonly promptLengths: readonly number[];
   readonly temperature?: number | undefined;
-  /** One a sequence. What is left out is 0. */
+  /** One for each sequence. Absent inputs are 0. */
   readonly tokens: readonly Partial<TokenWeights>[];
   /** The ratio is clipped to 1 − low and 1 + high. */
   readonly clip?: { readonly low: number; readonly high: number } | undefined;
-  /** The policy that the ratio is relative to is the one at hand; otherwise it is that of `oldLogprobs`. */
+  /** Whether the old policy is the current one; otherwise `oldLogprobs` has its log-probabilities. */
   readonly onPolicy?: boolean | undefined;
-  /** The most that a token may count for being likelier to the trainer than to the sampler; without it `samplerLogprobs` are not looked at. */
-  readonly importanceLimit?: number | undefined;
+  /** Cap of the importance ratio between trainer and sampler; without it `samplerLogprobs` is not used. */
+  readonly importanceRatioCap?: number | undefined;
   readonly adapter?: Adapter | undefined;
 }
 
-export interface TrainedBatch {
+export interface BatchGradients {
   /** The sum over all tokens. */
   readonly loss: number;
-  /** One list a sequence: of its trained tokens, and of the distributions they were drawn from, in nats. */
+  /** One list for each sequence: log-probabilities of its trained tokens, and entropies of the distributions they were drawn from, in nats. */
   readonly logprobs: readonly (readonly number[])[];
   readonly entropies: readonly (readonly number[])[];
   /** By the names of the tensors in a PEFT folder or in the checkpoint. */
@@ -49,13 +49,13 @@ export interface TrainedBatch {
 }
 
 const TOKEN_WEIGHTS: readonly (keyof TokenWeights)[] = [
-  'oldLogprobs', 'samplerLogprobs', 'referenceLogprobs', 'advantages', 'surrogateWeights', 'divergenceWeights', 'likelihoodWeights',
+  'oldLogprobs', 'samplerLogprobs', 'referenceLogprobs', 'advantages', 'surrogateWeights', 'klWeights', 'crossEntropyWeights',
 ];
 
-/** undefined where there is nothing to train. @throws ModelRequestError */
-export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
-  const { sequences, promptLengths, temperature = 1, tokens, clip = { low: 0, high: 0 }, importanceLimit = 0, onPolicy = false } = request;
-  if (tokens.length !== sequences.length) throw new ModelRequestError(`There are ${sequences.length} sequences, and weights for the tokens of ${tokens.length}.`);
+/** Returns undefined if there is nothing to train. @throws ModelRequestError */
+export function gradientFeeds(request: GradientRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
+  const { sequences, promptLengths, temperature = 1, tokens, clip = { low: 0, high: 0 }, importanceRatioCap = 0, onPolicy = false } = request;
+  if (tokens.length !== sequences.length) throw new ModelRequestError(`There are ${sequences.length} sequences, but token weights for ${tokens.length}.`);
   checkTemperature(temperature);
   checkSequences(request, config, contextLength);
   const rows = continuedRows(request, 'trained');
@@ -64,7 +64,7 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
   const ofTokens = (name: keyof TokenWeights): number[] => sequences.flatMap((sequence, row) => {
     const count = sequence.length - (promptLengths[row] as number);
     const given = tokens[row]?.[name];
-    if (given && given.length !== count) throw new ModelRequestError(`Sequence ${row} has ${count} tokens to train, and ${given.length} ${name}.`);
+    if (given && given.length !== count) throw new ModelRequestError(`Sequence ${row} has ${count} tokens to train, but ${given.length} ${name}.`);
     return [...(given ?? new Array<number>(count).fill(0))];
   });
   const shape = [blocks, PLACES_AT_ONCE];
@@ -75,7 +75,7 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
     'trained temperature': float32s([], [temperature]),
     'trained clipLow': float32s([], [clip.low]),
     'trained clipHigh': float32s([], [clip.high]),
-    'trained importanceLimit': float32s([], [importanceLimit]),
+    'trained importanceRatioCap': float32s([], [importanceRatioCap]),
     'trained onPolicy': bools([], [onPolicy ? 1 : 0]),
     ...Object.fromEntries(TOKEN_WEIGHTS.map((name) => {
       const values = new Float32Array(blocks * PLACES_AT_ONCE);
@@ -85,8 +85,8 @@ export function trainingFeeds(request: TrainingRequest, config: DecoderConfig, c
   };
 }
 
-/** What the training side is fed while the graph generates or scores. */
-export function idleTraining(): Feeds {
+/** Inputs of the gradient program while the graph generates or scores. */
+export function idleGradients(): Feeds {
   const none = [0, PLACES_AT_ONCE];
   return {
     ...idleRows('trained', 0),
@@ -95,22 +95,22 @@ export function idleTraining(): Feeds {
     'trained temperature': float32s([], [1]),
     'trained clipLow': float32s([], [0]),
     'trained clipHigh': float32s([], [0]),
-    'trained importanceLimit': float32s([], [0]),
+    'trained importanceRatioCap': float32s([], [0]),
     'trained onPolicy': bools([], [0]),
     ...Object.fromEntries(TOKEN_WEIGHTS.map((name) => [`trained ${name}`, float32s(none, [])])),
   };
 }
 
-/** An input of the graph that is trained, and how its gradient is told. */
+/** An input of the graph that is trained, and how its gradient is returned. */
 export interface TrainedInput {
   /** As in a PEFT folder or in the checkpoint. */
   readonly name: string;
   readonly input: string;
-  /** Whether it is fed multiplied by the adapter's scaling. */
+  /** Whether the input was multiplied by the adapter's scaling. */
   readonly isScaled: boolean;
 }
 
-/** The pairs of every projection. Those that an adapter lacks are of rank 0, and so are their gradients. */
+/** The matrix pairs of every projection. Pairs that an adapter lacks have rank 0, as do their gradients. */
 export function adapterInputs({ layers }: DecoderConfig): readonly TrainedInput[] {
   const pair = (layer: number, projection: Projection): TrainedInput[] => [
     { name: loraTensorName(layer, projection, 'A'), input: adapterInput(layer, projection, 'a'), isScaled: false },
@@ -122,7 +122,7 @@ export function adapterInputs({ layers }: DecoderConfig): readonly TrainedInput[
 export const weightInputs = (names: Iterable<string>): readonly TrainedInput[] =>
   [...names].map((name) => ({ name, input: name, isScaled: false }));
 
-/** Where in the decoder each input is used; and the inputs themselves, in the given order. */
+/** Finds where in the decoder each input is used. `wanted` has the inputs themselves, in the given order. */
 export function locateTrained(root: Graph, inputs: readonly TrainedInput[], { layers, tiedEmbeddings }: DecoderConfig): { trained: Trained; wanted: readonly Tensor[] } {
   const trained = { embedding: [] as Tensor[], layers: Array.from({ length: layers }, () => [] as Tensor[]), head: [] as Tensor[] };
   const wanted = inputs.map(({ input }) => {
@@ -139,10 +139,10 @@ export function locateTrained(root: Graph, inputs: readonly TrainedInput[], { la
   return { trained, wanted };
 }
 
-export const gradientOutput = ({ input }: TrainedInput): string => `gradient of ${input}`;
+export const gradientOutputName = ({ input }: TrainedInput): string => `gradient of ${input}`;
 
 /** @throws NotANumberError */
-export function trainedBatch(request: TrainingRequest, inputs: readonly TrainedInput[], results: Readonly<Record<string, Values>>): TrainedBatch {
+export function batchGradients(request: GradientRequest, inputs: readonly TrainedInput[], results: Readonly<Record<string, Values>>): BatchGradients {
   const numbers = (name: string): Float32Array => results[name]?.data as Float32Array;
   const losses = numbers('losses');
   const counts = request.sequences.map((sequence, row) => sequence.length - (request.promptLengths[row] as number));
@@ -152,8 +152,8 @@ export function trainedBatch(request: TrainingRequest, inputs: readonly TrainedI
     logprobs: split(numbers('trainedLogprobs'), counts),
     entropies: split(numbers('entropies'), counts),
     gradients: new Map(inputs.flatMap((input) => {
-      const found = numbers(gradientOutput(input));
-      // A projection that the adapter leaves alone has a pair of rank 0.
+      const found = numbers(gradientOutputName(input));
+      // A projection that the adapter does not change has a pair of rank 0.
       if (found.length === 0) return [];
       const scaling = input.isScaled ? (request.adapter?.scaling ?? 1) : 1;
       return [[input.name, scaling === 1 ? found : found.map((value) => value * scaling)]];

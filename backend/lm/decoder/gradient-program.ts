@@ -21,7 +21,7 @@ import { PLACES_AT_ONCE } from './scoring.ts';
  * so that no [tokens, vocabulary] ever exists.
  */
 
-export interface TrainingInputs {
+export interface GradientInputs {
   readonly continued: ContinuedPrompts;
   /** int64[trained blocks, PLACES_AT_ONCE]: after which token a trained one comes, counted through all prompts and then all completions. */
   readonly from: Tensor;
@@ -33,7 +33,7 @@ export interface TrainingInputs {
   readonly loss: LossInputs;
 }
 
-export interface TrainingOutputs {
+export interface GradientOutputs {
   /** float32[trained blocks, PLACES_AT_ONCE] each. */
   readonly losses: Tensor;
   readonly logprobs: Tensor;
@@ -45,7 +45,7 @@ export interface TrainingOutputs {
 
 const BLOCKS = 'trained blocks';
 
-export function trainingInputs(root: Graph): TrainingInputs {
+export function gradientInputs(root: Graph): GradientInputs {
   const places = (name: string, element: 'int64' | 'float32' = 'float32'): Tensor => root.input(`trained ${name}`, element, [BLOCKS, PLACES_AT_ONCE]);
   const number = (name: string): Tensor => root.input(`trained ${name}`, 'float32', []);
   return {
@@ -59,11 +59,11 @@ export function trainingInputs(root: Graph): TrainingInputs {
       referenceLogprobs: places('referenceLogprobs'),
       advantages: places('advantages'),
       surrogateWeights: places('surrogateWeights'),
-      divergenceWeights: places('divergenceWeights'),
-      likelihoodWeights: places('likelihoodWeights'),
+      klWeights: places('klWeights'),
+      crossEntropyWeights: places('crossEntropyWeights'),
       clipLow: number('clipLow'),
       clipHigh: number('clipHigh'),
-      importanceLimit: number('importanceLimit'),
+      importanceRatioCap: number('importanceRatioCap'),
       onPolicy: root.input('trained onPolicy', 'bool', []),
     },
   };
@@ -78,9 +78,9 @@ export interface Trained {
 }
 
 /** Losses, and the gradients of all that is trained in the order of `wanted`. */
-export function trainTokens(
-  g: Graph, decoder: Decoder, inputs: TrainingInputs, trained: Trained, wanted: readonly Tensor[], keepsProjections: boolean,
-): TrainingOutputs {
+export function gradientsOfTokens(
+  g: Graph, decoder: Decoder, inputs: GradientInputs, trained: Trained, wanted: readonly Tensor[], keepsProjections: boolean,
+): GradientOutputs {
   const { ids, pass } = passOver(g, decoder, inputs.continued);
   const embedded = decoder.weights.embed(g, ids);
   const notes = keepsProjections ? new ProjectionNotes(g) : undefined;
@@ -137,7 +137,7 @@ class ProjectionNotes {
 }
 
 /** The last norm, the output layer and the loss, and back: a block of places at a time. */
-function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: TrainingInputs, trained: readonly Tensor[]) {
+function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: GradientInputs, trained: readonly Tensor[]) {
   const { from, targets, temperature, loss } = inputs;
   const blocks = reshape(g, g.size(BLOCKS), []);
   const start = trained.map((tensor) => expand(g, g.scalar('float32', 0), tensor.shape));
@@ -147,9 +147,9 @@ function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: Trainin
     const all = logSoftmax(body, divide(body, decoder.logits(body, wanted, 'stored'), temperature));
     const column = gatherElements(body, all, reshape(body, ofBlock(targets), [PLACES_AT_ONCE, 1]), 1);
     const logprobs = reshape(body, column, [PLACES_AT_ONCE]);
-    const { clipLow, clipHigh, importanceLimit, onPolicy, ...places } = loss;
+    const { clipLow, clipHigh, importanceRatioCap, onPolicy, ...places } = loss;
     const here = Object.fromEntries(Object.entries(places).map(([name, tensor]) => [name, ofBlock(tensor)])) as typeof places;
-    const losses = policyLoss(body, logprobs, { ...here, clipLow, clipHigh, importanceLimit, onPolicy });
+    const losses = policyLoss(body, logprobs, { ...here, clipLow, clipHigh, importanceRatioCap, onPolicy });
     const [ofWanted, ...ofTrained] = gradients(body, sum(body, losses, [0]), [wanted, ...trained]);
     const entropies = negate(body, sum(body, multiply(body, exponential(body, all), all), [1]));
     return {

@@ -1,0 +1,30 @@
+/** What differs between the decoders that Conductor runs. */
+export interface Architecture {
+  /** For people. */
+  readonly families: readonly string[];
+  /** In config.json's `architectures`. The same body with another head, such as a classifier, has the same `model_type`. */
+  readonly causalModel: string;
+  /** q, k and v have a bias; o never has one. */
+  readonly attentionBias: boolean;
+  /** Each head of q and k goes through an RMS norm before the rotation. */
+  readonly queryKeyNorm: boolean;
+  /** Where config.json has no `head_dim`. Absent: `hidden_size` divided by the number of heads. */
+  readonly defaultHeadSize?: number | undefined;
+  /** Fields of config.json that change what the model computes and are refused if they are set. */
+  readonly refusedFields: readonly string[];
+}
+
+const ROWS = {
+  qwen2: { families: ['Qwen2', 'Qwen2.5'], causalModel: 'Qwen2ForCausalLM', attentionBias: true, queryKeyNorm: false, refusedFields: [] },
+  qwen3: {
+    families: ['Qwen3'], causalModel: 'Qwen3ForCausalLM', attentionBias: false, queryKeyNorm: true, defaultHeadSize: 128,
+    refusedFields: ['attention_bias'],
+  },
+} as const satisfies Readonly<Record<string, Architecture>>;
+
+/** config.json's `model_type`. */
+export type ArchitectureName = keyof typeof ROWS;
+
+export const ARCHITECTURES: Readonly<Record<ArchitectureName, Architecture>> = ROWS;
+
+export const isArchitecture = (type: unknown): type is ArchitectureName => typeof type === 'string' && Object.hasOwn(ROWS, type);
