@@ -2,15 +2,15 @@ import { spawn, type ChildProcessByStdio, type IOType } from 'node:child_process
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 
-/** What a command may have used too much of. */
+/** The limits that a command can exceed. */
 export type ExceededLimit = 'time' | 'memory' | 'processes' | 'disk' | 'output';
 
 export interface ProcessOutcome {
-  /** Null if the process was ended by a signal. */
+  /** Null if a signal ended the process. */
   readonly exitCode: number | null;
-  /** Why it was killed; absent where it was not. */
+  /** Why it was killed, if it was. */
   readonly exceeded?: ExceededLimit;
-  /** The last part of what was written. */
+  /** The end of the output. */
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
@@ -20,14 +20,14 @@ export interface ProcessOptions {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What it can read from file descriptor 3. On descriptor 4 it can then ask whether we live: to any line comes one back. */
+  /** Its input on file descriptor 3. Descriptor 4 then tells whether we are alive: we answer each line with a line. */
   readonly input?: Uint8Array;
-  /** Our descriptors that it would have otherwise: it finds nothing in them. */
+  /** Our descriptors that it would inherit. It gets /dev/null for them. */
   readonly emptied: readonly number[];
   readonly timeoutMs: number;
-  /** How much it may write to standard output and error together. */
+  /** The limit of standard output and error together. */
   readonly outputBytes: number;
-  /** Is called once the program runs; `exceed` has it killed. Stopped when the program has ended. */
+  /** Called when the program runs. `exceed` kills it. The watch stops when the program has ended. */
   readonly watch: (pid: number, exceed: (limit: ExceededLimit) => void) => { stop(): void };
   readonly signal: AbortSignal;
 }
@@ -37,12 +37,12 @@ type GroupLeader = ChildProcessByStdio<null, Readable, Readable>;
 /** How much of each output stream is kept. */
 const OUTPUT_TAIL_BYTES = 64 * 1024;
 
-/** How long the output of a killed group may stay open before we stop waiting for it. */
+/** How long we wait for the output of a killed group to close. */
 const AFTER_KILL_MS = 2_000;
 
 /**
- * Runs a program as the leader of its own process group and resolves when it has ended and its output is closed. At a limit and
- * on abort the whole group is killed. Rejects with an AbortError, or if the program cannot be started.
+ * Runs a program as the leader of its own process group. Resolves when it has ended and its output is closed. Kills the whole group at a
+ * limit and on abort. Rejects with an AbortError, or if the program cannot be started.
  */
 export async function runProcessGroup(options: ProcessOptions): Promise<ProcessOutcome> {
   const { argv, cwd, environment, input, emptied, timeoutMs, outputBytes, watch, signal } = options;
@@ -80,14 +80,14 @@ export async function runProcessGroup(options: ProcessOptions): Promise<ProcessO
   let afterKill: NodeJS.Timeout | undefined;
   const kill = (): void => {
     killGroup(child.pid);
-    // Without a sandbox a process can leave the group and hold the output open; we do not wait for it.
+    // Without a sandbox, a process can leave the group and keep the output open. We do not wait for it.
     afterKill ??= setTimeout(() => ended.resolve(child.exitCode), AFTER_KILL_MS);
   };
   const timer = setTimeout(() => exceed('time'), timeoutMs);
   const watching = child.pid === undefined ? undefined : watch(child.pid, exceed);
   signal.addEventListener('abort', kill, { once: true });
   child.once('error', ended.reject);
-  // What the command has left running must not outlive it.
+  // Processes that the command left running must not outlive it.
   child.once('exit', kill);
   child.once('close', (exitCode) => ended.resolve(exitCode));
   const [, , , inputPipe, askingPipe] = child.stdio as readonly unknown[] as readonly (Duplex | undefined)[];
@@ -122,15 +122,15 @@ function killGroup(groupId: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? groupId : -groupId, 'SIGKILL');
   } catch {
-    // It is gone already, or what is left of it runs with rights that we lack: there is nothing more to do.
+    // The group has ended, or we may not kill it. Nothing more can be done.
   }
 }
 
-/** Keeps the end of a stream, however much flows through. */
+/** Keeps the end of a stream of any length. */
 class Tail {
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** All that has come, in bytes. */
+  /** Bytes received so far. */
   written = 0;
 
   add(chunk: Buffer): void {

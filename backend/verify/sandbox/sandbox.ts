@@ -21,43 +21,43 @@ import { Walls } from './walls/walls.ts';
 export { shellQuote };
 
 export interface SandboxOptions {
-  /** Where commands are looked for: the user's PATH. */
+  /** The user's PATH. Commands are searched there. */
   readonly searchPath: string;
-  /** Hidden from the command, but for the toolchains on `searchPath`. */
+  /** Hidden from the command, except the toolchains on `searchPath`. */
   readonly homeFolder: string;
-  /** Hidden too: the backend's own storage, for one. */
+  /** Also hidden, such as the backend's own storage. */
   readonly hiddenFolders?: readonly string[];
-  /** Where runs have their folders; a command sees its own alone. */
+  /** The folders of all runs. A command sees only its own. */
   readonly folders: RunFolders;
-  /** For commands with an image; without it there is no sandbox for those. */
+  /** For commands with an image. Without it, these cannot run. */
   readonly containers?: Containers;
-  /** False leaves the limits to the watch even where the kernel could hold them for us. */
+  /** False enforces the limits only by polling, even if the kernel could enforce them. */
   readonly useControlGroups?: boolean;
 }
 
 export interface SandboxedCommand {
-  /** A line for the shell. */
+  /** A shell command line. */
   readonly command: string;
   readonly cwd: string;
-  /** Folders in which commands are looked for before the user's PATH. */
+  /** Folders that are searched for commands before the user's PATH. */
   readonly programFolders?: readonly string[];
-  /** Home and temporary folder of the command. */
+  /** The command's HOME and TMPDIR. */
   readonly temporary: string;
-  /** Further folders that the command may write. */
+  /** Other folders that the command may write. */
   readonly writable?: readonly string[];
   /** Folders to hide, such as the workspace that `cwd` is a copy of. */
   readonly hidden?: readonly string[];
-  /** Folders to show although they lie in hidden ones. */
+  /** Folders inside hidden ones that stay readable. */
   readonly readable?: readonly string[];
-  /** Variables beside PATH, HOME, LANG, TMPDIR and those of toolchains. Nothing of our own environment is passed on. */
+  /** Variables in addition to PATH, HOME, LANG, TMPDIR and those of toolchains. None of our own environment is passed on. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** What differs from `defaultLimits`. */
+  /** Overrides of `defaultLimits`. */
   readonly limits?: Partial<Limits>;
   readonly signal: AbortSignal;
-  /** Has the command run in a container of this image, with the image's programs instead of this machine's. */
+  /** Runs the command in a container of this image, with the image's programs. */
   readonly image?: string | undefined;
-  /** False runs the command, image or none, on this machine, with the same limits and environment but without walls around it. Only where a person has agreed. */
+  /** False runs the command on this machine without a sandbox, even with an image. Limits and environment are the same. Needs a person's consent. */
   readonly sandboxed: boolean;
 }
 
@@ -65,34 +65,34 @@ export interface SandboxOutcome extends ProcessOutcome {
   readonly sandboxed: boolean;
 }
 
-/** No sandbox can be had here. */
+/** There is no sandbox on this machine. The message says why. */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }
 
 /**
- * Where other programs keep what is no business of a test: sockets, secrets of containers, pipes, which may be written however they are
- * mounted. The folders are file systems in memory for the command, in which it may write.
+ * Folders with sockets, container secrets and pipes of other programs. Pipes can be written even on a read-only mount, so the folders are
+ * hidden. The command sees writable in-memory file systems instead.
  */
 const HIDDEN = process.platform === 'linux' ? ['/run', '/tmp', '/var/tmp'] : [];
 
-/** What the file system hides from other users, but not from root. */
+/** Folders whose permissions hide them from other users, but not from root. */
 const HIDDEN_FROM_ROOT = [
   ...['/root', '/home', '/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/ssh', '/etc/ssl/private'],
   ...['/var/lib/docker', '/var/lib/containerd', '/var/lib/kubelet', '/var/spool/cron'],
 ];
 
-/** NixOS and its like have programs and drivers there. */
+/** Programs and drivers on NixOS and similar systems. */
 const SYSTEM_FOLDERS = ['/run/current-system', '/run/wrappers', '/run/opengl-driver'];
 
-const NO_CONTAINERS = 'There are no containers here.';
+const NO_CONTAINERS = 'Containers cannot be used here.';
 
-/** Toolchains are looked for anew that often: people install some while we run. */
+/** Toolchains are searched again after this time: a person may install one while the backend runs. */
 const TOOLCHAINS_KEPT_MS = 30_000;
 
 /**
- * Runs commands with no network, no writes outside the folders they are given, no sight of the home folder, none of our environment, and
- * within limits. docs/sandbox.md says how each of these is held.
+ * Runs commands without network, without writes outside their folders, without access to the home folder, without our environment, and
+ * within limits. docs/sandbox.md says how each of these is enforced.
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
@@ -106,15 +106,15 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    // A relative entry would be looked up in the copy, where a patch could have put a program.
+    // A relative entry would refer to the copy, where a patch could have put a program.
     this.#searchPath = options.searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter);
     this.#walls = new Walls(options.folders.root);
     this.#groups = options.useControlGroups === false ? undefined : new ControlGroups();
   }
 
   /**
-   * Tries the sandbox once for real: that a harmless command runs in it, and that what it must hold back is held back. Of an `image`,
-   * whether a container of it can be had.
+   * Tries the sandbox once: whether a harmless command runs in it, and whether writes outside and the network are blocked. With an
+   * `image`, whether a container of it can run.
    */
   async availability(image?: string): Promise<SandboxAvailability> {
     if (image !== undefined) return (await this.#options.containers?.availability(image)) ?? { available: false, reason: NO_CONTAINERS };
@@ -127,7 +127,7 @@ export class Sandbox {
     return await attempt;
   }
 
-  /** The id of what is called so now, which goes on meaning the same. @throws SandboxUnavailableError */
+  /** The id of an image. A name can be reassigned to another image, an id cannot. @throws SandboxUnavailableError */
   async pinnedImage(image: string): Promise<string> {
     const { available, reason, remedy } = await this.availability(image);
     const id = available ? await this.#options.containers?.idOf(image).catch(() => undefined) : undefined;
@@ -178,7 +178,7 @@ export class Sandbox {
       const outcome = await runProcessGroup({
         argv: ['/bin/sh', '-c', `${group?.joinLine ?? ':'}; exec ${walled.line}`],
         cwd,
-        // Out here nothing may come from where tests can write: neither programs nor what they are told by variables.
+        // This shell runs outside the sandbox, so programs and variables must not come from where tests can write.
         environment: { PATH: this.#searchPath, [SCRIPT]: `${walled.input ? ONLY_WHILE_WE_LIVE : ''}\n${scriptOf(command, toolchains, limits)}` },
         ...(walled.input && { input: walled.input }),
         emptied: this.#inherited,
@@ -244,9 +244,9 @@ export class Sandbox {
       const [inside, interfaces] = outcome.stdout.trim().split('\n');
       if (inside !== 'inside') return { available: false, reason: whyItDoesNotStart(machine, outcome.stderr), remedy };
       if (existsSync(outside))
-        return { available: false, reason: 'The sandbox does not hold: a command could write outside its folder.' };
+        return { available: false, reason: 'The sandbox does not work: a command could write outside its folder.' };
       if (process.platform === 'linux' && interfaces !== '1')
-        return { available: false, reason: 'The sandbox does not hold: a command could see the network.' };
+        return { available: false, reason: 'The sandbox does not work: a command could see the network.' };
       return { available: true };
     } catch (error) {
       return { available: false, reason: whyItDoesNotStart(machine, error instanceof Error ? error.message : String(error)), remedy };
@@ -256,12 +256,12 @@ export class Sandbox {
   }
 }
 
-/** Runs inside the walls, in a shell of its own. */
+/** The script that runs inside the sandbox. */
 function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, limits: Limits): string {
   const { [GO_BUILD_CACHE]: goBuildCache, ...environment } = toolchains.environment;
   const variables = {
     ...environment,
-    // No test's business, so only for a command that asks for it.
+    // Tests do not need it, so only a command that names it gets it.
     ...(goBuildCache !== undefined && command.command.includes(GO_BUILD_CACHE) && { [GO_BUILD_CACHE]: goBuildCache }),
     PATH: toolchains.searchPath,
     ...variablesOf(command),
@@ -269,7 +269,7 @@ function scriptOf(command: SandboxedCommand, toolchains: ReadableToolchains, lim
   return [`unset ${SCRIPT}`, ...exported(variables, command.programFolders), limitLines(limits, command.sandboxed), command.command].join('\n');
 }
 
-/** What a command finds in its environment wherever it runs. */
+/** The environment of every command, in the sandbox and in containers. */
 function variablesOf({ temporary, environment }: SandboxedCommand): Record<string, string> {
   return { HOME: temporary, TMPDIR: temporary, LANG: 'C.UTF-8', ...environment };
 }

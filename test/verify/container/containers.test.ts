@@ -23,7 +23,7 @@ describe('where Docker cannot be used', () => {
     await using scratch = await makeScratch();
     expect(await containersOf({ PATH: scratch.folder }).availability('node:24')).toEqual({
       available: false,
-      reason: 'The tests are to run in a container of the image "node:24", and Docker cannot be used: There is no docker on this machine. ' +
+      reason: 'The tests should run in a container of the image "node:24", and Docker cannot be used: There is no docker on this machine. ' +
         'Start or install it, or choose no image.',
     });
   });
@@ -137,14 +137,14 @@ describe.skipIf(!available)(`tests in a container (${note})`, { timeout: 120_000
     const verdict = await verify(scratch, { containers: containersOf(process.env), image: 'conductor-test:none' });
     expect(verdict).toMatchObject({
       outcome: 'infrastructure', notes: [],
-      reason: 'The tests are to run in a container of the image "conductor-test:none", and Docker has no such image. This brings it: docker pull conductor-test:none',
+      reason: 'The tests should run in a container of the image "conductor-test:none", and Docker has no such image. This brings it: docker pull conductor-test:none',
     });
   });
 
   it('have their image looked for, and not fetched', async () => {
     expect(await containersOf(process.env).availability('conductor-test:none')).toEqual({
       available: false,
-      reason: 'The tests are to run in a container of the image "conductor-test:none", and Docker has no such image.',
+      reason: 'The tests should run in a container of the image "conductor-test:none", and Docker has no such image.',
       remedy: 'docker pull conductor-test:none',
     });
   });

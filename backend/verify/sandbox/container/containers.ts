@@ -18,28 +18,29 @@ export interface ContainedCommand {
   readonly readable: readonly string[];
   readonly limits: Limits;
   readonly timeoutMs: number;
-  /** Our descriptors that the client would have otherwise. */
+  /** Our descriptors that the client would inherit. */
   readonly emptied: readonly number[];
   readonly signal: AbortSignal;
 }
 
-/** Holds the id of the process that a container belongs to. */
+/** The label with the id of the process that owns a container. */
 const OWNER = 'conductor.owner';
 
-/** People pull and remove images while we run. */
+/** A person may pull or remove images while the backend runs. */
 const KEPT_MS = 30_000;
 
 const UNWATCHED = { processes: Number.POSITIVE_INFINITY, memoryBytes: Number.POSITIVE_INFINITY, cpuTimeMs: Number.POSITIVE_INFINITY };
 
 /**
- * Ends the container with us: its standard input closes when nobody is left who holds it. Its first process is Docker's, which ends once
- * the shell that it began has.
+ * Ends the container when we end: then its standard input closes. Its first process is Docker's init, which ends when the shell that it
+ * started has ended.
  */
 const ONLY_WHILE_WE_LIVE = 'exec 3<&0 </dev/null; { read -r word <&3; kill -KILL -1; } & exec 3<&-';
 
 /**
- * Runs commands in containers of Docker, each its own, with the programs of an image: no network, nothing of this machine's files but the
- * folders that are given, nothing writable but those and a temporary folder in memory, no rights, and limits that the kernel holds.
+ * Runs each command in its own Docker container, with the programs of an image. The container has no network and no privileges. Of this
+ * machine's files it has only the given folders. It can write only the given writable folders and a temporary folder in memory. The kernel
+ * enforces the limits.
  */
 export class Containers {
   readonly #docker: Docker;
@@ -47,7 +48,7 @@ export class Containers {
   readonly #known = new Map<string, { readonly found: Promise<SandboxAvailability>; readonly until: number }>();
   #swept: Promise<void> | undefined;
 
-  /** `searchPath`: where Docker's client is looked for. `environment`: ours, of which what says where Docker is reaches the client. */
+  /** `searchPath`: where to find Docker's client. `environment`: ours. Only the variables that say where Docker is reach the client. */
   constructor({ searchPath, environment, isProcessAlive }: {
     readonly searchPath: string; readonly environment: NodeJS.ProcessEnv; readonly isProcessAlive: (pid: number) => boolean;
   }) {
@@ -66,13 +67,13 @@ export class Containers {
     return answer;
   }
 
-  /** What means the same image whatever its name comes to mean. @throws DockerError where Docker does not have it */
+  /** The id of an image. A name can be reassigned to another image, an id cannot. @throws DockerError if Docker does not have it */
   async idOf(image: string): Promise<string> {
     return await this.#docker.ask(['image', 'inspect', '--format', '{{.Id}}', image]);
   }
 
   /**
-   * Runs the command and resolves when it has ended and its container is gone. @throws DockerError where Docker could not run it, the signal's
+   * Runs the command. Resolves when it has ended and its container is removed. @throws DockerError if Docker cannot run it, the signal's
    * reason
    */
   async run(command: ContainedCommand): Promise<ProcessOutcome> {
@@ -85,7 +86,7 @@ export class Containers {
         signal, variables: { [SCRIPT]: `${ONLY_WHILE_WE_LIVE}\nunset ${SCRIPT}\n${command.script}` },
       });
       const outcome = await runProcessGroup({
-        // What the container reads stays open as long as we do: descriptor 4 is one of ours.
+        // The container's input stays open while we live: descriptor 4 is ours.
         argv: ['/bin/sh', '-c', `exec ${shellQuote(this.#docker.program)} start --attach --interactive ${name} <&4 3<&- 4<&-`],
         cwd: '/',
         environment: this.#docker.environment,
@@ -93,18 +94,18 @@ export class Containers {
         emptied,
         timeoutMs,
         outputBytes: limits.outputBytes,
-        // Docker holds what the container's processes take; the client's are none of them. What is written to our folders is ours to look at.
+        // Docker limits the container's processes, which are not the client's. We limit what is written to our folders.
         watch: (pid, exceed) => new ResourceWatch(pid, { limits: { ...limits, ...UNWATCHED }, writable, inMemory: [], group: undefined }, exceed),
         signal,
       });
       return { ...outcome, ...(await this.#ending(name, outcome)) };
     } finally {
-      // Whoever ended the client has not ended the container.
+      // The end of the client does not end the container.
       await this.#docker.ask(['rm', '--force', '--volumes', name]).catch(() => undefined);
     }
   }
 
-  /** What the container says of its own end, which its client cannot tell from an end of its own. @throws DockerError */
+  /** How the container ended. The client's own exit code does not tell. @throws DockerError */
   async #ending(name: string, { exceeded, stderr }: ProcessOutcome): Promise<{ readonly exitCode: number | null; readonly exceeded?: ExceededLimit }> {
     if (exceeded) return { exitCode: null, exceeded };
     const [status, exitCode, isOutOfMemory, ...error] = (await this.#docker.ask([
@@ -115,7 +116,7 @@ export class Containers {
   }
 
   async #look(image: string): Promise<SandboxAvailability> {
-    const wanted = `The tests are to run in a container of the image "${image}"`;
+    const wanted = `The tests should run in a container of the image "${image}"`;
     try {
       await this.#docker.ask(['version', '--format', '{{.Server.Version}}']);
     } catch (error) {
@@ -131,7 +132,7 @@ export class Containers {
     }
   }
 
-  /** Removes the containers of processes that are gone. */
+  /** Removes the containers of processes that have ended. */
   async #sweep(): Promise<void> {
     const listed = await this.#docker.ask(['ps', '--all', '--filter', `label=${OWNER}`, '--format', `{{.ID}} {{.Label "${OWNER}"}}`]);
     const rows = listed.split('\n').filter(Boolean).map((line) => line.split(' ') as [string, string]);
@@ -155,7 +156,7 @@ function createWords({ image, cwd, writable, readable, limits }: ContainedComman
   ];
 }
 
-/** As a line of comma-separated values, which is what Docker reads. */
+/** As comma-separated values, which is Docker's format. */
 function mount(folder: string, ...more: readonly string[]): string {
   return ['type=bind', `source=${folder}`, `target=${folder}`, ...more].map((field) => (/[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
 }

@@ -2,30 +2,30 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Docker is not there, does not answer, or refused; the message says which, in its own words where it had some. */
+/** Docker is missing, does not answer, or refused. The message says which, with Docker's own text if there is one. */
 export class DockerError extends Error {
   override readonly name = 'DockerError';
 }
 
-/** What of our environment says where Docker is and who may use it. Nothing else of it is passed on. */
+/** The variables that say where Docker is and who may use it. No others are passed on. */
 const VARIABLES = /^(?:DOCKER_\w+|HOME|XDG_RUNTIME_DIR|SSH_AUTH_SOCK)$/;
 
-/** A command of the client; starting a container on a busy machine takes seconds. */
+/** For one command of the client. On a busy machine, starting a container takes seconds. */
 const PATIENCE_MS = 60_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Docker's command-line client. */
 export class Docker {
-  /** What the client is started with; its PATH has absolute folders alone. */
+  /** The environment of the client. Its PATH has only absolute folders. */
   readonly environment: Readonly<Record<string, string>>;
 
-  /** `searchPath`: where the client is looked for. `environment`: our own. */
+  /** `searchPath`: where to find the client. `environment`: our own. */
   constructor({ searchPath, environment }: { readonly searchPath: string; readonly environment: NodeJS.ProcessEnv }) {
     const passed = Object.entries(environment).filter((entry): entry is [string, string] => VARIABLES.test(entry[0]) && entry[1] !== undefined);
     this.environment = { ...Object.fromEntries(passed), PATH: searchPath.split(path.delimiter).filter(path.isAbsolute).join(path.delimiter) };
   }
 
-  /** The client's program, absolute. @throws DockerError where there is none */
+  /** The client's program, absolute. @throws DockerError if there is none */
   get program(): string {
     const folders = this.environment['PATH']?.split(path.delimiter) ?? [];
     const found = folders.map((folder) => path.join(folder, 'docker')).find(isProgram);
@@ -33,7 +33,7 @@ export class Docker {
     return found;
   }
 
-  /** What a command of the client prints. @throws DockerError, the signal's reason */
+  /** The output of a client command. @throws DockerError, the signal's reason */
   async ask(words: readonly string[], { signal, variables = {} }: {
     readonly signal?: AbortSignal; readonly variables?: Readonly<Record<string, string>>;
   } = {}): Promise<string> {

@@ -6,12 +6,12 @@ import type { ExceededLimit } from '../process-group.ts';
 import { shellQuote } from '../shell-quote.ts';
 import type { Limits } from './limits.ts';
 
-/** What one of the kernel's controllers (cgroups(7)) holds for us. */
+/** The limits of one of the kernel's controllers (cgroups(7)). */
 interface Controller {
   readonly name: 'pids' | 'memory';
-  /** Files and what to write to them; `optional` where not every kernel has them. */
+  /** The files to write, and their contents. Not every kernel has the `optional` ones. */
   readonly settings: (limits: Limits) => readonly { file: string; value: number; optional?: boolean }[];
-  /** Counts what the kernel has refused or ended. */
+  /** The file that counts what the kernel refused or killed. */
   readonly counter: { readonly file: string; readonly field: string };
   readonly limit: ExceededLimit;
 }
@@ -27,7 +27,7 @@ const MEMORY_1: Controller = {
   name: 'memory',
   settings: ({ memoryBytes }) => [
     { file: 'memory.limit_in_bytes', value: memoryBytes },
-    // With what is swapped out.
+    // Includes swapped-out memory.
     { file: 'memory.memsw.limit_in_bytes', value: memoryBytes, optional: true },
   ],
   counter: { file: 'memory.oom_control', field: 'oom_kill' },
@@ -44,7 +44,7 @@ const MEMORY_2: Controller = {
   limit: 'memory',
 };
 
-/** A folder in which we may make groups, and what they then hold: version 1 has one for each controller, version 2 one for all. */
+/** A folder in which we may create groups, with the controllers of these groups. Version 1 has a folder per controller, version 2 one for all. */
 interface Parent {
   readonly folder: string;
   readonly controllers: readonly Controller[];
@@ -52,18 +52,18 @@ interface Parent {
 
 const REMOVED_WITHIN_MS = 2_000;
 
-/** Limits that the kernel holds for all processes of a command together. Where it does not let us, the watch has to hold them alone. */
+/** Limits that the kernel enforces for all processes of a command together. If it does not allow that, only polling enforces them. */
 export class ControlGroups {
   #parents: readonly Parent[] | undefined;
 
-  /** Undefined where none can be made. */
+  /** Undefined if no group can be created. */
   create(limits: Limits): ControlGroup | undefined {
     if (!this.#parents) {
       this.#parents = parentsInVersion2() ?? parentsInVersion1() ?? [];
       for (const { folder } of this.#parents) sweep(folder);
     }
     if (this.#parents.length === 0) return undefined;
-    // The process id lets a later process see whose groups are left over.
+    // By the process id, a later process recognizes left-over groups.
     const name = `conductor-${process.pid}-${randomBytes(4).toString('hex')}`;
     const parts = this.#parents.map(({ folder, controllers }) => ({ folder: path.join(folder, name), controllers }));
     const group = new ControlGroup(parts);
@@ -95,12 +95,12 @@ export class ControlGroup {
     }
   }
 
-  /** For the shell: puts the shell itself and all that it will start into the group. Does without where that fails. */
+  /** A shell line that puts the shell and all that it starts into the group. Continues without a group on failure. */
   get joinLine(): string {
     return this.#parts.map(({ folder }) => `echo 0 2>/dev/null > ${shellQuote(path.join(folder, 'cgroup.procs'))}`).join('; ');
   }
 
-  /** What the kernel has refused its processes, or ended one for. */
+  /** The limit at which the kernel refused something to the processes or killed one. */
   refused(): ExceededLimit | undefined {
     for (const { folder, controllers } of this.#parts) {
       for (const { counter, limit } of controllers) {
@@ -111,14 +111,14 @@ export class ControlGroup {
     return undefined;
   }
 
-  /** Kills what is left in the group and removes it; what cannot be removed now is left to a later start. */
+  /** Kills what is left in the group and removes it. What cannot be removed now is removed at a later start. */
   async remove(): Promise<void> {
     const until = performance.now() + REMOVED_WITHIN_MS;
     while (!this.#parts.map(({ folder }) => removeFolder(folder)).every(Boolean) && performance.now() < until) await delay(5);
   }
 }
 
-/** Removes what processes that are gone have left behind. */
+/** Removes the groups of processes that have ended. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = /^conductor-(\d+)-/.exec(name) ?? [];
@@ -127,7 +127,7 @@ function sweep(parent: string): void {
   }
 }
 
-/** Returns whether it is gone. It cannot be while a process is in it, so those are killed. */
+/** Returns whether the folder is removed. That fails while a process is in the group, so its processes are killed. */
 function removeFolder(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -136,18 +136,18 @@ function removeFolder(folder: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
   }
   try {
-    // Nothing can start another one before it is killed.
+    // From now on, no process of the group can start another one.
     if (existsSync(path.join(folder, PIDS.counter.file))) writeFileSync(path.join(folder, 'pids.max'), '0');
     for (const pid of read(path.join(folder, 'cgroup.procs')).split('\n')) if (pid !== '') process.kill(Number(pid), 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended.
   }
   return false;
 }
 
 /**
- * Above our own group the nearest one that hands both controllers down and is ours to write: for root, and for a user whose processes
- * systemd keeps in groups of the user's own. Our own group cannot hand down what it holds, because we are in it.
+ * The nearest group above our own that delegates both controllers and that we may write. Root has one, and so has a user whose processes
+ * are in systemd's user groups. Our own group cannot delegate controllers, because we are in it.
  */
 function parentsInVersion2(): readonly Parent[] | undefined {
   const place = ownPlace('', ({ type }) => type === 'cgroup2');
@@ -160,7 +160,7 @@ function parentsInVersion2(): readonly Parent[] | undefined {
   return undefined;
 }
 
-/** Our own groups, each for its controller. */
+/** Our own groups, one per controller. */
 function parentsInVersion1(): readonly Parent[] | undefined {
   const parents = [PIDS, MEMORY_1].map((controller): Parent | undefined => {
     const place = ownPlace(controller.name, ({ type, options }) => type === 'cgroup' && options.includes(controller.name));
@@ -169,12 +169,12 @@ function parentsInVersion1(): readonly Parent[] | undefined {
   return parents.every((parent) => parent !== undefined) ? parents : undefined;
 }
 
-/** Where the hierarchy with this controller is mounted, and in it the group that we are in. */
+/** Our group in the mounted hierarchy of this controller. */
 function ownPlace(
   controller: string,
   isRight: (mounted: { type: string; options: readonly string[] }) => boolean,
 ): { mount: string; own: string } | undefined {
-  // Names of groups may have colons in them.
+  // Group names may contain colons.
   const own = read('/proc/self/cgroup').split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   const inside = own.find((found) => found?.[1]?.split(',').includes(controller))?.[2];
   for (const line of read('/proc/self/mountinfo').split('\n')) {
@@ -202,7 +202,7 @@ function isOurs(folder: string): boolean {
 
 function isGone(pid: string): boolean {
   const stat = read(`/proc/${pid}/stat`);
-  // One that nobody has buried yet is gone as well.
+  // A zombie has ended as well.
   return stat === '' || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 

@@ -2,7 +2,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a file takes at least: in its folder, and in the table of files. */
+/** The least that a file takes: its folder entry and its inode. */
 const FILE_BYTES = 1024;
 
 export interface FreeSpace {
@@ -10,7 +10,7 @@ export interface FreeSpace {
   readonly files: number;
 }
 
-/** What is free on the file systems that the folders lie on. */
+/** The free space of the file systems with these folders. */
 export function freeSpace(folders: readonly string[]): FreeSpace {
   const devices = new Set<number>();
   let [bytes, files] = [0, 0];
@@ -23,27 +23,27 @@ export function freeSpace(folders: readonly string[]): FreeSpace {
       bytes += bavail * bsize;
       files += ffree;
     } catch {
-      // It is gone, and what it took with it.
+      // The folder is gone, and so is its content.
     }
   }
   return { bytes, files };
 }
 
-/** How much less is free now, in bytes. */
+/** By how many bytes the free space has shrunk. */
 export const lessFree = (before: FreeSpace, now: FreeSpace): number =>
   before.bytes - now.bytes + Math.max(0, before.files - now.files) * FILE_BYTES;
 
 export interface GrowthToMeasure {
   readonly folders: readonly string[];
-  /** By the time at which a file's state last changed, which a program cannot set. */
+  /** Compared with a file's ctime, which a program cannot set. */
   readonly since: Date;
-  /** Where to stop counting. */
+  /** Counting stops here. */
   readonly most: number;
-  /** What to take a folder for that we may not look into. */
+  /** The assumed size of a folder that we may not read. */
   readonly ifUnreadable: number;
 }
 
-/** The bytes on disk of what is in the folders and was made or changed since. What goes away meanwhile is left out. */
+/** The bytes on disk of files in the folders that were created or changed since. Files that disappear meanwhile are left out. */
 export async function growth({ folders, since, most, ifUnreadable }: GrowthToMeasure): Promise<number> {
   let bytes = 0;
   const linked = new Set<string>();

@@ -1,13 +1,13 @@
 import { availableParallelism, release, totalmem } from 'node:os';
 
-/** What all processes of a command may use together. */
+/** The limits of all processes of a command together. */
 export interface Limits {
-  /** Threads count. */
+  /** Includes threads. */
   readonly processes: number;
-  /** Without what programs map of files, and with what they keep in file systems in memory. No single process may ask for more. */
+  /** Without mapped files, but with in-memory file systems. No single process may allocate more. */
   readonly memoryBytes: number;
   readonly cpuTimeMs: number;
-  /** What files that were made or changed since the start take, also those that have no name any more. No single file may be larger. */
+  /** Files that were created or changed since the start, including deleted ones that are still open. No single file may be larger. */
   readonly diskBytes: number;
   /** Written to standard output and error. */
   readonly outputBytes: number;
@@ -16,12 +16,12 @@ export interface Limits {
 const GIB = 1024 ** 3;
 
 /**
- * A quarter of the machine's memory, since several run at a time, but 4 GiB if that is not more than half; and processor time only so
- * limited that what has escaped the wall clock ends.
+ * The memory limit is a quarter of the machine's memory, because several commands run at the same time, or 4 GiB if that is at most half of
+ * it. The limit of processor time only ends processes that have escaped the timeout.
  */
 export function defaultLimits(timeoutMs: number): Limits {
   const cores = availableParallelism();
-  // In a container it may have less than the machine.
+  // A container may have less memory than the machine.
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   return {
     processes: Math.max(1_024, 64 * cores),
@@ -33,26 +33,26 @@ export function defaultLimits(timeoutMs: number): Limits {
 }
 
 /**
- * What the kernel holds for each process by itself, as lines for the shell. Where the user has a lower limit already, that one stays.
- * None of them is for all processes together: that is what `watchResources` is for.
+ * Shell lines for the limits that the kernel enforces for each process. A lower limit of the user's stays. `ResourceWatch` enforces the
+ * limits of all processes together.
  */
 export function limitLines({ processes, memoryBytes, cpuTimeMs, diskBytes }: Limits, sandboxed: boolean): string {
   const lines = [
     'ulimit -c 0',
-    // Private memory. Not address space: runtimes reserve far more of that than they use.
+    // Private memory, not address space: runtimes reserve far more address space than they use.
     `ulimit -d ${Math.floor(memoryBytes / 1024)} 2>/dev/null`,
     // POSIX counts blocks of 512 bytes.
     `ulimit -f ${Math.ceil(diskBytes / 512)} 2>/dev/null`,
-    // Told first, and killed a second later.
+    // A warning signal first, and SIGKILL a second later.
     `ulimit -S -t ${Math.ceil(cpuTimeMs / 1_000)} 2>/dev/null`,
     `ulimit -H -t ${Math.ceil(cpuTimeMs / 1_000) + 1} 2>/dev/null`,
   ];
-  // Twice as many, so that too many are seen to be too many, while a bomb stays within bounds. Shells do not agree on the letter.
+  // Twice the limit, so that the watch sees that it is exceeded, while a fork bomb stays bounded. Shells differ in the option's letter.
   if (sandboxed && countsTheSandboxAlone()) lines.push(`ulimit -u ${2 * processes} 2>/dev/null || ulimit -p ${2 * processes} 2>/dev/null`);
   return lines.join('\n');
 }
 
-/** Whether the kernel's limit of processes, which is a user's, counts what is in the sandbox alone: since Linux 5.14. */
+/** Whether the kernel's limit of processes per user counts only those in the sandbox. True since Linux 5.14. */
 function countsTheSandboxAlone(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return process.platform === 'linux' && (major > 5 || (major === 5 && minor >= 14));

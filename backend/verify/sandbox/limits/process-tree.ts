@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statfsSync, statSync, type Stats } from 'node:fs';
 
-/** A process among those that a command has started; all that it tells comes from proc(5). */
+/** A process of a command, as proc(5) describes it. */
 export interface RunningProcess {
   readonly pid: number;
   readonly threads: number;
-  /** What is in memory or swapped out and no file's, whether it is shared or not. */
+  /** Memory that belongs to no file, in RAM or swapped out, shared or not. */
   readonly memoryBytes: number;
-  /** Its own and that of the processes that it has waited for. */
+  /** Its own time, and that of the children that it has waited for. */
   readonly cpuTimeMs: number;
 }
 
@@ -14,8 +14,8 @@ export interface RunningProcess {
 const CLOCK_TICK_MS = 10;
 
 /**
- * The process and its descendants. Where they have more than `mostThreads` the rest is left out, and so is what ends meanwhile. Reads
- * files of the kernel and waits for nothing: some 0.1 ms for a process with ten threads.
+ * The process and its descendants, up to `mostThreads` threads, without processes that end meanwhile. Reads files of the kernel
+ * synchronously: about 0.1 ms for a process with ten threads.
  */
 export function processTree(root: number, mostThreads: number): RunningProcess[] {
   const found: RunningProcess[] = [];
@@ -34,24 +34,24 @@ export function processTree(root: number, mostThreads: number): RunningProcess[]
 }
 
 /**
- * The memory of these processes in bytes, with what they share divided between them: in their own, and in what they share with others or
- * keep in a file system in memory. Takes the kernel some milliseconds for each gigabyte.
+ * The memory of these processes in bytes: private, and shared or in in-memory file systems. Shared memory is divided between its users. The
+ * kernel takes some milliseconds per gigabyte.
  */
 export function dividedMemory(processes: readonly RunningProcess[]): { own: number; shared: number } {
   let [own, shared] = [0, 0];
   for (const { pid, memoryBytes } of processes) {
     const text = read(`/proc/${pid}/smaps_rollup`, { ifForbidden: 'forbidden' });
     if (text === 'forbidden') own += memoryBytes;
-    // Linux before 5.4 does not tell what is a file's from what is not.
+    // Linux before 5.4 does not separate file memory from other memory.
     else own += sizes(text, text.includes('Pss_Anon') ? ['Pss_Anon', 'SwapPss'] : ['Pss', 'SwapPss']);
     shared += sizes(text, ['Pss_Shmem']);
   }
   return { own, shared };
 }
 
-/** What these folders of a sandbox take, in bytes, which are file systems in memory there. Zero if none of the processes can be looked into. */
+/** The bytes in these in-memory file systems of a sandbox. Zero if we may not inspect any of the processes. */
 export function filesInMemory(processes: readonly RunningProcess[], folders: readonly string[]): number {
-  // The last one is the likeliest to have left what sets up the sandbox, and to be open to us.
+  // The last process is the likeliest to have left the set-up stage of the sandbox, so that we may inspect it.
   for (const { pid } of processes.toReversed()) {
     const used = folders.map((folder) => usedInMemory(`/proc/${pid}/root${folder}`));
     if (used.some((bytes) => bytes !== undefined)) return used.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
@@ -71,7 +71,7 @@ function usedInMemory(folder: string): number | undefined {
   }
 }
 
-/** The bytes on disk of files that these processes hold open and that have no name any more, on the file systems of these folders. */
+/** The bytes on disk of deleted files that these processes keep open, on the file systems of these folders. */
 export function namelessFiles(processes: readonly RunningProcess[], folders: readonly string[]): number {
   const devices = new Set(folders.map((folder) => look(folder)?.dev));
   const bytes = new Map<string, number>();
@@ -108,7 +108,7 @@ function read(file: string, { ifForbidden = '' } = {}): string {
   }
 }
 
-/** The sum, in bytes, of fields in a text of lines such as `RssAnon:     112 kB`. */
+/** The sum of fields in lines such as `RssAnon:     112 kB`, in bytes. */
 const sizes = (text: string, fields: readonly string[]): number =>
   fields.reduce((sum, field) => sum + 1024 * Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(text)?.[1] ?? 0), 0);
 

@@ -7,28 +7,27 @@ import { dividedMemory, filesInMemory, namelessFiles, processTree, type RunningP
 
 export interface WatchedCommand {
   readonly limits: Limits;
-  /** Where it may write to the disk, absolute. */
+  /** The folders on disk that the command may write, absolute. */
   readonly writable: readonly string[];
-  /** Folders that are file systems in memory for the command. */
+  /** Folders that are in-memory file systems for the command. */
   readonly inMemory: readonly string[];
   readonly group: ControlGroup | undefined;
 }
 
 const LOOK_EVERY_MS = 200;
 
-/** Of the time of our own process, which has other things to do. */
+/** The share of our own process's time that the watch may take. */
 const LARGEST_PART_OF_TIME = 1 / 10;
 
-/** Files are counted once so much less is free, as a part of the limit: not more often than a few times before it is reached. */
+/** Files are counted when the free space has shrunk by this fraction of the limit: a few times before the limit is reached. */
 const NOTICEABLE_PART = 1 / 4;
 
-/** Below that the machine is about to kill processes of its own choice. */
+/** Below this free memory, the kernel may soon kill processes of its choice. */
 const LAST_PART_OF_MEMORY = 0.04;
 
 /**
- * Looks a few times a second at what the command's processes use together, and calls `exceed` when that is too much; from then on it
- * looks no more. Holds for every user, root too, where the kernel's own limits do not. On Linux; elsewhere it sees nothing. A process
- * that nothing walls in can leave the tree that is looked at.
+ * Measures a few times per second what the command's processes use together. Calls `exceed` at a limit, and then stops. Unlike the kernel's
+ * own limits, it applies to root, too. It works only on Linux. Outside a sandbox, a process can leave the observed tree.
  */
 export class ResourceWatch {
   readonly #command: WatchedCommand;
@@ -81,19 +80,19 @@ export class ResourceWatch {
     void this.#lookAtDisk(processes);
   }
 
-  /** Counts what processes share but once, which takes its time, only where it matters. */
+  /** Counts shared memory once. That is slow, so it is done only if it can make a difference. */
   #memory(processes: readonly RunningProcess[], ofEach: number): number {
     const inFiles = filesInMemory(processes, this.#command.inMemory);
     if (ofEach + inFiles <= this.#command.limits.memoryBytes) return ofEach + inFiles;
     const { own, shared } = dividedMemory(processes);
-    // What they share may be such a file, or not.
+    // Shared memory may be in such a file system.
     return own + Math.max(shared, inFiles);
   }
 
   async #lookAtDisk(processes: readonly RunningProcess[]): Promise<void> {
     const { limits, writable } = this.#command;
     const free = freeSpace(writable);
-    // It may not take the last of it either.
+    // The command may not use up the machine's memory either.
     const most = Math.min(limits.diskBytes, this.#freeAtStart.bytes / 2);
     if (lessFree(this.#freeAtLastCount, free) < 0) this.#freeAtLastCount = free;
     if (this.#isCounting || lessFree(this.#freeAtLastCount, free) < most * NOTICEABLE_PART) return;

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** fcntl(2)'s O_CLOEXEC, of which proc(5) tells. */
+/** fcntl(2)'s O_CLOEXEC, as proc(5) shows it. */
 const CLOSED_ON_EXEC = 0o2000000;
 
 /**
- * The open files that whoever started us has left us, and that every program which we start would have too: through them it could reach
- * what no wall stands before. Node opens none of its own like that.
+ * The open files that we inherited from the program that started us. Programs that we start would inherit them, too, and could reach
+ * through them what the sandbox hides. Node closes its own files on exec.
  */
 export function inheritedDescriptors(): number[] {
   if (process.platform !== 'linux') return [];
@@ -19,7 +19,7 @@ function isClosedOnExec(descriptor: number): boolean {
     const [, flags = ''] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];
     return (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
   } catch {
-    // It was open for looking at the folder alone.
+    // This descriptor was open only for reading the folder.
     return true;
   }
 }

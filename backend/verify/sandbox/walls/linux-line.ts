@@ -6,19 +6,19 @@ import { RUN_SCRIPT } from './script.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 import type { WalledLine, WallsAround } from './walled-line.ts';
 
-/** The library writes its lines in another way than we know, or this is a processor that we know too little about. */
+/** The library writes its command line in an unknown form, or this processor type is not supported. */
 export class SandboxLineError extends Error {
   override readonly name = 'SandboxLineError';
 }
 
 /**
- * The line for Linux: the library's, which lets bubblewrap hide and lock folders and gives the command a network of its own, with what
- * it leaves open added.
+ * The command line for Linux. The library's line makes bubblewrap hide and lock folders and gives the command an empty network. We add
+ * what the library leaves open.
  *
- * Taken one step below the library's `SandboxManager`, whose own would look through the working directory of the backend for files that
- * nobody may write, which takes seconds in a large one, to protect what no command here can write anyway; and whose own filter of system
- * calls comes from a helper that gives the command a second /proc: root could write the whole machine's settings there, such as the
- * program that the kernel starts where one crashes. It also takes a third of the time.
+ * It is built one level below the library's `SandboxManager`, for three reasons. The manager searches the backend's working directory for
+ * files to protect, which takes seconds in a large one, although no command here can write there. Its system call filter comes from a
+ * helper that gives the command a second /proc, where root could write settings of the whole machine, such as the kernel's core dump
+ * handler. And this way takes a third of the time.
  */
 export async function linuxLine(
   { hidden, readable, writable }: WallsAround,
@@ -33,11 +33,11 @@ export async function linuxLine(
     readConfig: { denyOnly: [], allowWithinDeny: [], literalDenyOnly: [...hidden], literalAllowWithinDeny: [...readable] },
     writeConfig: { allowOnly: [], literalAllowOnly: [...writable], denyWithinAllow: [] },
     allowAllUnixSockets: true,
-    // What looks for the files: see above.
+    // The search for files: see above.
     ripgrepConfig: { command: 'true' },
     abortSignal: signal,
   }));
-  // A line with many folders names an open file of ours, which lives until it is released.
+  // A line with many folders names an open file of ours, which stays open until it is released.
   const isReusable = !line.includes(`/proc/${process.pid}/fd/`);
   if (isReusable) cleanupBwrapMountPoints();
   return {
@@ -50,7 +50,7 @@ export async function linuxLine(
   };
 }
 
-/** The library asks another program where the shell is and gives it a second, which is too little on a machine that is very busy. */
+/** The library finds the shell by another program and allows it one second. That is too short on a very busy machine. */
 const TRIES = 4;
 const FOUND_NO_SHELL = /^Shell '.*' not found/;
 
@@ -68,11 +68,10 @@ const SESSION = ' --new-session ';
 const PROC = ' --proc /proc ';
 
 /**
- * Adds to a line of bubblewrap the filter of system calls, shared memory of its own, which would otherwise be the user's and outlive the
- * command, and a /proc that cannot be written.
+ * Adds to bubblewrap's line the system call filter, private shared memory (the user's would outlive the command), and a read-only /proc.
  */
 function reinforced(line: string): string {
-  // In front of the first and behind the last of these there is nothing of the user's.
+  // Nothing before the first and after the last of these comes from the user.
   const session = line.indexOf(SESSION);
   const proc = line.lastIndexOf(PROC);
   if (session < 0 || proc < session) throw new SandboxLineError('The sandbox library has changed: its line for bubblewrap has another form.');

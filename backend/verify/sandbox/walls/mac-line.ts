@@ -2,7 +2,7 @@ import { getDefaultWritePaths, SandboxManager } from '@anthropic-ai/sandbox-runt
 import { RUN_SCRIPT } from './script.ts';
 import type { WalledLine, WallsAround } from './walled-line.ts';
 
-/** The line for macOS, as the library has it. Untried. */
+/** The library's command line for macOS. Untested. */
 export async function macLine({ hidden, readable, writable }: WallsAround, signal: AbortSignal): Promise<WalledLine> {
   const literal = (paths: readonly string[]): { path: string; literal: true }[] => paths.map((entry) => ({ path: entry, literal: true }));
   const line = await SandboxManager.wrapWithSandbox(
@@ -14,7 +14,7 @@ export async function macLine({ hidden, readable, writable }: WallsAround, signa
         denyRead: literal(hidden),
         allowRead: literal(readable),
         allowWrite: literal(writable),
-        // The library lets every command write a few places of its own.
+        // The library lets every command write to a few paths.
         denyWrite: literal(getDefaultWritePaths().filter((entry) => !entry.startsWith('/dev/'))),
       },
     },

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the sentences below are made of. */
+/** The facts about a machine that the messages depend on. */
 export interface Machine {
-  /** The text of /etc/os-release, or an empty one. */
+  /** The text of /etc/os-release, or an empty string. */
   readonly osRelease: string;
-  /** A setting of the kernel by its path below /proc/sys, or undefined where this kernel has none such. */
+  /** A kernel setting by its path below /proc/sys. Undefined if this kernel does not have it. */
   setting(file: string): string | undefined;
   hasProgram(name: string): boolean;
 }
@@ -25,7 +25,7 @@ export function thisMachine(searchPath: string): Machine {
   };
 }
 
-/** By the ids that os-release(5) gives, its own and that of what it is like. */
+/** By ID and ID_LIKE in os-release(5). */
 const INSTALL: Readonly<Record<string, string>> = {
   debian: 'sudo apt-get install',
   ubuntu: 'sudo apt-get install',
@@ -36,7 +36,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   alpine: 'sudo apk add',
 };
 
-/** The programs that the sandbox stands on, and the packages that have them. Debian and Alpine have the second one always. */
+/** The programs that the sandbox needs, and their packages. Debian and Alpine always have the second one. */
 const PROGRAMS = [
   { name: 'bwrap', package: 'bubblewrap' },
   { name: 'which', package: 'which' },
@@ -44,7 +44,7 @@ const PROGRAMS = [
 
 const missingPrograms = (machine: Machine): typeof PROGRAMS => PROGRAMS.filter(({ name }) => !machine.hasProgram(name));
 
-/** What is missing and the one command that installs it, or undefined where nothing is. */
+/** What is missing, and the command that installs it. Undefined if nothing is missing. */
 export function whatIsMissing(machine: Machine): string | undefined {
   const missing = missingPrograms(machine);
   if (missing.length === 0) return undefined;
@@ -63,12 +63,12 @@ function installCommand({ osRelease }: Machine, packages: readonly string[]): st
   return install && `${install} ${packages.join(' ')}`;
 }
 
-/** Ubuntu's own way: a profile for bubblewrap alone, and not the setting, which would be for all programs. */
+/** Ubuntu's own way: a profile for bubblewrap only. The kernel setting would apply to all programs. */
 const ALLOW_BUBBLEWRAP =
   `printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\\n  userns,\\n}\\n'` +
   ' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor';
 
-/** Settings that keep ordinary users from making the namespaces that the sandbox consists of, and what allows it again. */
+/** Settings that forbid ordinary users the namespaces that the sandbox needs, and how to allow them. */
 const SETTINGS = [
   {
     file: 'kernel/apparmor_restrict_unprivileged_userns',
@@ -93,13 +93,13 @@ const SETTINGS = [
 const forbiddenBy = (machine: Machine): (typeof SETTINGS)[number] | undefined =>
   SETTINGS.find(({ file, forbids }) => machine.setting(file) === forbids);
 
-/** The command line that lets the sandbox start, for people to copy: the one of the sentences below, where they name one. */
+/** The command line that makes the sandbox start, if the messages below name one. */
 export function remedyOn(machine: Machine): string | undefined {
   const missing = missingPrograms(machine);
   return missing.length > 0 ? installCommand(machine, missing.map((program) => program.package)) : forbiddenBy(machine)?.command;
 }
 
-/** Why the sandbox does not start although all of it is there; `said` is what it printed. */
+/** Why the sandbox does not start although nothing is missing. `said` is its output. */
 export function whyItDoesNotStart(machine: Machine, said: string): string {
   const found = forbiddenBy(machine);
   const words = said.trim().split('\n').at(-1) ?? '';

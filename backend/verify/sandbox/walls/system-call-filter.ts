@@ -1,10 +1,10 @@
 /**
- * The system calls that a command in the Linux sandbox may not make, as the kernel's filter program (seccomp(2), classic BPF), which
- * bubblewrap installs. What bubblewrap cannot hold back is refused here: sockets that leave the sandbox although it has a network of its
- * own, the kernel's keyrings, which processes of one user share, and the calls behind most ways out of namespaces.
+ * The filter of system calls for a command in the Linux sandbox (seccomp(2), classic BPF). Bubblewrap installs it. It refuses what
+ * bubblewrap cannot block: sockets that lead out of the sandbox's own network, the kernel's keyrings, which all processes of a user share,
+ * and the calls behind most escapes from namespaces.
  */
 
-/** The ABI under which calls are numbered (linux/audit.h), and the numbers (asm/unistd.h). */
+/** The ABI (linux/audit.h) and the call numbers (asm/unistd.h) per architecture. */
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, { audit: number; calls: Readonly<Record<Call, number>> }>> = {
   x64: {
     audit: 0xc000003e,
@@ -41,7 +41,7 @@ type Call =
   | 'perf_event_open'
   | 'userfaultfd';
 
-/** Calls as young as these have one number on all architectures. */
+/** New calls have the same number on all architectures. */
 function sameEverywhere() {
   return {
     ...{ io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430 },
@@ -53,7 +53,7 @@ function sameEverywhere() {
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** IPv4, IPv6, and what lists the network's interfaces. Not Unix sockets, which lead to whatever listens in the file system. */
+/** The allowed families: IPv4, IPv6, and netlink, which lists network interfaces. Unix sockets would reach other programs' listeners. */
 const SOCKET_FAMILIES = [2, 10, 16];
 
 /** clone(2)'s CLONE_NEW… for mount, cgroup, UTS, IPC, user, process id and network namespaces. */
@@ -65,8 +65,8 @@ const REFUSED: readonly Call[] = [
 ];
 
 /**
- * Said to be unknown to this kernel, so that programs take the older way. For clone3 because a filter cannot see its flags; for io_uring
- * because it makes sockets past the filter.
+ * Calls that fail as unknown to the kernel, so that programs use older ones. A filter cannot see the flags of clone3, and io_uring creates
+ * sockets past the filter.
  */
 const UNKNOWN: readonly Call[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register'];
 
@@ -80,17 +80,17 @@ const ALLOW = 0x7fff0000;
 const KILL = 0x80000000;
 const failWith = (errno: number): number => 0x00050000 | errno;
 
-/** Offsets in `struct seccomp_data`; of the first argument the lower half, which is all that the calls here look at. */
+/** Offsets in `struct seccomp_data`. Of the first argument only the lower half is needed here. */
 const CALL_NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
 
-/** x32 programs call a 64-bit kernel with this bit in the number. */
+/** x32 programs set this bit in the call number. */
 const X32_BIT = 0x40000000;
 
 type Instruction = readonly [code: number, skipIfTrue: number, skipIfFalse: number, value: number];
 
-/** The filter for programs of this architecture, or undefined where we know no numbers. */
+/** The filter for this architecture. Undefined if its call numbers are not known. */
 export function systemCallFilter(architecture: NodeJS.Architecture): Uint8Array | undefined {
   const found = ARCHITECTURES[architecture];
   if (!found) return undefined;
@@ -100,7 +100,7 @@ export function systemCallFilter(architecture: NodeJS.Architecture): Uint8Array 
     [RETURN, 0, 0, failWith(errno)],
   ];
   return assemble([
-    // Programs of another architecture number their calls otherwise.
+    // Programs of another architecture use other call numbers.
     [LOAD, 0, 0, ARCHITECTURE],
     [JUMP_IF_EQUAL, 1, 0, audit],
     [RETURN, 0, 0, KILL],
@@ -122,7 +122,7 @@ export function systemCallFilter(architecture: NodeJS.Architecture): Uint8Array 
   ]);
 }
 
-/** `struct sock_filter`s, in the byte order of both architectures. */
+/** `struct sock_filter`s in little-endian byte order, as on both architectures. */
 function assemble(program: readonly Instruction[]): Uint8Array {
   const bytes = Buffer.alloc(program.length * 8);
   program.forEach(([code, skipIfTrue, skipIfFalse, value], index) => {

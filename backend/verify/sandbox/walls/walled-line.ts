@@ -1,16 +1,16 @@
-/** All paths are absolute. What is not there is left out. */
+/** All paths are absolute. Missing ones are ignored. */
 export interface WallsAround {
   readonly hidden: readonly string[];
-  /** Shown although they lie in hidden folders. */
+  /** Folders inside hidden ones that stay readable. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
 }
 
-/** For the shell: runs the script in the environment variable `SCRIPT` behind walls. */
+/** A shell line that runs the script in the environment variable `SCRIPT` in the sandbox. */
 export interface WalledLine {
   readonly line: string;
-  /** What the line reads from file descriptor 3. */
+  /** The line's input on file descriptor 3. */
   readonly input?: Uint8Array;
-  /** To be called once it has ended. */
+  /** Must be called when the line has ended. */
   release(): void;
 }

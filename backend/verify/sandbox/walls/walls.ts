@@ -4,19 +4,19 @@ import { linuxLine } from './linux-line.ts';
 import { macLine } from './mac-line.ts';
 import type { WalledLine, WallsAround } from './walled-line.ts';
 
-/** The line depends on what else there is in the file system, so it is not kept for long. */
+/** The line depends on the file system, so it is not kept for long. */
 const KEPT_MS = 30_000;
 const KEPT_LINES = 64;
 
 /**
- * Writes the lines that put walls around a command. That takes the library some 15 ms, so runs that differ in nothing but the names of
- * their own folders share a line.
+ * Writes the command lines of the sandbox. The library takes about 15 ms for one, so runs that differ only in the names of their folders
+ * share a line.
  */
 export class Walls {
   readonly #runsFolder: string;
   readonly #kept = new Map<string, { walled: WalledLine; until: number }>();
 
-  /** `runsFolder` is the folder that holds those of the runs. */
+  /** `runsFolder` contains the folders of all runs. */
   constructor(runsFolder: string) {
     this.#runsFolder = runsFolder;
   }
@@ -24,7 +24,7 @@ export class Walls {
   /** Throws the signal's reason, or an error of the library. */
   async around(walls: WallsAround, signal: AbortSignal): Promise<WalledLine> {
     const present: WallsAround = {
-      // Some containers have / as their home folder: hiding that would hide everything.
+      // In some containers the home folder is /. Hiding it would hide everything.
       hidden: walls.hidden.filter((entry) => entry !== '/' && existsSync(entry)),
       readable: walls.readable.filter((entry) => existsSync(entry)),
       writable: walls.writable.filter((entry) => existsSync(entry)),
@@ -49,7 +49,7 @@ export class Walls {
     }
   }
 
-  /** The names of the runs whose folders are among these, each of which is found nowhere else. */
+  /** The names of the runs' folders among these. Each name is unique. */
   #runNames({ readable, writable }: WallsAround): string[] {
     const names = [...readable, ...writable].map((entry) => path.relative(this.#runsFolder, entry).split(path.sep)[0] ?? '');
     return [...new Set(names.filter((name) => /^\d+-\w{6}$/.test(name)))];
