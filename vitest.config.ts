@@ -16,7 +16,15 @@ export default defineConfig({
       {
         extends: true,
         // These wait for processes and disks most of the time, so there is room for more of them than there are cores.
-        test: { name: 'slow', include: SLOW_TEST_FILES, exclude: NO_TEST_FILES, maxWorkers: Math.ceil(1.5 * cores), sequence: { groupOrder: 1 } },
+        test: {
+          name: 'slow',
+          include: SLOW_TEST_FILES,
+          exclude: NO_TEST_FILES,
+          maxWorkers: Math.ceil(1.5 * cores),
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
     ],
   },

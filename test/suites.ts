@@ -38,8 +38,8 @@ export const SLOW_TESTS: readonly SlowTests[] = [
     files: ['test/lm/decoder/{batch-invariance,memory,trainable}.test.ts', 'test/lm/process/model-memory.test.ts', 'test/lab/mini/conductor-mini.test.ts'],
   },
   {
-    reason: 'They run the linters over the repository.',
-    files: ['test/lint/{house-style,import-rules}.test.ts'],
+    reason: 'They read the whole repository.',
+    files: ['test/lint/{house-style,import-rules}.test.ts', 'test/packaging/shipped-files.test.ts'],
   },
 ];
 
