@@ -63,7 +63,8 @@ export class Followed<Snapshot extends { readonly seq: number }> {
       throw error;
     }
     if (before && before.id !== id) this.#unfollow(before.id);
-    this.#options.memory.remember(id);
+    // Another one may have been opened, or this one closed, while the snapshot was on its way.
+    if (this.#open === open) this.#options.memory.remember(id);
     return snapshot;
   }
 

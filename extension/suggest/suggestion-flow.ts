@@ -78,6 +78,11 @@ class Request<G extends Gap> {
     }
   }
 
+  /** Aborts when the request is cancelled. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   get isOrphaned(): boolean {
     return this.#waiting === 0 && !this.#ended;
   }
@@ -185,7 +190,7 @@ export class SuggestionFlow<G extends Gap> {
   }
 
   async #cancelOrphan(request: Request<G>): Promise<void> {
-    await this.#options.wait(ORPHANED_MS, new AbortController().signal);
+    await this.#options.wait(ORPHANED_MS, request.signal).catch(() => undefined);
     if (request.isOrphaned) this.#drop(request);
   }
 }

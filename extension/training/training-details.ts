@@ -80,7 +80,7 @@ export class TrainingDetails {
     if (isLookedAt) void this.#ask(this.#readRollout).catch(() => undefined);
   }
 
-  /** What is asked for while it is on its way is asked for once more. */
+  /** Reads once more if it is called again meanwhile. A failure that a newer call makes obsolete is ignored. */
   async #ask(read: () => Promise<void>): Promise<void> {
     if (this.#asking.has(read)) {
       this.#askAgain.add(read);
@@ -90,7 +90,9 @@ export class TrainingDetails {
     try {
       do {
         this.#askAgain.delete(read);
-        await read();
+        await read().catch((error: unknown) => {
+          if (!this.#askAgain.has(read)) throw error;
+        });
       } while (this.#askAgain.has(read));
     } finally {
       this.#asking.delete(read);

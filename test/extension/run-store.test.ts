@@ -165,6 +165,22 @@ describe('RunStore', () => {
     expect(remembered).toEqual(['r1']);
   });
 
+  it('remembers the run that was opened last, although the one before arrives later', async () => {
+    const late = Promise.withResolvers<unknown>();
+    const backend = answering(4).answer('run/subscribe', (params) => {
+      const { runId } = params as { runId: string };
+      return runId === 'slow' ? late.promise : { run: after(4, runId) };
+    });
+    const { store, remembered } = storeOn(backend);
+    const runs = store();
+    const slow = runs.open('slow');
+    await runs.open('r2');
+    late.resolve({ run: after(4, 'slow') });
+    await slow;
+    expect(runs.run?.runId).toBe('r2');
+    expect(remembered.at(-1)).toBe('r2');
+  });
+
   it('lets go of the run before when another one is opened', async () => {
     const backend = answering(3);
     const { store } = storeOn(backend);

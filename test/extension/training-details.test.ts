@@ -65,6 +65,20 @@ describe('TrainingDetails', () => {
     expect([answers.length, details.tasks?.total]).toEqual([2, 2]);
   });
 
+  it('reads the rollout that was asked for meanwhile, although the one before could not be read', async () => {
+    const { backend, details } = await detailsOf();
+    const gone = Promise.withResolvers<WholeRollout>();
+    backend.answer('training/rollout', (params) => {
+      const { runId } = params as { runId: string };
+      return runId === 'gone' ? gone.promise : whole(runId);
+    });
+    const first = details.showRollout('t1', 'gone');
+    await details.showRollout('t1', 'there');
+    gone.reject(new Error('There is no such rollout.'));
+    await first;
+    expect(details.rollout).toEqual(whole('there'));
+  });
+
   it('leaves tasks alone that no longer change', async () => {
     const { backend, details, happen } = await detailsOf();
     backend.answer('training/tasks', () => NOTES);

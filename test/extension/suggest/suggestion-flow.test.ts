@@ -15,7 +15,7 @@ interface Asked {
 /** A worker whose every word the test says, and a clock that stands until the test lets time pass. */
 function setUp() {
   const asked: Asked[] = [];
-  const waits: { ms: number; pass: () => void }[] = [];
+  const waits: { ms: number; signal: AbortSignal; pass: () => void }[] = [];
   const flow = new SuggestionFlow<Gap>({
     ask: (gap, onText, signal) => {
       const answer = Promise.withResolvers<string>();
@@ -28,7 +28,7 @@ function setUp() {
     wait: (ms, signal) => new Promise((resolve, reject) => {
       if (signal.aborted) reject(signal.reason as Error);
       signal.addEventListener('abort', () => reject(signal.reason as Error));
-      waits.push({ ms, pass: resolve });
+      waits.push({ ms, signal, pass: resolve });
     }),
     now: () => 0,
   });
@@ -105,6 +105,15 @@ describe('a request under way', () => {
     expect(asked).toHaveLength(1);
     expect(asked[0]?.signal.aborted).toBe(false);
     expect(waits).toEqual([]);
+  });
+
+  it('is waited for no longer once it is cancelled', async () => {
+    const { flow, waits, key, first } = await begin();
+    key.abort();
+    expect(await first).toBeUndefined();
+    expect(waits.map(({ signal }) => signal.aborted)).toEqual([false]);
+    flow.cancel();
+    expect(waits.map(({ signal }) => signal.aborted)).toEqual([true]);
   });
 
   it('serves who has typed more than has come of it yet', async () => {
