@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 import { NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from './test/suites.ts';
 
 const cores = availableParallelism();
@@ -8,6 +9,7 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

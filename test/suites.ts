@@ -43,4 +43,13 @@ export const SLOW_TESTS: readonly SlowTests[] = [
   },
 ];
 
+/** The longest of all. They begin first, so that nothing waits for one of them at the end. */
+export const LONGEST_TEST_FILES = [
+  'test/verify/reward-hacks/**/*.test.ts',
+  'test/solve/crash-matrix.test.ts',
+  'test/lab/gym/learns.test.ts',
+  'test/verify/escape/limits.test.ts',
+  'test/train/training-manager.test.ts',
+];
+
 export const SLOW_TEST_FILES = SLOW_TESTS.flatMap(({ files }) => files);

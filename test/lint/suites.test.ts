@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from '../suites.ts';
+import { LONGEST_TEST_FILES, NO_TEST_FILES, SLOW_TEST_FILES, TEST_FILES } from '../suites.ts';
 
 const cwd = path.join(import.meta.dirname, '..', '..');
 const find = (include: readonly string[], exclude: readonly string[]): string[] => globSync(include, { cwd, exclude });
@@ -11,6 +11,10 @@ describe('the tests that "npm test" leaves out', () => {
     const files = find([pattern], NO_TEST_FILES);
     expect(files).not.toEqual([]);
     expect(files).toEqual(find([pattern], [...NO_TEST_FILES, ...SLOW_TEST_FILES.filter((other) => other !== pattern)]));
+  });
+
+  it.each(LONGEST_TEST_FILES)('%s, which begins first, names files', (pattern) => {
+    expect(find([pattern], NO_TEST_FILES)).not.toEqual([]);
   });
 
   it('are all that need a sandbox, a toolchain or a browser', () => {
