@@ -169,3 +169,17 @@ describe('executePlan', () => {
     );
   });
 });
+
+describe('executePlan runs nothing', () => {
+  const execute = (steps: readonly Step[], signal: AbortSignal): Promise<ExecutionResult> =>
+    executePlan({ steps, finished: new Map(), signal, onSkipped: () => {}, runStep: () => Promise.reject(new Error('a step was run')) });
+
+  it('once its signal has aborted', async () => {
+    const reason = new Error('no longer wanted');
+    await expect(execute(planOf([[]]), AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  it('of a plan without steps', async () => {
+    await expect(execute([], new AbortController().signal)).rejects.toThrow('A plan has at least one step.');
+  });
+});

@@ -14,6 +14,10 @@ describe('a plan is valid', () => {
     expect(validate({ modelIds: ['10', 0] }, 11)).toMatchObject({ ok: true, plan: { modelIds: [10, 0] } });
   });
 
+  it('with "all" in a list, whatever else the list holds', () => {
+    expect(validate({ accessList: [[], [0, ' All ']] })).toMatchObject({ ok: true, plan: { accessList: [[], 'all'] } });
+  });
+
   it('up to five steps and 8,000 characters in a subtask', () => {
     expect(validate(five).ok).toBe(true);
     expect(validate({ subtasks: ['x'.repeat(8_000), 'Write.'] }).ok).toBe(true);
@@ -29,6 +33,9 @@ describe('a plan is rejected with a sentence that says how to correct it', () =>
       { modelIds: [...five.modelIds, 0], subtasks: [...five.subtasks, 'f'], accessList: [...five.accessList, []] },
       'too-many-steps', 'The plan has 6 steps; at most 5 are allowed.',
     ],
+    [{ subtasks: [] }, 'unequal-lengths', 'The lists must have one entry a step, but model_id has 2, subtasks 0 and access_list 2.'],
+    [{ modelIds: [0, 'worker 1'] }, 'unknown-worker', 'model_id names worker "worker 1"; the workers are 0 to 1.'],
+    [{ modelIds: [0, '1 of 2'] }, 'unknown-worker', 'model_id names worker "1 of 2"; the workers are 0 to 1.'],
     [{ modelIds: [0, 2] }, 'unknown-worker', 'model_id names worker 2; the workers are 0 to 1.'],
     [{ modelIds: [0, -1] }, 'unknown-worker', 'model_id names worker -1; the workers are 0 to 1.'],
     [{ modelIds: [0, 0.5] }, 'unknown-worker', 'model_id names worker 0.5; the workers are 0 to 1.'],
