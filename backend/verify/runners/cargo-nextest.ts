@@ -7,7 +7,7 @@ import { expectJunitFiles } from './junit-files.ts';
 import { programUses, withEdits, type ProgramUse } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
-/** `cargo nextest run`, by its JUnit file. It starts a process for each test, and its own exit codes and words decide. */
+/** `cargo nextest run`, read from its JUnit file. It starts a process for each test and judges by its exit code. */
 export const cargoNextest: TestRunner<'nextest'> = {
   name: 'nextest',
   manifests: ['Cargo.toml'],
@@ -20,9 +20,9 @@ export const cargoNextest: TestRunner<'nextest'> = {
   async prepare({ command, copy, tools }) {
     const uses = runUses(command);
     if (uses.length === 0)
-      throw new ReportError(`"${command}" cannot be told to write a report: name the "cargo nextest run" command that it runs.`);
+      throw new ReportError(`"${command}" cannot be made to write a report: name the "cargo nextest run" command that it runs.`);
     const configuration = path.join(tools, 'nextest.toml');
-    // The weakest of its configurations: where the project names a file of its own, that one is written, in the same folder.
+    // This configuration has the lowest priority. A project's own file name still applies, in the same folder.
     await writeFile(configuration, '[profile.default.junit]\npath = "junit.xml"\n');
     const options = ` --offline --no-fail-fast --tool-config-file ${shellQuote(`conductor:${configuration}`)}`;
     const edits = uses.map(({ arguments: [, run] }) => ({ start: run?.end ?? 0, end: run?.end ?? 0, text: options }));

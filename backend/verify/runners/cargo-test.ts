@@ -12,10 +12,10 @@ import type { TestRunner } from './test-runner.ts';
 const BUILD_FILE = 'build.jsonl';
 const MAX_BINARIES = 1_000;
 
-/** What would send the output of tests, or other words, to where libtest writes its events. */
+/** Options that would mix other output with libtest's events. */
 const REMOVED_FLAGS = /^--(?:nocapture|no-capture|show-output|format|message-format|quiet|no-fail-fast)(?:=.*)?$|^-q$/;
 
-/** `cargo test`, by libtest's JSON events; see `cargo-tools.ts` for how it is made to write them. */
+/** `cargo test`, read from libtest's JSON events. `cargo-tools.ts` makes it write them. */
 export const cargoTest: TestRunner<'cargo'> = {
   name: 'cargo',
   manifests: ['Cargo.toml'],
@@ -28,7 +28,7 @@ export const cargoTest: TestRunner<'cargo'> = {
   async prepare(run) {
     const uses = testUses(run.command);
     if (uses.length === 0)
-      throw new ReportError(`"${run.command}" cannot be told to write a report: name the "cargo test" command that it runs.`);
+      throw new ReportError(`"${run.command}" cannot be made to write a report: name the "cargo test" command that it runs.`);
     const [runner, rustdoc] = [path.join(run.tools, 'run-test-binary'), path.join(run.tools, 'rustdoc')];
     const binaries = path.join(run.report, 'binaries');
     await mkdir(binaries);
@@ -67,7 +67,7 @@ const testUses = (command: string): readonly ProgramUse[] =>
     ['test', 't'].includes(use.arguments.find(({ text }) => !text.startsWith('+'))?.text ?? ''),
   );
 
-/** The packages that a build concerns: that of the folder, and those that its workspace lists by folder. */
+/** The packages of a build: the one in the folder, and the members of its workspace. */
 async function packageNames(folder: ProjectFolder): Promise<readonly string[]> {
   const names = new Set<string>();
   const add = (text: string | undefined): void => {
@@ -101,24 +101,24 @@ const eventSchema = z.object({
 const headSchema = z.object({ type: z.literal('binary'), package: z.string(), path: z.string() });
 
 export interface CargoReports {
-  /** What cargo writes with `--message-format json`. */
+  /** The output of cargo with `--message-format json`. */
   readonly build: string;
-  /** One for each test binary. */
+  /** One per test binary. */
   readonly binaries: readonly string[];
-  /** Names of the packages whose tests are hidden where the build fails. */
+  /** The names of the packages. If the build fails, their tests are hidden. */
   readonly packages: readonly string[];
 }
 
 /**
- * A build that fails leaves no test, so every package has failed. Ids are package, target (but for the library's own tests), name.
- * Tests in documentation are named without their line, which any change above them moves. Throws `ReportError`.
+ * If the build fails, no test runs, and every package counts as failed. Ids are package, target (except for the library's own tests), name.
+ * Documentation tests are named without their line number, because edits above them change it. Throws `ReportError`.
  */
 export function parseCargoReports({ build, binaries, packages }: CargoReports, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const targets = new Map<string, string | undefined>();
   let hasBuilt: boolean | undefined;
   for (const line of build.split('\n')) {
-    // Binaries without libtest's harness write here, too.
+    // Binaries without libtest's harness write to the same output.
     if (!line.startsWith('{"reason":')) continue;
     const { data } = buildSchema.safeParse([...jsonLines(line)][0]);
     if (data?.reason === 'build-finished') hasBuilt = (hasBuilt ?? true) && data.success === true;
@@ -145,13 +145,13 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
 interface Binary {
   readonly head: z.infer<typeof headSchema>;
   readonly tests: readonly { name: string; status: 'passed' | 'failed' | 'skipped'; message?: string; durationMs?: number }[];
-  /** False where the process ended before libtest did. */
+  /** False if the process ended before libtest did. */
   readonly isWhole: boolean;
 }
 
 /**
- * Tests can write to where libtest writes its events. So every test must have been started and have one ending, and the numbers
- * must be those of libtest's last word, which comes before the end that the runner writes.
+ * Tests can write to the file with libtest's events. So each test must have one start and one end, and the counts must agree with libtest's
+ * last event, which precedes the end that the runner writes.
  */
 function binaryOf(text: string): Binary {
   const [first, ...lines] = text.split('\n').filter((line) => line !== '');
@@ -163,7 +163,7 @@ function binaryOf(text: string): Binary {
   let last: z.infer<typeof eventSchema> | undefined;
   let hasEnd = false;
   for (const line of lines) {
-    // What tests print past libtest is no event, but may stand before one in its line.
+    // Output that bypasses libtest may precede an event in its line.
     const json = line.slice(Math.max(0, line.lastIndexOf('{ "type"')));
     if (!json.startsWith('{')) continue;
     let value: unknown;

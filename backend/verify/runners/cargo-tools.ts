@@ -1,9 +1,9 @@
 /**
- * cargo starts every test binary through this program (`target.*.runner`). libtest writes JSON only as an unstable feature, which
- * RUSTC_BOOTSTRAP opens in a stable toolchain; here it is set for the test binary alone, so that nothing is compiled otherwise.
- * Every binary has a file of its own, which begins with what it is and ends with how it ended.
+ * cargo starts every test binary through this program (`target.*.runner`). libtest's JSON is an unstable feature. RUSTC_BOOTSTRAP enables
+ * it in a stable toolchain. It is set only for the test binary, so the build stays the same. Each binary has its own file, which begins
+ * with the binary's name and ends with its exit code.
  *
- * A binary without libtest's harness takes no such options: it is run as it is, and its exit code is cargo's.
+ * A binary without libtest's harness does not know these options. It runs unchanged, and cargo uses its exit code.
  */
 export const cargoRunner = (report: string): string => `#!/bin/sh
 binary=$1
@@ -21,7 +21,7 @@ printf '\\n{"type":"end","code":%d}\\n' "$code" >>"$file"
 exit "$code"
 `;
 
-/** Instead of rustdoc: the same for tests in documentation, which rustdoc runs by itself. */
+/** Replaces rustdoc, and does the same for documentation tests, which rustdoc runs itself. */
 export const rustdocWrapper = (report: string, rustdoc: string): string => `#!/bin/sh
 for argument in "$@"; do
   if [ "$argument" = --test ]; then

@@ -2,20 +2,20 @@ import { expandScripts } from './package-scripts.ts';
 import { RUNNERS } from './runners.ts';
 import type { TestRunner } from './test-runner.ts';
 
-/** What the user, or `findTestCommands`, says of how the tests are run. */
+/** How the tests are run, according to the user or `findTestCommands`. */
 export interface TestCommand {
   readonly command: string;
-  /** Name of the runner whose report is to be read; without it the command tells. */
+  /** The runner whose report is read. By default it follows from the command. */
   readonly runner?: string;
   /** A glob, relative to the workspace, for the JUnit files that the command writes. */
   readonly reports?: string;
-  /** The container image in which the command runs; the sandbox on this machine without it. */
+  /** The container image in which the command runs. By default it runs in the sandbox on this machine. */
   readonly image?: string;
 }
 
 export interface ChosenRunner {
   readonly runner: TestRunner;
-  /** The command, with scripts of `package.json` written out. */
+  /** The command, with scripts of `package.json` expanded. */
   readonly command: string;
 }
 

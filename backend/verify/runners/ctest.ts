@@ -6,10 +6,10 @@ import { readJunitFiles } from './junit.ts';
 import { programUses, withEdits } from './shell-words.ts';
 import type { TestRunner } from './test-runner.ts';
 
-/** A name that no project has tracked or ignored: the copy is built afresh. */
+/** No project has a folder of this name, so the build starts from nothing. */
 const BUILD_FOLDER = 'conductor-build';
 
-/** ctest, by the JUnit file that it writes itself since CMake 3.21. The tests are programs of their own and know nothing of it. */
+/** ctest, read from the JUnit file that it writes since CMake 3.21. The tests are separate programs and do not see the file. */
 export const ctest: TestRunner<'ctest'> = {
   name: 'ctest',
   manifests: ['CMakeLists.txt'],
@@ -30,7 +30,7 @@ export const ctest: TestRunner<'ctest'> = {
   async prepare({ command, copy, report }) {
     const uses = programUses(command, ['ctest']);
     if (uses.length === 0)
-      throw new ReportError(`"${command}" cannot be told to write a report: name the "ctest" command that it runs.`);
+      throw new ReportError(`"${command}" cannot be made to write a report: name the "ctest" command that it runs.`);
     const files = uses.map(() => path.join(report, `${randomUUID()}.xml`));
     const edits = uses.map(({ program: { end } }, index) => ({
       start: end,

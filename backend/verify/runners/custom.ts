@@ -3,8 +3,8 @@ import { expectJunitFiles } from './junit-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
 /**
- * Any command, for which the user names the JUnit files that it writes. Without them there is nothing to judge by: an exit code
- * alone proves nothing, so such a command is refused.
+ * Any command that writes JUnit files, which the user names. A command without them is refused, because an exit code alone proves
+ * nothing.
  */
 export const custom: TestRunner<'custom'> = {
   name: 'custom',

@@ -5,26 +5,26 @@ import { RUNNERS } from './runners.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 
 export interface FoundTests {
-  /** What to run in the workspace's folder. */
+  /** The command line for the workspace's folder. */
   readonly command: string;
-  /** Name of the runner whose report will be read. */
+  /** The runner whose report is read. */
   readonly runner: string;
-  /** The folder whose tests these are, relative to the workspace; empty for the workspace itself. */
+  /** The folder of the tests, relative to the workspace; empty for the workspace itself. */
   readonly folder: string;
 }
 
-/** How deep packages of a monorepo are looked for (`packages/<scope>/<name>`), and how many folders. */
+/** Limits of the search for packages of a monorepo (`packages/<scope>/<name>`). */
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 200;
 
 const MANIFESTS = [...new Set(RUNNERS.flatMap(({ manifests }) => manifests))];
 
-/** Folders of projects that show or measure another one. */
+/** Folders of examples, documentation and benchmarks. */
 const ASIDE = /(^|\/)(docs?|examples?|demos?|samples?|playgrounds?|website|benchmarks?|bench)(\/|$)/i;
 
 /**
- * Every way to run tests of `workspace` (absolute) that its files show, the likeliest first: those of the workspace itself, then
- * those of projects inside it, and those of its examples last. Looks at files only.
+ * The test commands of `workspace` (absolute), the likeliest first: those of the workspace itself, then those of projects inside it, and
+ * those of its examples last. Reads files only and runs nothing.
  */
 export async function findTestCommands(workspace: string): Promise<readonly FoundTests[]> {
   const found: FoundTests[] = [];

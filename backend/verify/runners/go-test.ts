@@ -10,12 +10,12 @@ import { programUses, withEdits, type Edit, type ProgramUse } from './shell-word
 import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
-/** What would change what `go test` writes, or end it early. */
+/** Options that would change the output of `go test`, or end it early. */
 const REMOVED_FLAGS = /^--?(?:json|v|failfast|test\.v|test\.failfast)(?:=.*)?$/;
 
 /**
- * `go test`, by its own JSON, which go writes and no test: a test's output reaches go through a pipe and is wrapped in an event. A
- * test can still print the mark by which go knows the end of a test, so one that has two endings has failed.
+ * `go test`, read from its own JSON. Tests cannot write to it: go reads their output through a pipe and wraps it in events. A test can
+ * still print the mark that ends a test, so a test with two ends counts as failed.
  */
 export const goTest: TestRunner<'go'> = {
   name: 'go',
@@ -32,7 +32,7 @@ export const goTest: TestRunner<'go'> = {
     const destination = path.join(run.report, `${randomUUID()}.jsonl`);
     const uses = testUses(run.command);
     if (uses.length === 0)
-      throw new ReportError(`"${run.command}" cannot be told to write a report: name the "go test" command that it runs.`);
+      throw new ReportError(`"${run.command}" cannot be made to write a report: name the "go test" command that it runs.`);
     const checkTestFiles = await watchTestFiles(run.copy);
     const edits: Edit[] = [];
     for (const { arguments: [verb, ...words], command } of uses) {
@@ -55,7 +55,7 @@ export const goTest: TestRunner<'go'> = {
   },
 };
 
-/** `./...` are the packages of the module in this folder alone: a workspace has to name those of its modules. */
+/** `./...` means the packages of the module in this folder. A workspace must name the packages of each module. */
 async function packagesOf(folder: ProjectFolder): Promise<readonly string[]> {
   const workspace = ((await folder.text('go.work')) ?? '').replaceAll(/\/\/.*/g, '');
   const modules = [...workspace.matchAll(/^\s*use\s+(?:\(([^)]*)\)|(.+)$)/gm)].flatMap(([, several, one]) => (several ?? one ?? '').split(/\s+/));
@@ -65,8 +65,8 @@ async function packagesOf(folder: ProjectFolder): Promise<readonly string[]> {
 }
 
 /**
- * Compiling the standard library takes some 15 s, so go begins with what the user has compiled: links to files that cannot be written
- * here. What it compiles itself goes to a cache of this run alone; a shared one could be poisoned.
+ * Compiling the standard library takes about 15 s, so go starts with links to the user's compiled packages, which are read-only here. New
+ * packages go to a cache of this run, because a shared cache could be poisoned.
  */
 const USE_BUILD_CACHE = [
   `if [ -d "$${GO_BUILD_CACHE}" ]; then cp -rs "$${GO_BUILD_CACHE}" "$HOME/go-build" 2>/dev/null; fi`,
@@ -88,7 +88,7 @@ const eventSchema = z.object({
 
 type Event = z.infer<typeof eventSchema>;
 
-/** Before 1.24 go tells in plain lines of what it could not build. No test writes there, so what else is plain says nothing. */
+/** Before 1.24, go reports failed builds in plain lines. Tests do not write there. Other plain lines are ignored. */
 function* eventsOf(text: string): Generator<Event> {
   for (const line of text.split('\n')) {
     const [, failed] = /^FAIL\t(\S+)/.exec(line) ?? [];
@@ -103,7 +103,7 @@ function* eventsOf(text: string): Generator<Event> {
 
 interface SeenTest {
   readonly package: string;
-  /** Absent for the package as a whole. */
+  /** Absent in events of a whole package. */
   readonly name: string | undefined;
   readonly endings: string[];
   output: string;
@@ -113,8 +113,8 @@ interface SeenTest {
 const MAX_OUTPUT = 8_000;
 
 /**
- * A package is a container that fails by itself where it cannot be built, or ends otherwise than by a test that fails. Subtests
- * keep go's name for them, which counts those of one name. Throws `ReportError`.
+ * A package is a container. It fails by itself if it cannot be built, or fails although no test does. Subtests keep go's names, which number
+ * equal names. Throws `ReportError`.
  */
 export function parseGoEvents(text: string, copy: string): TestReport {
   const seen = new Map<string, SeenTest>();
@@ -140,15 +140,15 @@ export function parseGoEvents(text: string, copy: string): TestReport {
   if (packages.length === 0 || packages.some(({ endings }) => endings.length === 0))
     throw new ReportError('The report ends before the tests did.');
   if (tests.some((test) => !packages.some((found) => found.package === test.package)))
-    throw new ReportError('The report has a test of no package.');
+    throw new ReportError('The report has a test without a package.');
 
   const collector = new ResultCollector(copy);
   const failing = new Set<string>();
-  // Packages are tested side by side.
+  // Packages are tested in parallel.
   for (const test of tests.sort((a, b) => (a.package < b.package ? -1 : a.package > b.package ? 1 : 0))) {
     const [ending] = test.endings;
     const isOneEnding = test.endings.length === 1;
-    // One that has none was running when its package ended.
+    // A test without an end was running when its package ended.
     const status = !isOneEnding || ending === 'fail' ? 'failed' : ending === 'pass' ? 'passed' : 'skipped';
     if (status === 'failed') failing.add(test.package);
     collector.add({
@@ -167,5 +167,5 @@ export function parseGoEvents(text: string, copy: string): TestReport {
   return { results: collector.results };
 }
 
-/** What a test printed, without go's own lines around it. */
+/** The output of a test, without go's own lines. */
 const messageOf = (output: string): string => output.replaceAll(/^\s*(?:===|---) .*\n/gm, '').trim();

@@ -8,7 +8,7 @@ import type { TestRunner } from './test-runner.ts';
 const PROGRAMS = ['gradle', 'gradlew'];
 const BUILD_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 
-/** Gradle, by the JUnit files of its test tasks. */
+/** Gradle, read from the JUnit files of its test tasks. */
 export const gradle: TestRunner<'gradle'> = {
   name: 'gradle',
   manifests: BUILD_FILES,
@@ -36,8 +36,8 @@ export const gradle: TestRunner<'gradle'> = {
 const OPTIONS = ' --offline --no-daemon --continue --no-build-cache';
 
 /**
- * gradlew locks the folder of the Gradle that it has installed, which is read-only here. So that Gradle is started directly. The
- * variable is Gradle's own for a cache that it may only read; see `toolchains.ts`.
+ * gradlew locks the folder of its installed Gradle, which is read-only here. So this wrapper starts that Gradle directly. The variable is
+ * Gradle's own, for a read-only cache; see `toolchains.ts`.
  */
 const GRADLE_WRAPPER = `#!/bin/sh
 name=$(sed -n 's#^distributionUrl=.*/\\([^/]*\\)\\.zip[[:space:]]*$#\\1#p' gradle/wrapper/gradle-wrapper.properties 2>/dev/null)

@@ -8,9 +8,9 @@ import { simpleCommands, withEdits } from './shell-words.ts';
 import type { RunToPrepare } from './test-runner.ts';
 
 /**
- * A module that every Node of the tests loads first. In a process of tests it says at the end, or where that is not told to it in
- * vitest's workers, with each message to the runner, what has been replaced: a line with who says so, of whom the last one counts. No
- * line, nothing replaced.
+ * A module that every Node process of the tests loads first. At the end of the process it writes what the code has replaced, as a line with
+ * the sender's id. vitest's workers do not learn of their end, so there it writes with each message to the runner, and the last line of a
+ * sender counts. No line means that nothing was replaced.
  */
 const javascriptGuard = ({ watch, destination, option }: GuardFiles): string => `
 'use strict';
@@ -18,7 +18,7 @@ const { isMainThread, parentPort, threadId } = require('worker_threads');
 const isNodeTest = isMainThread && String(process.env.NODE_TEST_CONTEXT).startsWith('child');
 const isVitest = (process.env.VITEST || /[\\\\/](?:vitest|tinypool)[\\\\/]/.test(process.argv[1])) && (process.send || !isMainThread);
 if (isNodeTest || isVitest) {
-  // The tests see no trace of it in their environment, and a Node that they start does without.
+  // It removes itself from the environment, so tests do not see it and a Node that they start does not load it.
   const { NODE_OPTIONS = '' } = process.env;
   process.env.NODE_OPTIONS = NODE_OPTIONS.replace(${JSON.stringify(option)}, '').trim();
   if (process.env.NODE_OPTIONS === '') delete process.env.NODE_OPTIONS;
@@ -55,7 +55,7 @@ interface GuardFiles {
 export interface GuardOfTests {
   /** For NODE_OPTIONS. */
   readonly option: string;
-  /** What was replaced when the processes of the tests ended. Throws `ReportError`. */
+  /** What was replaced when the test processes ended. Throws `ReportError`. */
   read(): Promise<readonly WatchEvent[]>;
 }
 
@@ -88,10 +88,10 @@ export function nodeOption(file: string): string {
   return `"${file.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** A variable with options that must not be lost where the command gives Node others. */
+/** A variable with the options, for commands that set NODE_OPTIONS themselves. */
 const OWN_OPTIONS = 'CONDUCTOR_NODE_OPTIONS';
 
-/** The command, and the environment, with these options in NODE_OPTIONS, also where the command sets that itself. */
+/** Adds options to NODE_OPTIONS in the environment, and in the command if it sets NODE_OPTIONS itself. */
 export function withNodeOptions(command: string, options: string): { command: string; environment: Readonly<Record<string, string>> } {
   const name = 'NODE_OPTIONS=';
   const edits = simpleCommands(command)

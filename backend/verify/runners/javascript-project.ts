@@ -6,8 +6,8 @@ import type { RunToPrepare } from './test-runner.ts';
 import { programUses, simpleCommands, withEdits, type Edit } from './shell-words.ts';
 
 /**
- * The commands by which a package runs this runner: its test scripts, or else `fallback` where the runner is among what the package
- * installs and no test script says otherwise.
+ * The commands by which a package runs this runner: its test scripts, or else `fallback` if the package depends on the runner and has no
+ * other test script.
  */
 export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRunner): Promise<readonly string[]> {
   const found = await folder.packageFile();
@@ -16,7 +16,7 @@ export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRu
   for (const script of testScripts(found)) {
     const command = `npm ${script === 'test' ? 'test' : `run ${script}`}`;
     const expanded = await expandScripts(command, folder.folder);
-    // The script itself where that is one program: shorter to read, and nothing is added by the package manager.
+    // A script that is a single program is used directly: it is shorter, and the package manager adds nothing.
     if (understandsProgram(expanded, runner)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);
   }
   const isInstalled = runner.packages.some((name) => name in found.devDependencies || name in found.dependencies);
@@ -27,7 +27,7 @@ export async function scriptCommands(folder: ProjectFolder, runner: JavaScriptRu
 
 export interface JavaScriptRunner {
   readonly programs: readonly string[];
-  /** npm packages that bring the programs. */
+  /** The npm packages of the programs. */
   readonly packages: readonly string[];
   readonly fallback: string;
 }
@@ -37,8 +37,8 @@ export function understandsProgram(command: string, { programs }: Pick<JavaScrip
 }
 
 /**
- * Takes options away from every use of the programs (with the value in the next word where it is written so) and adds others.
- * Options are added at the end: what stands there already counts for less.
+ * Removes options from every use of the programs, together with a value in the next word, and adds others. They are added at the end, where
+ * they have precedence.
  */
 export function withOptions(
   command: string,
@@ -58,7 +58,7 @@ export function withOptions(
       edits.push({ start: word.start, end: hasValueBehind ? next.end : word.end, text: '' });
       if (hasValueBehind) index += 1;
     }
-    // Behind `--` there are names of files.
+    // After `--` there are file names.
     const dashes = words.find(({ text }) => text === '--');
     const at = dashes?.start ?? words.at(-1)?.end ?? program.end;
     edits.push({ start: at, end: at, text: dashes ? `${add} ` : ` ${add}` });
@@ -67,8 +67,8 @@ export function withOptions(
 }
 
 /**
- * Where the programs of installed packages lie, for the folder in which the command runs and for those above it. The folders themselves
- * and not the copy's links to them: those the tests could replace. What is not there yet is left out for the same reason.
+ * The program folders of installed packages, for the folder in which the command runs and those above it. These are the real folders, not
+ * the copy's links, which the tests could replace. Folders that do not exist yet are left out for the same reason.
  */
 export async function binFolders({ command, copy }: Pick<RunToPrepare, 'command' | 'copy'>): Promise<readonly string[]> {
   const folders: string[] = [];

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ReportError, type TestReport } from './test-report.ts';
 import { ResultCollector, relativeFile, unreadable } from './report-file.ts';
 
-/** What is used of the report that `jest --json` writes, and vitest's `json` reporter after it. */
+/** The parts that we use of the report of `jest --json`. vitest's `json` reporter has the same form. */
 const reportSchema = z.object({
   numTotalTests: z.number(),
   testResults: z.array(
@@ -34,7 +34,7 @@ export function parseJestReport(text: string, copy: string): TestReport {
   const parsed = reportSchema.safeParse(value);
   if (!parsed.success) throw unreadable(text);
   const collector = new ResultCollector(copy);
-  // Test files run side by side and end in any order.
+  // Test files run in parallel and end in any order.
   const files = [...parsed.data.testResults].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const { name, status, message, assertionResults } of files) {
     const file = relativeFile(name, copy);
@@ -47,7 +47,7 @@ export function parseJestReport(text: string, copy: string): TestReport {
         durationMs: test.duration ?? undefined,
       });
     }
-    // A file that could not be loaded, or whose hooks failed, fails although none of its tests did.
+    // A file also fails if it cannot be loaded or one of its hooks fails.
     const hasFailedByItself = status === 'failed' && !assertionResults.some((test) => test.status === 'failed');
     if (hasFailedByItself || assertionResults.length === 0)
       collector.add({ kind: 'container', status: statusOf(status), path: [file], message: message ?? undefined });

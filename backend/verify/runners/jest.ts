@@ -7,10 +7,10 @@ import { readReportFile } from './report-file.ts';
 import { watchTestFiles } from './test-files.ts';
 import type { TestRunner } from './test-runner.ts';
 
-/** `react-scripts test` hands its options on to jest. */
+/** `react-scripts test` passes its options to jest. */
 const JEST: JavaScriptRunner = { programs: ['jest', 'react-scripts'], packages: ['jest', 'react-scripts'], fallback: 'jest' };
 
-/** jest, by its own JSON, which its main process writes; tests run in a context or process of their own. */
+/** jest, read from its own JSON. Its main process writes that; tests run in other contexts or processes. */
 export const jest: TestRunner<'jest'> = {
   name: 'jest',
   manifests: ['package.json'],
@@ -26,7 +26,7 @@ export const jest: TestRunner<'jest'> = {
       command: withOptions(run.command, JEST.programs, {
         remove: ['--outputFile'],
         flags: ['--json', '--watch', '--watchAll', '--updateSnapshot', '-u', '--passWithNoTests', '--coverage', '--bail', '-b'],
-        // All tests count, not only those up to the first file that fails. watchman listens on a Unix socket, which the sandbox blocks.
+        // All tests must run, not only those up to the first failure. watchman needs a Unix socket, which the sandbox blocks.
         add: `--json --outputFile=${shellQuote(destination)} --ci --no-bail --no-watchman`,
       }),
       environment: { CI: 'true' },

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { ReportError, type TestReport } from './test-report.ts';
 import { readJunitFiles } from './junit.ts';
 
-/** Also of files that are no reports. */
+/** Includes files that are not reports. */
 const MAX_MATCHES = 20_000;
 
-/** The files in the copy that match one of the globs (relative to it) and lie in it without any link. */
+/** The files in the copy that match one of the globs (relative to it), without following links. */
 async function junitFiles(copy: string, globs: readonly string[]): Promise<readonly string[]> {
   const inside = globs.map((pattern) => path.posix.normalize(pattern)).filter((pattern) => !/^(?:\/|\.\.(?:\/|$))/.test(pattern));
   const found = new Set<string>();
@@ -22,8 +22,8 @@ async function junitFiles(copy: string, globs: readonly string[]): Promise<reado
 }
 
 /**
- * For a command that writes JUnit files at places of its own, in the copy. What lies there already is from another run, or planted:
- * it is removed. The returned function reads what has come.
+ * For a command that writes JUnit files into the copy. Files that are already there are of another run, or planted, and are removed. The
+ * returned function reads the new files.
  */
 export async function expectJunitFiles(copy: string, globs: readonly string[]): Promise<() => Promise<TestReport>> {
   for (const file of await junitFiles(copy, globs)) await rm(file, { force: true });

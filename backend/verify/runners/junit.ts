@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { ReportError, type TestReport } from './test-report.ts';
 import { readReportFile, relativeFile, ResultCollector, type ReportedTest } from './report-file.ts';
 
-/** Of all files of one run. A parser of XML works without a pause: this keeps it at about a second. */
+/** Of all files of one run together. The XML parser is synchronous; this much takes it about a second. */
 const MAX_JUNIT_BYTES = 8 * 1024 * 1024;
 const MAX_JUNIT_FILES = 5_000;
-/** Suites in suites. */
+/** Of nested suites. */
 const MAX_DEPTH = 50;
 
 const parser = new XMLParser({
@@ -17,15 +17,15 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   trimValues: false,
   cdataPropName: '#cdata',
-  // Entities that a file declares can grow without bounds or read files. The five of XML itself are read below.
+  // Declared entities could grow without bounds or read files. XML's own five are decoded below.
   processEntities: false,
   maxNestedTags: 100,
 });
 
-/** A node as the parser gives it with `preserveOrder`. */
+/** A node of the parser's `preserveOrder` output. */
 type Node = Readonly<Record<string, unknown>>;
 
-/** Throws `ReportError` if there is no file, or one cannot be read. Files are read in the order of their names. */
+/** Reads files in the order of their names. Throws `ReportError` if there is none, or one cannot be read. */
 export async function readJunitFiles(files: readonly string[], copy: string): Promise<TestReport> {
   if (files.length === 0) throw new ReportError('The command wrote no JUnit file.');
   if (files.length > MAX_JUNIT_FILES) throw new ReportError(`The command wrote more than ${MAX_JUNIT_FILES} JUnit files.`);
@@ -49,15 +49,15 @@ export function parseJunit(text: string, copy: string): TestReport {
 function addJunit(text: string, collector: ResultCollector, copy: string): void {
   let roots: readonly Node[];
   try {
-    // The parser alone takes a file that ends too early for one that is complete.
-    if (XMLValidator.validate(text) !== true) throw new ReportError('The JUnit file is no XML, or is cut off.');
+    // The parser itself accepts a file that is cut off.
+    if (XMLValidator.validate(text) !== true) throw new ReportError('The JUnit file is not XML, or is cut off.');
     roots = nodesSchema.parse(parser.parse(text));
   } catch (error) {
     if (error instanceof ReportError) throw error;
     throw new ReportError(`The JUnit file cannot be read: ${error instanceof Error ? error.message.slice(0, 200) : String(error)}`);
   }
   const suites = roots.filter((node) => ['testsuites', 'testsuite'].includes(nameOf(node)));
-  if (suites.length === 0) throw new ReportError('The XML file is no JUnit report.');
+  if (suites.length === 0) throw new ReportError('The XML file is not a JUnit report.');
   for (const suite of suites) addSuite(suite, [], collector, copy);
 }
 
@@ -65,7 +65,7 @@ const nodesSchema = z.array(z.record(z.string(), z.unknown()));
 const attributesSchema = z.record(z.string(), z.string());
 
 function addSuite(suite: Node, above: readonly string[], collector: ResultCollector, copy: string): void {
-  if (above.length > MAX_DEPTH) throw new ReportError('The JUnit file has suites in suites without end.');
+  if (above.length > MAX_DEPTH) throw new ReportError('The JUnit file nests suites too deeply.');
   const own = attributesOf(suite);
   const names = nameOf(suite) === 'testsuite' && own.name !== undefined ? [...above, own.name] : above;
   let hasFailingTest = false;
@@ -76,7 +76,7 @@ function addSuite(suite: Node, above: readonly string[], collector: ResultCollec
     hasFailingTest ||= test.status === 'failed';
     collector.add(test);
   }
-  // What went wrong outside of any test: set-up of a class, a file that could not be loaded.
+  // A failure outside of tests, such as in the set-up of a class or while loading a file.
   const faults = childrenOf(suite).filter((child) => ['error', 'failure'].includes(nameOf(child)));
   const counted = [own.errors, own.failures].some((count) => count !== undefined && Number(count) > 0);
   const hasTests = childrenOf(suite).some((child) => ['testcase', 'testsuite'].includes(nameOf(child)));
@@ -88,7 +88,7 @@ function testOf(node: Node, suites: readonly string[], suite: Attributes, copy: 
   const { name = '', classname, file = suite.file, status, time } = attributesOf(node);
   const children = childrenOf(node);
   const fault = children.find((child) => ['failure', 'error'].includes(nameOf(child)));
-  // ctest's own words for tests that did not run.
+  // ctest's terms for tests that did not run.
   const isSkipped = children.some((child) => nameOf(child) === 'skipped') || ['notrun', 'disabled', 'skipped'].includes(status ?? '');
   const hasFailed = fault !== undefined || ['fail', 'failed', 'error'].includes(status ?? '');
   return {
@@ -100,7 +100,7 @@ function testOf(node: Node, suites: readonly string[], suite: Attributes, copy: 
   };
 }
 
-/** The message of a failure, and its text where that says more. */
+/** The message of a failure, and its text if that says more. */
 function messageOf(node: Node): string {
   const { message = '' } = attributesOf(node);
   const text = textOf(node).trim();
@@ -135,7 +135,7 @@ function cdataOf(node: Node): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** The five entities of XML, and characters by their number; any other stays as it is written. */
+/** Decodes XML's five entities and numeric characters. Others stay as they are. */
 function decoded(text: string): string {
   return text.replaceAll(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(lt|gt|amp|quot|apos));/g, (whole, decimal, hexadecimal, name) => {
     if (typeof name === 'string') return ENTITIES[name] ?? whole;

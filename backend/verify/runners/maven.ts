@@ -4,7 +4,7 @@ import type { TestRunner } from './test-runner.ts';
 
 const PROGRAMS = ['mvn', 'mvnw'];
 
-/** Maven, by the JUnit files that surefire and failsafe write. */
+/** Maven, read from the JUnit files of surefire and failsafe. */
 export const maven: TestRunner<'maven'> = {
   name: 'maven',
   manifests: ['pom.xml'],
@@ -18,7 +18,7 @@ export const maven: TestRunner<'maven'> = {
     const edits = programUses(command, PROGRAMS).map(({ program }) => ({
       start: program.end,
       end: program.end,
-      // All modules, whatever fails in one; from the repository of the user, which Java finds without HOME.
+      // Runs all modules even if one fails. Java finds the user's repository without HOME.
       text: ' --batch-mode --offline --fail-at-end',
     }));
     return {

@@ -1,13 +1,13 @@
 /**
- * A reporter for mocha 3 and later, in JavaScript because the project's own Node loads it. One signed line per test, and a last line
- * that says that the run was not cut off; `watch` is the module of `javascript-watch.ts`.
+ * A reporter for mocha 3 and later. It is JavaScript, because the project's own Node loads it. It writes a signed line per test, and a last
+ * line at the end of the run. `watch` is the module of `javascript-watch.ts`.
  *
- * Why not the built-in `json`: it joins the names of suites and test by spaces, so that they cannot be told apart, and writes a
- * file only since 9.2. mocha calls the tests in the reporter's own process (but for `--parallel`), so what the reporter needs is
- * taken before any test file is loaded, and mocha's own methods are watched.
+ * The built-in `json` reporter does not serve: it joins the names of suites and tests by spaces, so they cannot be separated, and writes a
+ * file only since 9.2. mocha runs the tests in the reporter's process (except with `--parallel`). So the reporter takes what it needs
+ * before any test file is loaded, and watches mocha's own methods.
  *
- * Where a test file cannot be loaded mocha runs none, and starts no reporter: then every file with tests is told of as failing. So it is
- * where a hook fails that belongs to no suite; one of a suite has that fail. All tests count, not only those up to the first failure.
+ * If a test file cannot be loaded, mocha runs none and starts no reporter. Then every file with tests is reported as failed. The same holds
+ * if a hook outside of suites fails; a hook in a suite fails that suite. All tests must run, not only those up to the first failure.
  */
 export const mochaReporter = (watch: string): string => `
 'use strict';

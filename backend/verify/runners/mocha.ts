@@ -55,7 +55,7 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** A suite of which a hook fails and a file that cannot be loaded are containers. Throws `ReportError`. */
+/** A suite with a failed hook and a file that cannot be loaded are containers. Throws `ReportError`. */
 export function parseMochaLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   const events: WatchEvent[] = [];
@@ -68,7 +68,7 @@ export function parseMochaLines(text: string, copy: string): TestReport {
     const { type, file, path: names, durationMs, message } = event;
     const isContainer = type === 'suite' || type === 'file';
     const key = JSON.stringify([file, names]);
-    // Several hooks of one may fail.
+    // Several hooks of one suite may fail.
     if (isContainer && failedContainers.has(key)) continue;
     if (isContainer) failedContainers.add(key);
     collector.add({

@@ -1,14 +1,14 @@
 /**
- * A reporter for `node --test`, in JavaScript because the project's own Node loads it (18.15 or later). One signed line per event, and
- * a last line that says that the run was not cut off; `watch` is the module of `javascript-watch.ts`.
+ * A reporter for `node --test`. It is JavaScript, because the project's own Node loads it (18.15 or later). It writes a signed line per
+ * event, and a last line at the end of the run. `watch` is the module of `javascript-watch.ts`.
  *
- * Why not the built-in `junit`: it writes a test with subtests as a suite, so a test that fails behind passing subtests is
- * reported as nothing but passes (seen on Node 20.20 and 24.21), and on Node 20 it does not name the file.
+ * The built-in `junit` reporter does not serve: it writes a test with subtests as a suite, so the failure of a test whose subtests pass is
+ * lost (seen on Node 20.20 and 24.21). On Node 20 it does not name the file.
  *
- * It takes itself out of NODE_OPTIONS before any test file starts: tests see no trace of it in their environment, and a Node that
- * they start does not write over it. Each file runs in a process of its own, which gets the guard instead and tells the runner of its
- * tests on its stdout. That is no wall: code under test can write there, too. What it writes must fit what Node writes itself; see
- * `parseEvents`. A file that is run without `--test` is one process with its reporter, and could take the key before that is loaded.
+ * It removes itself from NODE_OPTIONS before any test file starts. So tests do not see it in their environment, and a Node that they start
+ * does not overwrite the report. Each file runs in its own process, which gets the guard instead and reports its tests on stdout. Code
+ * under test can write there, too, but must match what Node itself writes; see `parseEvents`. A file that is run without `--test` shares
+ * its process with the reporter, and could take the key before the reporter is loaded.
  */
 export const nodeTestReporter = ({ watch, options, guardOption }: NodeTestReporter): string => `
 import { createRequire } from 'node:module';
@@ -49,8 +49,8 @@ export default async function* report(source) {
 interface NodeTestReporter {
   /** The module of `javascript-watch.ts`. */
   readonly watch: string;
-  /** What we have put into NODE_OPTIONS. */
+  /** The options that we added to NODE_OPTIONS. */
   readonly options: string;
-  /** Of that, what processes of tests are to have. */
+  /** The ones among them for test processes. */
   readonly guardOption: string;
 }

@@ -27,7 +27,7 @@ export const nodeTest: TestRunner<'node-test'> = {
     for (const script of found ? testScripts(found) : []) {
       const command = `npm ${script === 'test' ? 'test' : `run ${script}`}`;
       const expanded = await expandScripts(command, folder.folder);
-      // The script itself where that is one program, not `npm test`: npm costs a third of a second and adds nothing.
+      // A script that is a single program is used directly: `npm test` takes a third of a second more and adds nothing.
       if (isNodeTest(expanded)) commands.push(simpleCommands(expanded).length === 1 ? expanded : command);
     }
     if (commands.length > 0) return commands;
@@ -48,7 +48,7 @@ export const nodeTest: TestRunner<'node-test'> = {
     await writeFile(reporter, nodeTestReporter({ watch, options, guardOption: guard.option }));
     const checkTestFiles = await watchTestFiles(run.copy);
     return {
-      // Node wants a destination for every reporter; the project's own would be one too many.
+      // Node needs a destination for every reporter, so the project's own reporters are removed.
       ...withNodeOptions(run.command.replaceAll(/\s--test-reporter(?:-destination)?(?:=|\s+)(?:"[^"]*"|'[^']*'|\S+)/g, ''), options),
       programFolders: await binFolders(run),
       readReport: async () => {
@@ -70,14 +70,14 @@ const eventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.enum(['test:start', 'test:complete', 'test:pass', 'test:fail', 'test:plan', 'test:summary']),
     file: z.string().optional(),
-    /** The file that the process was started with, where Node tells it. */
+    /** The file that the process was started with, if Node reports it. */
     entryFile: z.string().optional(),
     name: z.string(),
     nesting: z.number().int().nonnegative().max(1_000),
     suite: z.boolean(),
     skipped: z.boolean(),
     hasFailed: z.boolean(),
-    /** Of a plan, the results inside; of a summary, those of tests. */
+    /** Of a plan, the number of results in it; of a summary, the number of tests. */
     count: z.number().optional(),
     message: z.string().optional(),
     durationMs: z.number().nonnegative().optional(),
@@ -87,21 +87,21 @@ const eventSchema = z.discriminatedUnion('type', [
 type RunnerEvent = Extract<z.infer<typeof eventSchema>, { readonly nesting: number }>;
 
 /**
- * Reads the lines of the reporter. Events come in the order of the tests, file after file, a start before the starts of what is inside,
- * so that the open names are the path of a test. Of two tests with one path the later gets a number. Throws `ReportError`.
+ * Reads the lines of the reporter. Events come in the order of the tests, file after file, and a suite starts before its tests. So the open
+ * names are the path of a test. The later of two tests with the same path gets a number. Throws `ReportError`.
  */
 export function parseEvents(lines: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);
   let order = new EventOrder();
   for (const event of reporterEvents(lines, eventSchema)) {
-    // A command may run tests again.
+    // A command may run tests several times.
     if (event.type === 'start') order = new EventOrder();
     if (event.type === 'start') continue;
     const names = order.add(event);
     if (names === undefined) continue;
     const file = event.file ?? '';
     const relative = file === '' ? undefined : relativeFile(file, copy);
-    // The runner reports a file of its own where it has no test, or has failed outside of them.
+    // The runner reports a file itself if it has no tests or failed outside of them.
     const isFile = event.nesting === 0 && path.resolve(copy, event.name) === file;
     const isContainer = isFile || event.suite;
     collector.add({
@@ -116,17 +116,17 @@ export function parseEvents(lines: string, copy: string): TestReport {
 }
 
 /**
- * Code under test can send the runner events as Node's own, on the stdout of its process. So they have to be as Node sends them: a
- * result once, of a test that was started and has completed in the same way, no more of them than planned, and none once all is over.
+ * Code under test can send events to the runner on the stdout of its process. So events must be consistent: one result per started test,
+ * which agrees with its completion, no more results than planned, and none after the end.
  */
 class EventOrder {
-  /** What is open, with how many results inside. */
+  /** The open tests and suites, with the number of results in each. */
   readonly #open: { name: string; results: number }[] = [];
   readonly #completed = new Map<string, boolean[]>();
   readonly #tests = new Map<string, number>();
   readonly #ended = new Set<string>();
 
-  /** The names above a result, and its own; undefined for an event that is none. Throws `ReportError`. */
+  /** The path of a result. Undefined for an event that is not a result. Throws `ReportError`. */
   add(event: RunnerEvent): readonly string[] | undefined {
     const { type, nesting, name } = event;
     const entry = event.entryFile ?? event.file ?? '';
@@ -155,7 +155,7 @@ class EventOrder {
   #addResult({ type, nesting, name, suite, hasFailed }: RunnerEvent, entry: string, key: string): readonly string[] {
     const hasPassed = type === 'test:pass';
     const isFile = nesting === 0 && isSameFile(name, entry);
-    // Where a hook of a whole file fails, the file does, which was never started. Bad news needs no proof.
+    // If a hook of a whole file fails, the file fails without a start. Failures need no proof.
     if (isFile && !hasPassed && this.#open[0]?.name !== name) return [name];
     if (this.#open.length <= nesting || this.#open[nesting]?.name !== name || hasPassed === hasFailed) throw planted();
     const names = this.#open.slice(0, nesting + 1).map((open) => open.name);
@@ -163,7 +163,7 @@ class EventOrder {
     const above = this.#open.at(-1);
     if (above) above.results += 1;
     const completed = this.#completed.get(key);
-    // Before 20.10 Node does not tell what is complete.
+    // Before 20.10, Node does not report completion.
     if (this.#completed.size > 0 && completed?.includes(hasPassed) !== true) throw planted();
     completed?.splice(completed.indexOf(hasPassed), 1);
     if (isFile) return names;
@@ -173,7 +173,7 @@ class EventOrder {
   }
 }
 
-/** The runner tells of a file by its path, relative or not. */
+/** The runner reports a file by its path, relative or absolute. */
 const isSameFile = (name: string, entry: string): boolean => entry === name || entry.endsWith(`${path.sep}${name}`);
 
 const planted = (): ReportError => new ReportError('The report has results that Node did not write.');

@@ -2,13 +2,13 @@ import path from 'node:path';
 import { ProjectFolder, type PackageFile } from './project-folder.ts';
 import { simpleCommands, withEdits, type Edit, type SimpleCommand } from './shell-words.ts';
 
-/** Scripts that run scripts that run scripts: beyond this it is taken for a circle. */
+/** Of scripts that run scripts. Beyond this depth they are taken for a cycle. */
 const MAX_DEPTH = 4;
 
 /**
- * Writes out `npm test`, `yarn run unit -- --bail` and their like: the script's text, with the scripts that npm runs before and
- * after it. So the runner can be seen and told to write its report, the package manager need not be there, and a third of a second
- * is saved. `folder` is where the command runs; `cd` in front of it is followed.
+ * Expands `npm test`, `yarn run unit -- --bail` and the like to the script's text, with the scripts that npm runs before and after it. Then
+ * the runner can be recognized and made to write a report, the package manager is not needed, and a third of a second is saved. The command
+ * runs in `folder`; a `cd` before it is followed.
  */
 export async function expandScripts(command: string, folder: string, depth = 0): Promise<string> {
   if (depth >= MAX_DEPTH) return command;
@@ -33,7 +33,7 @@ export async function expandScripts(command: string, folder: string, depth = 0):
 
 interface ScriptUse {
   readonly name: string;
-  /** Where the arguments for the script are written. */
+  /** The position of the script's arguments. */
   readonly extra: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -46,14 +46,14 @@ function scriptUse({ words }: SimpleCommand): ScriptUse | undefined {
   if (['t', 'tst'].includes(verb) && manager === 'npm') name = 'test';
   else if (verb === 'test' && manager !== 'bun') name = 'test';
   else if (verb === 'run' || verb === 'run-script') {
-    // npm's own options before the script's name do not matter to the script, but those of a workspace do.
+    // npm's own options before the script's name do not change the script, except the workspace options.
     while (['-s', '--silent', '--if-present'].includes(texts[next] ?? '')) next += 1;
     name = texts[next];
     next += 1;
   }
   if (name === undefined || name.startsWith('-')) return undefined;
   if (texts[next] === '--') next += 1;
-  // Without `--` npm keeps options for itself, such as the workspace in which to run.
+  // Without `--`, npm takes options for itself, such as the workspace.
   else if (manager === 'npm' && texts.slice(next).some((text) => text.startsWith('-'))) return undefined;
   const [from, to] = [words[next], words.at(-1)];
   return { name, extra: from && to && { start: from.start, end: to.end } };

@@ -4,13 +4,13 @@ import path from 'node:path';
 import * as z from 'zod';
 import { MAX_FILE_BYTES } from '../files/text-file.ts';
 
-/** Folders that hold what others wrote, what a build left, or projects that are no more than data of tests. */
+/** Folders of dependencies, build outputs, and projects that are only test data. */
 const FOREIGN_FOLDERS = new Set([
   ...['node_modules', 'vendor', 'target', 'build', 'dist', 'out', 'venv', 'env', '__pycache__', 'third_party', 'coverage'],
   ...['fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data', '__mocks__'],
 ]);
 
-/** How far and how wide test files are looked for: enough to see what a project uses, and little in a huge tree. */
+/** Limits of the search for test files: enough to see what a project uses, and fast in a huge tree. */
 const MAX_DEPTH = 6;
 const MAX_FOLDERS = 500;
 
@@ -26,7 +26,7 @@ export interface PackageFile {
   readonly devDependencies: Readonly<Record<string, unknown>>;
 }
 
-/** A folder of a workspace whose tests are looked for. What its files say is read once. */
+/** A folder of a workspace, in which tests are searched. Each file is read once. */
 export class ProjectFolder {
   /** Absolute. */
   readonly folder: string;
@@ -42,7 +42,7 @@ export class ProjectFolder {
     return names.some((name) => found.has(name));
   }
 
-  /** The text of a file, or undefined if it is not there or is no source text. */
+  /** The text of a file. Undefined if it is missing or not a text. */
   async text(name: string): Promise<string | undefined> {
     const known = this.#texts.get(name);
     if (known) return await known;
@@ -62,8 +62,8 @@ export class ProjectFolder {
   }
 
   /**
-   * Whether there is a file, a few levels deep, with such a path from here and, if asked for, such a text. A folder that has one of
-   * `manifests` is a project of its own and is left out.
+   * Whether a file, a few levels deep, matches by its relative path and, optionally, its text. A folder with one of `manifests` is a
+   * project of its own and is skipped.
    */
   async hasFile(name: RegExp, { text, manifests = [] }: { text?: RegExp; manifests?: readonly string[] }): Promise<boolean> {
     for await (const relative of this.#files(name, manifests))
@@ -71,7 +71,7 @@ export class ProjectFolder {
     return false;
   }
 
-  /** The files with such a path from here, a few levels deep. */
+  /** The files whose relative path matches, a few levels deep. */
   async filesNamed(name: RegExp): Promise<readonly string[]> {
     const found: string[] = [];
     for await (const relative of this.#files(name, [])) found.push(relative);
@@ -105,21 +105,21 @@ export function isOwnFolder(name: string): boolean {
 }
 
 /**
- * A text of the workspace, which may hold anything under any name: a pipe would keep its reader waiting for ever, and a device or
- * a huge file would fill the memory. @throws what is wrong with it
+ * Reads a text of the workspace. Only a regular file of limited size is read: reading a pipe could wait for ever, and a device or a huge
+ * file would fill the memory. @throws an error of the file system, or one that says that it is not a source text
  */
 async function readSource(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = await handle.stat();
-    if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error(`${file} is no source text.`);
+    if (!found.isFile() || found.size > MAX_FILE_BYTES) throw new Error(`${file} is not a source text.`);
     return await handle.readFile('utf8');
   } finally {
     await handle.close();
   }
 }
 
-/** Whether something is there, whatever it is. */
+/** Whether the path exists, as a file of any kind. */
 export async function exists(file: string): Promise<boolean> {
   return await lstat(file).then(() => true, () => false);
 }

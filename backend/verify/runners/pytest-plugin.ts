@@ -1,13 +1,13 @@
 /**
- * A plugin for pytest 6 and later. One line per phase of a test, and a last one that says that the run was not cut off; see
- * `python-lines.ts` for how they are written, and for what a product's code could still do to them.
+ * A plugin for pytest 6 and later. It writes a line per phase of a test, and a last line at the end of the run. `python-lines.ts` says how
+ * they are written, and what code under test could still do to them.
  *
- * Why not the built-in `--junitxml`: it does not name the file in its default form, joins class and module, and is written to a
- * path that every test can read from pytest's options.
+ * The built-in `--junitxml` does not serve: by default it does not name the file, it joins class and module, and every test can read its
+ * path from pytest's options.
  *
- * Against the usual ways to forge, it goes by what a phase raised and not by what other plugins make of that, takes no good news
- * while the code of a test runs, and none of tests that were not collected or not run. Plugins that are installed are welcome;
- * those that lie in the copy as the metadata of a package are not loaded, because a patch could have put them there.
+ * Against common forgeries, it uses what a phase raised, not what other plugins make of it. It accepts no pass while a test's code runs, and
+ * none for tests that were not collected or not run. Installed plugins are loaded. Plugins that are package metadata in the copy are not,
+ * because a patch could have put them there.
  */
 export const PYTEST_PLUGIN = `
 import os

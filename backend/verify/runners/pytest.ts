@@ -29,7 +29,7 @@ export const pytest: TestRunner<'pytest'> = {
 
   async prepare(run) {
     const report = await signedReport(run.report);
-    // pytest looks for a plugin in the copy first, so its name is one that a patch cannot know.
+    // pytest searches plugins in the copy first, so a patch must not be able to guess the name.
     const plugin = `conductor_${randomUUID().replaceAll('-', '')}`;
     const prepared = await pythonEnvironment(run, {
       modules: { conductor_report: pythonLines(report), conductor_watch: pythonWatch(run.copy), [plugin]: PYTEST_PLUGIN },
@@ -81,8 +81,8 @@ interface SeenTest {
 }
 
 /**
- * Puts the phases of each test together. A test fails if any of its phases does. An expected failure (xfail) counts as skipped
- * and not, as SWE-bench has it, as passed: `pytest.xfail()` can be called from the code under test. Throws `ReportError`.
+ * Combines the phases of each test. A test fails if one of its phases fails. An expected failure (xfail) counts as skipped, not as passed as
+ * in SWE-bench, because the code under test can call `pytest.xfail()`. Throws `ReportError`.
  */
 export function parsePytestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);

@@ -8,12 +8,12 @@ import type { PreparedRun, RunToPrepare } from './test-runner.ts';
 
 const ENVIRONMENT_FOLDERS = ['.venv', 'venv', 'env'];
 
-/** Managers that put the project's environment in front of a command: without a network they could only fail to update it. */
+/** Managers that run a command in the project's environment. Without a network they would fail to update it. */
 const RUN_PREFIXES = ['uv', 'poetry', 'pipenv', 'pdm', 'rye'];
 
 /**
- * What Python needs to run in a copy: the environment that is installed in the workspace, our modules on its path, and packages
- * that were installed from the workspace (`pip install -e`) taken from the copy. `pytestOptions` go before those of the command.
+ * Prepares Python to run in a copy: with the environment that is installed in the workspace, our modules on its path, and packages of the
+ * workspace (`pip install -e`) taken from the copy. `pytestOptions` precede those of the command.
  */
 export async function pythonEnvironment(
   run: RunToPrepare,
@@ -27,7 +27,7 @@ export async function pythonEnvironment(
   const edits: Edit[] = [];
   for (const { assignments, words } of simpleCommands(run.command)) {
     for (const { text, start } of assignments) {
-      // Ours first, and then what the command says.
+      // Our options first, then the command's.
       const [name = ''] = text.split('=', 1);
       const at = start + name.length + 1;
       if (name === 'PYTHONPATH') edits.push({ start: at, end: at, text: `${shellQuote(folder)}:` });
@@ -42,12 +42,12 @@ export async function pythonEnvironment(
     command: withEdits(run.command, edits),
     environment: {
       PYTHONPATH: folder,
-      // For `sitecustomize.py` below; what Python programs the tests start is none of its business.
+      // For `sitecustomize.py` below. It does not apply to Python programs that the tests start.
       CONDUCTOR_RUNNER: '1',
-      // What tests print may hold anything, and the copy is to stay as it is.
+      // Tests may print any text, and Python must not write into the copy.
       PYTHONIOENCODING: 'utf-8:backslashreplace',
       PYTHONDONTWRITEBYTECODE: '1',
-      // The home folder is the tests' own, and empty; what a first run leaves there must not reach into a second one.
+      // The home folder is empty and belongs to this run. No state may pass from one run to the next.
       PYTHONNOUSERSITE: '1',
       ...(pytestOptions !== undefined && { PYTEST_ADDOPTS: pytestOptions }),
       ...(environmentFolder !== undefined && { VIRTUAL_ENV: environmentFolder }),
@@ -59,7 +59,7 @@ export async function pythonEnvironment(
   };
 }
 
-/** The environment nearest to where the command runs. */
+/** The environment nearest to the folder in which the command runs. */
 async function environmentOf({ command, workspace }: RunToPrepare): Promise<string | undefined> {
   const [first] = simpleCommands(command);
   const inside = first?.words[0]?.text === 'cd' ? path.resolve(workspace, first.words[1]?.text ?? '') : workspace;
@@ -73,7 +73,7 @@ async function environmentOf({ command, workspace }: RunToPrepare): Promise<stri
   return undefined;
 }
 
-/** Names of modules that the copy has and the workspace has not, where modules usually lie: at the root, or one folder below. */
+/** The names of modules that are only in the copy, at the root or one folder below. */
 async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly string[]> {
   const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = new Set<string>();

@@ -1,13 +1,13 @@
-/** A word of a command line; `text` is without quotes, `start` and `end` are where it is written. */
+/** A word of a command line. `text` is unquoted; `start` and `end` are its position. */
 export interface Word {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** One program with its arguments: what stands between `&&`, `;`, `|` and their like. */
+/** One program with its arguments: the text between `&&`, `;`, `|` and the like. */
 export interface SimpleCommand {
-  /** `NAME=value` before the program, also where `env` or its like is told so. */
+  /** `NAME=value` before the program, or as arguments of `env` and the like. */
   readonly assignments: readonly Word[];
   readonly words: readonly Word[];
 }
@@ -18,9 +18,8 @@ const isAssignment = ({ text }: Word): boolean => /^[A-Za-z_]\w*=/.test(text);
 const ENVIRONMENT_PROGRAMS = new Set(['env', 'cross-env', 'cross-env-shell']);
 
 /**
- * The programs that a line for a POSIX shell starts, as far as they can be seen without running it: enough to tell which test
- * runner a command is and to add options to it. Redirections and comments are left out; variables and substitutions are parts of words
- * and stay as they are written.
+ * The programs that a POSIX shell line starts, as far as its text shows: enough to recognize the test runner and to add options to it.
+ * Redirections and comments are left out. Variables and substitutions are parts of words and stay as they are.
  */
 export function simpleCommands(line: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
@@ -45,7 +44,7 @@ export function simpleCommands(line: string): readonly SimpleCommand[] {
     } else if (line.startsWith('\\\n', at)) {
       at += 2;
     } else if (character === '#') {
-      // Words hold the signs that stand inside them.
+      // Operators inside a word belong to the word.
       const end = line.indexOf('\n', at);
       at = end < 0 ? line.length : end;
     } else if (character === '<' || character === '>') {
@@ -71,7 +70,7 @@ function commandOf(words: readonly Word[]): SimpleCommand {
   };
   const split = from(0);
   const program = ENVIRONMENT_PROGRAMS.has(words[split]?.text ?? '') ? from(split + 1) : split;
-  // `env` with options of its own, or alone, is a program as any other.
+  // `env` alone, or with its own options, counts as a program.
   if (program === split || program === words.length || words[program]?.text.startsWith('-'))
     return { assignments: words.slice(0, split), words: words.slice(split) };
   return { assignments: words.slice(0, program).filter(isAssignment), words: words.slice(program) };
@@ -112,7 +111,7 @@ function wordAt(line: string, start: number): Word {
   return { text, start, end: Math.min(at, line.length) };
 }
 
-/** Behind the substitution (`$(…)`, `${…}` or in backquotes) that begins here; undefined where none does. */
+/** The end of the substitution (`$(…)`, `${…}` or in backquotes) that begins here. Undefined if none does. */
 function substitutionEnd(line: string, start: number): number | undefined {
   if (line[start] === '`') {
     for (let at = start + 1; at < line.length; at += line[at] === '\\' ? 2 : 1) if (line[at] === '`') return at + 1;
@@ -134,7 +133,7 @@ function substitutionEnd(line: string, start: number): number | undefined {
   return line.length;
 }
 
-/** A text instead of what stands between two places; `start === end` adds. */
+/** Replaces the text between two positions. With `start === end` it inserts. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -149,7 +148,7 @@ export function withEdits(line: string, edits: readonly Edit[]): string {
   return result;
 }
 
-/** Programs that run no other one that is named among their arguments, and words after which something is only installed. */
+/** Programs that do not run a program among their arguments, and words after which something is only installed. */
 const NO_LAUNCHERS = new Set([
   ...['cat', 'cd', 'cp', 'curl', 'docker', 'echo', 'export', 'find', 'git', 'grep', 'ls', 'mkdir', 'mv', 'pip', 'pip3', 'printf'],
   ...['rm', 'sed', 'set', 'test', 'touch', 'true', 'which', '[', ':', 'install', 'add', 'remove', 'create', 'init', 'make'],
@@ -167,8 +166,8 @@ export interface ProgramUse {
 }
 
 /**
- * Where a command line starts one of these programs, by itself or through another one, such as `npx`, `python -m` or a wrapper of
- * the project's own.
+ * The places where a command line starts one of these programs, directly or through another one such as `npx`, `python -m` or a wrapper of
+ * the project.
  */
 export function programUses(line: string, names: readonly string[]): readonly ProgramUse[] {
   return simpleCommands(line).flatMap((command) => {

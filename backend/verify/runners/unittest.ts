@@ -66,8 +66,8 @@ const lineSchema = z.discriminatedUnion('type', [
 type Line = Extract<z.infer<typeof lineSchema>, { type: 'result' }>;
 
 /**
- * A test is told of once, and again for each of its subtests that failed and for a `tearDown` that did: then it has failed.
- * An expected failure counts as skipped; see `pytest.ts`. Throws `ReportError`.
+ * A test is reported once, and again for each failed subtest and a failed `tearDown`. Then it counts as failed. An expected failure counts as
+ * skipped; see `pytest.ts`. Throws `ReportError`.
  */
 export function parseUnittestLines(text: string, copy: string): TestReport {
   const collector = new ResultCollector(copy);

@@ -74,7 +74,7 @@ describe("go's report", () => {
     ['is empty', ''],
     ['is cut off', '{"Action":"start","Package":"a"}\n{"Action":"pass","Package":"a","Test":"T"}\n'],
     ['is cut off in a line', '{"Action":"start","Pack'],
-    ['has a test of no package', '{"Action":"pass","Package":"b"}\n{"Action":"pass","Package":"a","Test":"T"}\n'],
+    ['has a test without a package', '{"Action":"pass","Package":"b"}\n{"Action":"pass","Package":"a","Test":"T"}\n'],
   ])('is an error where it %s', (_, text) => {
     expect(() => parseGoEvents(text, '/c')).toThrow(ReportError);
   });
