@@ -50,7 +50,7 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
     onStatus: (status) => showStatus(status, settings, progress),
   });
   // The model's process has nothing that it would have to end well.
-  const close = (): void => void model.close();
+  const close = (): void => void model.close().catch(() => undefined);
   interrupted.addEventListener('abort', close, { once: true });
   try {
     sayReasons((await model.describe()).deviceReasons);

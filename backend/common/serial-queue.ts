@@ -21,7 +21,7 @@ export class SerialQueue {
         this.#busy = false;
         this.#beginNext();
       });
-      void ended.then(resolve, reject);
+      ended.then(resolve, reject);
     };
     const abort = (): void => {
       this.#waiting.delete(begin);

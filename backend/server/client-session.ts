@@ -89,12 +89,12 @@ export class ClientSession {
       runs: dependencies.runs,
       stop: dependencies.stop,
     }));
-    void this.#connection.closed.then(() => {
+    this.#connection.closed.then(() => {
       clearTimeout(late);
       for (const feed of this.#feeds) feed.close();
       this.#stopListening?.();
       if (this.#client) dependencies.clients.remove(this.#client);
-    });
+    }).catch((error: unknown) => log(`A connection was not closed in order: ${String(error)}`));
   }
 
   #admit(method: string): void {

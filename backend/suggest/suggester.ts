@@ -80,7 +80,7 @@ export class Suggester {
   complete(request: SuggestRequest, options: SuggestOptions): Promise<SuggestResult> {
     const completing = this.#complete(request, { ...options, signal: AbortSignal.any([options.signal, this.#end.signal]) });
     this.#underWay.add(completing);
-    void completing.catch(() => undefined).finally(() => this.#underWay.delete(completing));
+    completing.finally(() => this.#underWay.delete(completing)).catch(() => undefined);
     return completing;
   }
 

@@ -17,6 +17,15 @@ describe('the house style', () => {
     expect(await rulesBrokenBy(code, 'webview/main.tsx')).toEqual(['@typescript-eslint/no-floating-promises']);
   });
 
+  it('refuses a promise in the backend that may reject unheard, and a value from before an await that overwrites a newer one', async () => {
+    const dropped = 'async function save(): Promise<void> {}\nexport function leave(): void { void save(); }\n';
+    expect(await rulesBrokenBy(dropped, 'backend/protocol/version.ts')).toEqual(['@typescript-eslint/no-floating-promises']);
+    const handled = dropped.replace('void save()', 'save().catch(() => undefined)');
+    expect(await rulesBrokenBy(handled, 'backend/protocol/version.ts')).toEqual([]);
+    const outdated = 'let sum = 0;\nexport async function add(more: Promise<number>): Promise<void> { sum = sum + (await more); }\nexport const total = (): number => sum;\n';
+    expect(await rulesBrokenBy(outdated, 'backend/protocol/version.ts')).toEqual(['require-atomic-updates']);
+  });
+
   it('refuses any, default exports and barrels', async () => {
     const code = "export const loose = (value: any): unknown => value;\nexport * from './version.ts';\nexport default loose;\n";
     expect(await rulesBrokenBy(code, 'backend/protocol/plan.ts')).toEqual([

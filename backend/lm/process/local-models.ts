@@ -103,7 +103,7 @@ export class LocalModels {
    */
   async openTrainable(name: string): Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }> {
     const settings: ModelSettings = { ...(await this.#settingsOf(name)), adapters: true, trainable: 'adapter' };
-    for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
+    this.#closeUnused();
     const { script, threads } = this.#options;
     const client = new ModelClient({
       settings, script, threads,
@@ -116,7 +116,7 @@ export class LocalModels {
   /** Loads a model; an abort unloads it again, unless somebody else asks it meanwhile. */
   load(name: string, signal: AbortSignal): Promise<ModelDescription> {
     return this.#with(name, signal, async (held) => {
-      const cancel = (): void => { if (held.users === 1) void this.#close(held); };
+      const cancel = (): void => { if (held.users === 1) this.#closeSoon(held); };
       signal.addEventListener('abort', cancel, { once: true });
       try {
         signal.throwIfAborted();
@@ -180,7 +180,7 @@ export class LocalModels {
 
   #open(model: string, key: string, settings: ModelSettings): Held {
     const { script, idleMs, threads } = this.#options;
-    for (const other of this.#held.values()) if (other.users === 0) void this.#close(other);
+    this.#closeUnused();
     const client = new ModelClient({
       settings,
       script,
@@ -212,6 +212,15 @@ export class LocalModels {
       this.#bestPrecisions.set(key, best);
     }
     return best;
+  }
+
+  #closeUnused(): void {
+    for (const held of this.#held.values()) if (held.users === 0) this.#closeSoon(held);
+  }
+
+  /** A process that cannot be ended leaves less memory for the next model, which says so itself. */
+  #closeSoon(held: Held): void {
+    this.#close(held).catch(() => undefined);
   }
 
   #close(held: Held): Promise<void> {

@@ -213,7 +213,7 @@ export class ModelClient implements TrainableModel {
         throw explained(error, running.description);
       }
     }, ended);
-    void answer.then(() => this.#waitForIdle(), () => this.#waitForIdle());
+    answer.then(() => this.#waitForIdle(), () => this.#waitForIdle());
     return answer;
   }
 
@@ -268,13 +268,13 @@ export class ModelClient implements TrainableModel {
     const { settings, script, threads } = this.#options;
     const child = new ModelChild({ script, nodePath: process.execPath, environment });
     this.#child = child;
-    void child.ended.then(() => {
+    child.ended.then(() => {
       if (this.#child !== child) return;
       this.#child = undefined;
       if (this.#running?.child !== child) return;
       this.#running = undefined;
       this.#report({ state: 'unloaded' });
-    });
+    }).catch(() => undefined);
     try {
       const description = await child.ask({ type: 'open', settings, device, deviceReasons: [...deviceReasons], threads }, {
         graceMs: this.#graceMs,
@@ -295,7 +295,8 @@ export class ModelClient implements TrainableModel {
     clearTimeout(this.#idleTimer);
     if (!this.#queue.isIdle || this.#closing.signal.aborted) return;
     const unload = async (): Promise<void> => this.#running?.child.end(this.#graceMs);
-    this.#idleTimer = setTimeout(() => void this.#queue.run(unload), this.#idleMs);
+    // A process that ended meanwhile needs no unloading.
+    this.#idleTimer = setTimeout(() => void this.#queue.run(unload).catch(() => undefined), this.#idleMs);
   }
 
   #report(status: ModelStatus): void {

@@ -73,7 +73,9 @@ export async function stopBackend(home: string, { ifIdle = false }: { ifIdle?: b
 
 function watch(backend: BackendProcess): { ended: boolean; error?: BackendStartError | undefined } {
   const state: { ended: boolean; error?: BackendStartError | undefined } = { ended: false };
-  void backend.ended.then((error) => Object.assign(state, { ended: true, error }));
+  const end = (error?: BackendStartError): void => void Object.assign(state, { ended: true, error });
+  // Where its last words cannot be read, the next turn starts another one or runs out of time.
+  backend.ended.then(end, () => end());
   return state;
 }
 

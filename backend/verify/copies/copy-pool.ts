@@ -67,6 +67,7 @@ export class CopyPool {
   readonly #workspaces: PooledWorkspaces;
   readonly #idle = new IdleCopies((copy) => this.#removeCopy(copy));
   readonly #work = new WorkUnderWay();
+  readonly #sparesUnderWay = new Set<PooledWorkspace>();
   readonly #closing = new AbortController();
   #leased = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -163,7 +164,7 @@ export class CopyPool {
   async #cleanCopy(state: WorkspaceState, pooled: PooledWorkspace, signal: AbortSignal): Promise<WorkspaceCopy> {
     const { contents } = await pooled.kept;
     const idle = this.#idle.take(pooled);
-    if (idle && !idle.isReset) void this.#work.track(this.#makeSpare(state, pooled));
+    if (idle && !idle.isReset) this.#inBackground(this.#makeSpare(state, pooled));
     // A copy that cannot be reset, for any reason, is replaced by a new one.
     if (idle && (await this.#isBroughtTo(idle, state, contents, signal))) return idle.copy;
     while (this.#idle.count > 0 && this.#idle.count + this.#leased > this.#limit) this.#idle.removeOldest();
@@ -184,8 +185,8 @@ export class CopyPool {
 
   /** Makes one more copy, up to the limit, so that the next lease need not wait for a reset as this one does. */
   async #makeSpare(state: WorkspaceState, pooled: PooledWorkspace): Promise<void> {
-    if (pooled.isSpareUnderWay || this.#idle.count + this.#leased >= this.#limit) return;
-    pooled.isSpareUnderWay = true;
+    if (this.#sparesUnderWay.has(pooled) || this.#idle.count + this.#leased >= this.#limit) return;
+    this.#sparesUnderWay.add(pooled);
     pooled.users += 1;
     try {
       const copy = await this.#newCopy(state, (await pooled.kept).contents, this.#closing.signal);
@@ -194,7 +195,7 @@ export class CopyPool {
     } catch {
       // It would only have saved time.
     } finally {
-      pooled.isSpareUnderWay = false;
+      this.#sparesUnderWay.delete(pooled);
       this.#workspaces.leave(pooled);
     }
   }
@@ -226,12 +227,16 @@ export class CopyPool {
 
   #removeCopy(copy: WorkspaceCopy): void {
     // If it fails, the folder is swept after this process has ended.
-    void this.#work.track(copy.remove().catch(() => undefined));
+    this.#inBackground(copy.remove());
   }
 
   #removeWorkspace(pooled: PooledWorkspace): void {
     this.#idle.remove((idle) => idle.pooled === pooled);
-    void this.#work.track(this.#workspaces.remove(pooled).catch(() => undefined));
+    this.#inBackground(this.#workspaces.remove(pooled));
+  }
+
+  #inBackground(work: Promise<void>): void {
+    this.#work.track(work).catch(() => undefined);
   }
 
   #tidyLater(): void {

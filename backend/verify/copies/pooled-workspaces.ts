@@ -8,7 +8,6 @@ export class PooledWorkspace {
   /** Snapshots under way, and leases that are waited for or not given back. */
   users = 0;
   usedAt = performance.now();
-  isSpareUnderWay = false;
   readonly #looks = new SerialQueue();
 
   constructor(key: string, kept: Promise<KeptWorkspace>) {

@@ -30,7 +30,8 @@ function currentRuntime(): Promise<SyntaxRuntime> {
  */
 export async function withTree<Result>(text: string, language: Language, use: (root: Node) => Result): Promise<Result | undefined> {
   if (text.length > MAX_CHARACTERS) return undefined;
-  const runtime = await currentRuntime();
+  const starting = currentRuntime();
+  const runtime = await starting;
   const grammar = await runtime.grammar(language);
   try {
     const parser = new runtime.library.Parser();
@@ -45,7 +46,7 @@ export async function withTree<Result>(text: string, language: Language, use: (r
     }
   } catch (error) {
     if (!(error instanceof WebAssembly.RuntimeError)) throw error;
-    current = undefined;
+    if (current === starting) current = undefined;
     return undefined;
   }
 }

@@ -71,7 +71,7 @@ export class ControlGroups {
       group.make(limits);
       return group;
     } catch {
-      void group.remove();
+      group.remove().catch(() => undefined);
       this.#parents = [];
       return undefined;
     }
@@ -123,7 +123,7 @@ function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = /^conductor-(\d+)-/.exec(name) ?? [];
     if (pid === undefined || !isGone(pid)) continue;
-    void new ControlGroup([{ folder: path.join(parent, name), controllers: [] }]).remove();
+    new ControlGroup([{ folder: path.join(parent, name), controllers: [] }]).remove().catch(() => undefined);
   }
 }
 

@@ -77,7 +77,8 @@ export class ResourceWatch {
     if (sum('threads') >= limits.processes) return this.#end('processes');
     if (sum('cpuTimeMs') > limits.cpuTimeMs) return this.#end('time');
     if (this.#memory(processes, sum('memoryBytes')) > limits.memoryBytes || isMemoryNearlyGone()) return this.#end('memory');
-    void this.#lookAtDisk(processes);
+    // If it fails, the next look counts again.
+    this.#lookAtDisk(processes).catch(() => undefined);
   }
 
   /** Counts shared memory once. That is slow, so it is done only if it can make a difference. */
@@ -99,9 +100,12 @@ export class ResourceWatch {
     this.#isCounting = true;
     this.#freeAtLastCount = free;
     const ifUnreadable = lessFree(this.#freeAtStart, free);
-    const bytes = namelessFiles(processes, writable) + (await growth({ folders: writable, since: this.#since, most, ifUnreadable }));
-    this.#isCounting = false;
-    if (bytes > most) this.#end('disk');
+    try {
+      const bytes = namelessFiles(processes, writable) + (await growth({ folders: writable, since: this.#since, most, ifUnreadable }));
+      if (bytes > most) this.#end('disk');
+    } finally {
+      this.#isCounting = false;
+    }
   }
 }
 
