@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { SERVER_PROVIDER_NAMES } from './providers.ts';
 import { workerConfigSchema } from './worker-config.ts';
 
 /*
@@ -44,7 +45,7 @@ export type FoundServers = z.infer<typeof foundServersSchema>;
 
 /** A server named by the user, whose models are to be listed. */
 export const namedServerSchema = z.object({
-  provider: z.enum(['openai', 'openai-compatible', 'anthropic']),
+  provider: z.enum(SERVER_PROVIDER_NAMES),
   /** Absent: the provider's default address. */
   baseUrl: workerConfigSchema.shape.baseUrl,
   /** The key itself. It is sent to the server and never stored. */

@@ -1,12 +1,9 @@
 import * as z from 'zod';
 import { DEVICES } from './devices.ts';
+import { factsOf, PROVIDER_NAMES } from './providers.ts';
 
-/**
- * How a worker is reached. `openai` is OpenAI's own API; every other server with its wire format is `openai-compatible`; `local` is
- * a model that Conductor itself runs on this machine.
- */
-export const providerSchema = z.enum(['openai', 'openai-compatible', 'anthropic', 'vscode', 'local']);
-export type Provider = z.infer<typeof providerSchema>;
+/** How a worker is reached. */
+export const providerSchema = z.enum(PROVIDER_NAMES);
 
 const rates = {
   inputPerMillion: z.number().nonnegative(),
@@ -70,11 +67,11 @@ const workerFields = z.strictObject({
   simulated: z.boolean().default(false),
 });
 export const workerConfigSchema = workerFields
-  .refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== undefined, {
+  .refine(({ provider, baseUrl }) => factsOf(provider).reach !== 'server' || (baseUrl ?? factsOf(provider).baseUrl) !== undefined, {
     path: ['baseUrl'],
     error: 'an openai-compatible worker needs the address of its server, such as http://127.0.0.1:11434/v1',
   })
-  .refine(({ provider, adapter }) => provider === 'local' || adapter === undefined, {
+  .refine(({ provider, adapter }) => factsOf(provider).reach === 'process' || adapter === undefined, {
     path: ['adapter'],
     error: 'only a local worker can have an adapter',
   });

@@ -1,3 +1,4 @@
+import { factsOf } from '../protocol/providers.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { WorkerErrorKind } from './errors.ts';
 import { serverName } from './servers/server-of.ts';
@@ -42,7 +43,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       if (details.contentType !== undefined) {
         return `${name}: ${server} answered with a web page instead of a model's answer; check the worker's address, which often ends in /v1.`;
       }
-      if (worker.provider === 'vscode') return `${name}: VS Code does not offer the model "${worker.model}"; choose another.`;
+      if (factsOf(worker.provider).reach !== 'server') return `${name}: ${server} does not offer the model "${worker.model}"; choose another.`;
       return `${name}: ${server} does not have the model "${worker.model}" or the address${said}; check the model's name and the address.`;
     case 'invalid-request':
       return `${name}: ${server} refused the request${said}; check the worker's settings.`;

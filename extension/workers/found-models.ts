@@ -1,6 +1,7 @@
 import type { FoundServer, ServerKind } from '../../backend/protocol/found-servers.ts';
 import type { Pool } from '../../backend/protocol/methods.ts';
-import { workerConfigSchema, type Provider, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import type { Provider } from '../../backend/protocol/providers.ts';
+import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { suggestId } from './worker-presets.ts';
 
 /** A model that was found and could become a worker. */

@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Pool } from '../../backend/protocol/methods.ts';
+import { isServerProvider, PROVIDERS } from '../../backend/protocol/providers.ts';
 import { isLoopback, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import type { WorkerPreset } from './worker-presets.ts';
 
@@ -14,20 +15,16 @@ export type PoolServer = WorkerPreset & { readonly workers: number };
 export function serversOf({ workers }: Pick<Pool, 'workers'>): PoolServer[] {
   const servers = new Map<string, PoolServer>();
   for (const { worker: { provider, baseUrl, key, model, simulated } } of workers) {
-    if (provider === 'vscode' || provider === 'local' || simulated) continue;
+    if (!isServerProvider(provider) || simulated) continue;
     const id = JSON.stringify([provider, baseUrl, key]);
     const before = servers.get(id);
     servers.set(id, {
-      label: baseUrl === undefined ? PROVIDERS[provider] : hostOf(baseUrl), provider, example: model, workers: (before?.workers ?? 0) + 1,
+      label: baseUrl === undefined ? PROVIDERS[provider].label : hostOf(baseUrl), provider, example: model, workers: (before?.workers ?? 0) + 1,
       ...(baseUrl !== undefined && { baseUrl }), ...(key !== undefined && { key }),
     });
   }
   return [...servers.values()];
 }
-
-const PROVIDERS: Readonly<Record<WorkerPreset['provider'], string>> = {
-  'openai': 'OpenAI', 'anthropic': 'Anthropic', 'openai-compatible': 'OpenAI’s API',
-};
 
 /** Such as `api.acme.com` or `127.0.0.1:8080`. */
 export function hostOf(baseUrl: string): string {

@@ -1,10 +1,10 @@
-import type { NamedServer } from '../../backend/protocol/found-servers.ts';
+import type { ServerProvider } from '../../backend/protocol/providers.ts';
 
 /** A place where models are served, with what is known of it. */
 export interface WorkerPreset {
   readonly label: string;
-  readonly provider: NamedServer['provider'];
-  /** Absent where the provider has one of its own, or the person has to name it. */
+  readonly provider: ServerProvider;
+  /** Absent where the provider has one of its own, or the person has to enter it. */
   readonly baseUrl?: string;
   /** Conventional name of its key; absent where the server may want none. */
   readonly key?: string;
@@ -12,33 +12,23 @@ export interface WorkerPreset {
   readonly example: string;
 }
 
-/** Addresses as the servers' own documentation has them, November 2026. Servers of this machine are found, and need none. */
-export const WORKER_PRESETS: readonly WorkerPreset[] = [
-  { label: 'OpenAI', provider: 'openai', key: 'OPENAI_API_KEY', example: 'gpt-5' },
-  { label: 'Anthropic', provider: 'anthropic', key: 'ANTHROPIC_API_KEY', example: 'claude-sonnet-4-5' },
-  {
-    label: 'Google Gemini',
-    provider: 'openai-compatible',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai/',
-    key: 'GEMINI_API_KEY',
-    example: 'gemini-2.5-pro',
-  },
-  {
-    label: 'DeepSeek',
-    provider: 'openai-compatible',
-    baseUrl: 'https://api.deepseek.com',
-    key: 'DEEPSEEK_API_KEY',
-    example: 'deepseek-chat',
-  },
-  {
-    label: 'OpenRouter',
-    provider: 'openai-compatible',
-    baseUrl: 'https://openrouter.ai/api/v1',
-    key: 'OPENROUTER_API_KEY',
-    example: 'qwen/qwen3-coder',
-  },
-  { label: 'Another server with OpenAI’s API', provider: 'openai-compatible', example: 'model-name' },
-];
+/** Addresses from the servers' own documentation, November 2026. Servers on this machine are found and need no preset. */
+const PRESETS: Readonly<Record<ServerProvider, readonly Omit<WorkerPreset, 'provider'>[]>> = {
+  'openai': [{ label: 'OpenAI', key: 'OPENAI_API_KEY', example: 'gpt-5' }],
+  'anthropic': [{ label: 'Anthropic', key: 'ANTHROPIC_API_KEY', example: 'claude-sonnet-4-5' }],
+  'openai-compatible': [
+    {
+      label: 'Google Gemini', baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai/', key: 'GEMINI_API_KEY', example: 'gemini-2.5-pro',
+    },
+    { label: 'DeepSeek', baseUrl: 'https://api.deepseek.com', key: 'DEEPSEEK_API_KEY', example: 'deepseek-chat' },
+    { label: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1', key: 'OPENROUTER_API_KEY', example: 'qwen/qwen3-coder' },
+    { label: 'Another server with OpenAI’s API', example: 'model-name' },
+  ],
+};
+
+/** In the order in which they are offered. */
+export const WORKER_PRESETS: readonly WorkerPreset[] = (Object.keys(PRESETS) as ServerProvider[])
+  .flatMap((provider) => PRESETS[provider].map((preset) => ({ ...preset, provider })));
 
 /** A free worker id after the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */
 export function suggestId(model: string, taken: readonly string[]): string {

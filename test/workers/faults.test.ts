@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { NO_USAGE } from '../../backend/protocol/token-counts.ts';
-import type { Provider, WorkerConfig } from '../../backend/protocol/worker-config.ts';
+import type { Provider } from '../../backend/protocol/providers.ts';
+import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../../backend/workers/errors.ts';
 import { FaultServer, faults, type Fault } from './fault-server.ts';
 import { HELLO, KEY, rejection, setUp, workersAt } from './harness.ts';

@@ -1,4 +1,5 @@
 import type { Failure } from '../../backend/protocol/run-events.ts';
+import { SERVER_PROVIDER_NAMES, type ServerProvider } from '../../backend/protocol/providers.ts';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { WorkerCaller, type CallOptions } from '../../backend/workers/call-worker.ts';
 import type { Delay } from '../../backend/workers/limits/delay.ts';
@@ -15,13 +16,12 @@ export function workerOf(fields: Partial<WorkerConfig> & Pick<WorkerConfig, 'pro
   return workerConfigSchema.parse({ id: 'ada', model: 'some-model', key: 'TEST_KEY', ...fields });
 }
 
+/** Where a fault server has each provider's API. */
+const BASE_PATHS: Readonly<Record<ServerProvider, string>> = { 'openai': '/v1', 'openai-compatible': '/v1', 'anthropic': '' };
+
 /** A worker of each wire format at the same server. */
 export function workersAt(url: string, fields: Partial<WorkerConfig> = {}): WorkerConfig[] {
-  return [
-    workerOf({ provider: 'openai', baseUrl: `${url}/v1`, ...fields }),
-    workerOf({ provider: 'openai-compatible', baseUrl: `${url}/v1`, ...fields }),
-    workerOf({ provider: 'anthropic', baseUrl: url, ...fields }),
-  ];
+  return SERVER_PROVIDER_NAMES.map((provider) => workerOf({ provider, baseUrl: `${url}${BASE_PATHS[provider]}`, ...fields }));
 }
 
 /** Lends money up to a bound and remembers every loan and every attempt. */

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import type { FoundServers, ListedModels, NamedServer } from '../../protocol/found-servers.ts';
 import { ERROR_CODES, type ClientRequests, type Pool, type Result, type WorkerStatus } from '../../protocol/methods.ts';
 import { bundledPlanner } from '../../protocol/bundled-conductor.ts';
+import { factsOf } from '../../protocol/providers.ts';
 import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
@@ -131,8 +132,9 @@ export class PoolEditor {
 
   async #whyNotReady(worker: WorkerConfig): Promise<string | undefined> {
     const { provider, key } = worker;
-    if (provider === 'local') return this.#access.whyNoModel(worker);
-    if (provider === 'vscode' && !this.#clients.can('model')) return 'It is a model of VS Code, and no VS Code is connected.';
+    const { reach } = factsOf(provider);
+    if (reach === 'process') return this.#access.whyNoModel(worker);
+    if (reach === 'client' && !this.#clients.can('model')) return 'It is a model of VS Code, and no VS Code is connected.';
     if (key === undefined) return undefined;
     const value = await this.#clients.secret(key);
     if (typeof value === 'string') return undefined;

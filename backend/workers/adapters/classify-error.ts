@@ -1,9 +1,9 @@
 import { APIError as AnthropicApiError } from '@anthropic-ai/sdk';
 import { APIError as OpenAiApiError } from 'openai';
 import { NO_USAGE } from '../../protocol/token-counts.ts';
+import { factsOf } from '../../protocol/providers.ts';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { classifyLocalError } from './classify-local-error.ts';
 import { WorkerError, type WorkerErrorKind } from '../errors.ts';
 import { failureSentence, type FailureDetails } from '../failure-sentences.ts';
 import { NotAStreamError, RedirectRefusedError, ResponseTooLargeError } from './guarded-fetch.ts';
@@ -20,11 +20,10 @@ export interface CallContext {
   readonly usage?: Usage | undefined;
 }
 
-/** Whatever an SDK, the network or a server's stream threw, as a WorkerError. The one place where that is decided. */
+/** Classifies what an SDK, the network or a server's stream threw. No other place does this for providers behind an address. */
 export function classifyError(error: unknown, context: CallContext): WorkerError {
   if (context.signal.aborted) return abortError(context);
   if (error instanceof WorkerError) return error;
-  if (context.worker.provider === 'local') return classifyLocalError(error, context.worker);
   if (error instanceof OpenAiApiError || error instanceof AnthropicApiError) {
     const body = providerBody(error.error);
     if (typeof error.status === 'number') return classifyRefusal(error.status, body, error.headers, error, context);
@@ -72,7 +71,7 @@ const KINDS: ReadonlyMap<string, WorkerErrorKind> = new Map([
 function kindOfStatus(status: number, { key, worker }: CallContext): WorkerErrorKind {
   switch (status) {
     case 401:
-      return key === undefined && worker.provider !== 'vscode' ? 'missing-key' : 'authentication';
+      return key === undefined && factsOf(worker.provider).reach === 'server' ? 'missing-key' : 'authentication';
     case 402:
       return 'payment';
     case 403:

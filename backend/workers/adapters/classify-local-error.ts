@@ -11,20 +11,21 @@ import { NO_USAGE } from '../../protocol/token-counts.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../errors.ts';
 
-/** Each says in its own words what happened and what to do; that it is a file, a device or a form matters to nobody here. */
+/** Errors whose own message says what happened and what to do; all mean that the model cannot be used. */
 const UNUSABLE = [
   AdapterError, CheckpointError, UnsupportedModelError, DeviceError, RuntimeMissingError, ModelFailedError, QuantizedCacheError,
   TokenizerError,
 ];
 
-/** What a model of this machine threw, as a WorkerError; the message stays the model's own, after the worker's name. */
+/** Classifies what a local model threw. The message is the model's own, after the worker's name. */
 export function classifyLocalError(error: unknown, { id }: Pick<WorkerConfig, 'id'>): WorkerError {
+  if (error instanceof WorkerError) return error;
   const kind = localErrorKind(error) ?? 'invalid-response';
   const said = error instanceof Error ? error.message : String(error);
   return new WorkerError({ kind, message: `"${id}": ${said}`, usage: kind === 'model-died' ? undefined : NO_USAGE, cause: error });
 }
 
-/** `undefined` for what a model does not throw on purpose. */
+/** `undefined` for errors that a model does not throw on purpose. */
 export function localErrorKind(error: unknown): WorkerErrorKind | undefined {
   if (error instanceof PromptTooLongError) return 'context-overflow';
   if (error instanceof ModelRequestError) return 'invalid-request';

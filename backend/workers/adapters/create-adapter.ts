@@ -1,3 +1,4 @@
+import type { Provider } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnthropicAdapter } from './anthropic.ts';
 import type { ChatDialects } from './chat-dialect.ts';
@@ -11,7 +12,7 @@ import { OpenAiChatAdapter } from './openai-chat.ts';
 import { OpenAiResponsesAdapter } from './openai-responses.ts';
 
 export interface AdapterParts {
-  /** Absent for a server that wants none. */
+  /** Absent for a server without a key. */
   readonly key?: string | undefined;
   readonly clientModel?: ClientModel | undefined;
   readonly localModel?: LocalModelSource | undefined;
@@ -19,27 +20,24 @@ export interface AdapterParts {
   readonly fillInForms: FillInForms;
 }
 
-/** The adapter that speaks a worker's wire format. @throws WorkerError `not-found` where its model is out of reach. */
-export function createAdapter(worker: WorkerConfig, parts: AdapterParts): ModelAdapter {
-  const { key, clientModel, localModel, dialects, fillInForms } = parts;
-  switch (worker.provider) {
-    case 'openai':
-      return new OpenAiResponsesAdapter(worker, key);
-    case 'openai-compatible':
-      return new FillInAdapter({ worker, key, forms: fillInForms, chat: new OpenAiChatAdapter(worker, key, dialects) });
-    case 'anthropic':
-      return new AnthropicAdapter(worker, key);
-    case 'vscode':
-      if (clientModel) return new ClientModelAdapter(worker, clientModel);
-      throw new WorkerError({
-        kind: 'not-found',
-        message: `Worker "${worker.id}" is a model of VS Code: open VS Code with Conductor, or use another worker.`,
-      });
-    case 'local':
-      if (localModel) return new LocalAdapter(worker, localModel(worker));
-      throw new WorkerError({
-        kind: 'not-found',
-        message: `Worker "${worker.id}" is a model of this machine, and none is run here: use another worker.`,
-      });
-  }
-}
+type CreateAdapter = (worker: WorkerConfig, parts: AdapterParts) => ModelAdapter;
+
+const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
+  'openai': (worker, { key }) => new OpenAiResponsesAdapter(worker, key),
+  'openai-compatible': (worker, { key, dialects, fillInForms: forms }) =>
+    new FillInAdapter({ worker, key, forms, chat: new OpenAiChatAdapter(worker, key, dialects) }),
+  'anthropic': (worker, { key }) => new AnthropicAdapter(worker, key),
+  'vscode': (worker, { clientModel }) => {
+    if (clientModel) return new ClientModelAdapter(worker, clientModel);
+    throw outOfReach(`Worker "${worker.id}" is a model of VS Code: open VS Code with Conductor, or use another worker.`);
+  },
+  'local': (worker, { localModel }) => {
+    if (localModel) return new LocalAdapter(worker, localModel(worker));
+    throw outOfReach(`Worker "${worker.id}" is a model of this machine, and none is run here: use another worker.`);
+  },
+};
+
+const outOfReach = (message: string): WorkerError => new WorkerError({ kind: 'not-found', message });
+
+/** The adapter for a worker's wire format. @throws WorkerError `not-found` where its model is out of reach. */
+export const createAdapter: CreateAdapter = (worker, parts) => ADAPTERS[worker.provider](worker, parts);

@@ -3,7 +3,8 @@ import type { LanguageModel, WrittenText } from '../../lm/language-model.ts';
 import type { Usage } from '../../protocol/usage.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { AnswerText } from './answer-text.ts';
-import { classifyError } from './classify-error.ts';
+import { abortError } from './classify-error.ts';
+import { classifyLocalError } from './classify-local-error.ts';
 import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
 
 /** The model of this machine that a worker of provider `local` names; nothing is loaded before it is asked. */
@@ -62,7 +63,8 @@ export class LocalAdapter implements ModelAdapter {
       if (!written) throw new Error('The model wrote nothing at all.');
       return localReply(worker, written, seed);
     } catch (error) {
-      throw classifyError(ended.signal.aborted ? ended.signal.reason : error, { worker, messages, signal });
+      if (signal.aborted) throw abortError({ worker, signal });
+      throw classifyLocalError(ended.signal.aborted ? ended.signal.reason : error, worker);
     }
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Cost, type Usage } from '../../protocol/usage.ts';
+import { factsOf } from '../../protocol/providers.ts';
 import { priceSchema, type Price, type WorkerConfig } from '../../protocol/worker-config.ts';
 import { estimateInputTokens } from './estimate-tokens.ts';
 import type { Reserved } from './ledger.ts';
@@ -21,7 +22,7 @@ const pricesFileSchema = z.object({
 });
 export type PricesFile = z.infer<typeof pricesFileSchema>;
 
-/** What a model of this machine costs: nobody sends a bill. */
+/** The price of a provider that bills nothing. */
 const FREE: Price = { inputPerMillion: 0, outputPerMillion: 0 };
 
 /** What models cost, by server and model name: the same name on another server is another product. */
@@ -39,8 +40,9 @@ export class Prices {
   /** The price in the worker's own settings, then people's override, then ours. `undefined` is unpriced, which is not free. */
   of(worker: WorkerConfig): Price | undefined {
     if (worker.price !== undefined) return worker.price;
-    if (worker.provider === 'local') return FREE;
-    if (worker.provider === 'vscode') return undefined;
+    const { reach, isFree } = factsOf(worker.provider);
+    if (isFree) return FREE;
+    if (reach !== 'server') return undefined;
     const { host } = new URL(baseUrlOf(worker));
     return lookUp(this.#override[host], worker.model) ?? lookUp(this.#servers[host], worker.model);
   }

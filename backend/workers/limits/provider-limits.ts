@@ -1,3 +1,4 @@
+import { factsOf } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { delay as realDelay, type Delay } from './delay.ts';
 import { concurrencyOf, serverKey } from '../servers/server-of.ts';
@@ -47,7 +48,8 @@ export class ProviderLimits {
   setWorkers(workers: readonly WorkerConfig[]): void {
     const lowest = new Map<string, number>();
     for (const worker of workers) {
-      if (worker.provider === 'openai-compatible' && worker.baseUrl === undefined) continue;
+      const { reach, baseUrl } = factsOf(worker.provider);
+      if (reach === 'server' && (worker.baseUrl ?? baseUrl) === undefined) continue;
       const key = serverKey(worker);
       lowest.set(key, Math.min(concurrencyOf(worker), lowest.get(key) ?? concurrencyOf(worker)));
     }

@@ -1,11 +1,11 @@
+import { factsOf } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError } from '../errors.ts';
 import { failureSentence } from '../failure-sentences.ts';
 
 /**
- * Watches one attempt for silence. Until the model's first token only tokens count, so that a server's keep-alives do not keep
- * a dead model waiting; from then on any sign of life does. A model of this machine may be silent for as long as loading it and
- * reading a long prompt take: that it died is told by its process.
+ * Watches one attempt for silence. Until the first token only tokens count: keep-alives from the server do not extend the wait for a
+ * model that is dead. After that any sign of life counts.
  */
 export class StallWatch {
   readonly #worker: WorkerConfig;
@@ -22,7 +22,7 @@ export class StallWatch {
   constructor(worker: WorkerConfig, caller: AbortSignal) {
     this.#worker = worker;
     this.#caller = caller;
-    this.#isTimed = worker.provider !== 'local';
+    this.#isTimed = factsOf(worker.provider).isTimed;
     if (this.#isTimed) this.#timer = setTimeout(() => this.#abort('first-token-timeout'), worker.firstTokenTimeoutMs);
     if (caller.aborted) this.#abort('cancelled');
     else caller.addEventListener('abort', this.#onCallerAbort, { once: true });

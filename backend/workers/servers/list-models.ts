@@ -1,29 +1,28 @@
 import { isLoopback } from '../../protocol/worker-config.ts';
 import type { FoundModel, ListedModels, NamedServer } from '../../protocol/found-servers.ts';
+import { factsOf } from '../../protocol/providers.ts';
 import { withVersion } from '../../protocol/server-address.ts';
 import { modelsIn } from './find-servers.ts';
-import { DEFAULT_BASE_URLS } from './server-of.ts';
+import { MODEL_LISTS } from './model-lists.ts';
 
-/** A hosted server may be slow, and its list long; nobody waits longer for a list. */
+/** A hosted server may be slow and its list long. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** The one version that Anthropic's API has had. */
-const ANTHROPIC_VERSION = '2023-06-01';
-/** Google's server wants its models without the prefix that its list has. */
+/** Google's list has this prefix; its other methods expect names without it. */
 const LIST_PREFIX = /^models\//;
 
-/** What says most about a server comes last. */
+/** From the least to the most informative. */
 const TELLING: readonly ListedModels['state'][] = ['unknown-host', 'silent', 'unlisted', 'refused', 'listed'];
 
 /**
- * Asks a server that somebody named for its models, and one with OpenAI's API whose address names no version with `/v1`, too. The key
- * goes to that server alone: no redirect is followed. Nobody pays for a list.
+ * Asks a server for its models, under `/v1` too where the provider's servers have it and the address names no version. The key goes to
+ * that server only: no redirect is followed.
  * @throws only when the signal aborts
  */
 export async function listModels({ provider, baseUrl, key }: NamedServer, signal: AbortSignal): Promise<ListedModels> {
-  const asked = baseUrl ?? DEFAULT_BASE_URLS[provider];
+  const asked = baseUrl ?? factsOf(provider).baseUrl;
   if (asked === undefined) return { state: 'silent', baseUrl: '', models: [] };
-  const versioned = provider === 'openai-compatible' ? withVersion(asked) : undefined;
+  const versioned = MODEL_LISTS[provider].triesVersion ? withVersion(asked) : undefined;
   let best: ListedModels | undefined;
   for (const address of versioned === undefined ? [asked] : [asked, versioned]) {
     const found = await listAt({ provider, baseUrl: address, key }, signal);
@@ -35,26 +34,23 @@ export async function listModels({ provider, baseUrl, key }: NamedServer, signal
 
 async function listAt({ provider, baseUrl, key }: NamedServer & { baseUrl: string }, signal: AbortSignal): Promise<ListedModels> {
   const base = baseUrl.replace(/\/+$/, '');
-  const url = provider === 'anthropic' ? `${base}/v1/models?limit=1000` : `${base}/models`;
-  const headers = provider === 'anthropic'
-    ? { 'anthropic-version': ANTHROPIC_VERSION, ...(key && { 'x-api-key': key }) }
-    : { ...(key && { authorization: `Bearer ${key}` }) };
-  const told = (state: ListedModels['state'], models: readonly FoundModel[] = []): ListedModels => ({ state, baseUrl, models: [...models] });
+  const { path, headers } = MODEL_LISTS[provider];
+  const result = (state: ListedModels['state'], models: readonly FoundModel[] = []): ListedModels => ({ state, baseUrl, models: [...models] });
   try {
-    const response = await fetch(url, {
-      headers: { accept: 'application/json', ...headers }, redirect: 'manual',
+    const response = await fetch(`${base}${path}`, {
+      headers: { accept: 'application/json', ...headers(key) }, redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]),
     });
     const text = await textOf(response);
-    // Google's server says 400 of a key that it does not know.
-    if (response.status === 401 || response.status === 403 || (response.status === 400 && /api.?key/i.test(text))) return told('refused');
+    // Google's server answers 400 to an unknown key.
+    if (response.status === 401 || response.status === 403 || (response.status === 400 && /api.?key/i.test(text))) return result('refused');
     const models = response.ok ? modelsIn(parsed(text)) : undefined;
-    if (!models) return told('unlisted');
+    if (!models) return result('unlisted');
     const remote = !isLoopback(baseUrl);
-    return told('listed', models.map((model) => ({ ...model, name: model.name.replace(LIST_PREFIX, ''), remote })));
+    return result('listed', models.map((model) => ({ ...model, name: model.name.replace(LIST_PREFIX, ''), remote })));
   } catch (error) {
     signal.throwIfAborted();
-    return told(isUnknownHost(error) ? 'unknown-host' : 'silent');
+    return result(isUnknownHost(error) ? 'unknown-host' : 'silent');
   }
 }
 
@@ -78,7 +74,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `fetch` wraps what the system said. */
+/** `fetch` wraps the system's error. */
 function isUnknownHost(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && (cause.code === 'ENOTFOUND' || cause.code === 'EAI_AGAIN');

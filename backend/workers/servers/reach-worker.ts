@@ -1,5 +1,7 @@
+import { isServerProvider } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { modelsAt } from './find-servers.ts';
+import { MODEL_LISTS } from './model-lists.ts';
 import { baseUrlOf } from './server-of.ts';
 
 const TIMEOUT_MS = 2_000;
@@ -13,7 +15,7 @@ export type Reach = { readonly state: 'answers' | 'unlisted' | 'unasked' } | { r
 /** Asks the server of a worker for its models, if it is on this machine: nobody pays for that. Its key is not sent. */
 export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Promise<Reach> {
   const { provider, model } = worker;
-  if (provider !== 'openai-compatible') return { state: 'unasked' };
+  if (!isServerProvider(provider) || !MODEL_LISTS[provider].isOpen) return { state: 'unasked' };
   const baseUrl = baseUrlOf(worker);
   const { origin, protocol } = new URL(baseUrl);
   // The contract takes addresses with http on this machine alone.

@@ -1,15 +1,10 @@
+import { factsOf } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError } from '../errors.ts';
 
-/** Where the providers with one address of their own have it. */
-export const DEFAULT_BASE_URLS: Partial<Record<WorkerConfig['provider'], string>> = {
-  openai: 'https://api.openai.com/v1',
-  anthropic: 'https://api.anthropic.com',
-};
-
-/** The base address a worker is called at. @throws WorkerError `invalid-request` when a compatible server has no address. */
+/** The base address of a worker's server. @throws WorkerError `invalid-request` where neither the worker nor its provider names one. */
 export function baseUrlOf(worker: WorkerConfig): string {
-  const baseUrl = worker.baseUrl ?? DEFAULT_BASE_URLS[worker.provider];
+  const baseUrl = worker.baseUrl ?? factsOf(worker.provider).baseUrl;
   if (baseUrl !== undefined) return baseUrl;
   throw new WorkerError({
     kind: 'invalid-request',
@@ -17,21 +12,21 @@ export function baseUrlOf(worker: WorkerConfig): string {
   });
 }
 
-/** The server of a worker as people know it: its origin, which never holds credentials or a path. */
+/** A worker's server as shown to people: its origin, without credentials or path. */
 export function serverName(worker: WorkerConfig): string {
-  if (worker.provider === 'vscode') return 'VS Code';
-  if (worker.provider === 'local') return 'this machine';
+  const { reach, label } = factsOf(worker.provider);
+  if (reach !== 'server') return label;
   const { host, protocol, origin } = new URL(baseUrlOf(worker));
   return protocol === 'https:' ? host : origin;
 }
 
-/** Workers with the same value share one server, and with it its limits. All models of this machine share the machine. */
+/** Workers with the same key share a server and its limits. All local models share this machine. */
 export function serverKey(worker: WorkerConfig): string {
   const { provider } = worker;
-  return provider === 'vscode' || provider === 'local' ? provider : `${provider} ${new URL(baseUrlOf(worker)).origin}`;
+  return factsOf(provider).reach === 'server' ? `${provider} ${new URL(baseUrlOf(worker)).origin}` : provider;
 }
 
-/** At most so many calls at once to the worker's server. A machine answers two questions no sooner at once than one by one. */
+/** The maximum number of concurrent calls to the worker's server, as far as this worker decides it. */
 export function concurrencyOf({ provider, concurrency }: WorkerConfig): number {
-  return provider === 'local' ? 1 : concurrency;
+  return Math.min(concurrency, factsOf(provider).maxConcurrency ?? concurrency);
 }
