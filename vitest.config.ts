@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Only a test that fails waits so long.
+    expect: { poll: { timeout: 20_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -74,7 +74,7 @@ describe('the search over past runs', () => {
     const panel = renderPanel(stateWith({ runs: many }));
     type(panel, 'long ago');
     expect(said(panel)).toBe('Looking further back…');
-    await vi.waitFor(() => expect(panel.posted.at(-1)).toMatchObject({ type: 'findRuns', search: 'long ago' }));
+    await expect.poll(() => panel.posted.at(-1)).toMatchObject({ type: 'findRuns', search: 'long ago' });
     await panel.reply([run(900, { question: 'Asked long ago' })]);
     expect(questions(panel)).toEqual(['Asked long ago']);
     expect(said(panel)).toBe('1 run matches.');
@@ -85,7 +85,7 @@ describe('the search over past runs', () => {
   it('shows older runs without a search, too', async () => {
     const panel = renderPanel(stateWith({ runs: many }));
     panel.click('Show older runs');
-    await vi.waitFor(() => expect(panel.posted.at(-1)).toMatchObject({ type: 'findRuns', search: '' }));
+    await expect.poll(() => panel.posted.at(-1)).toMatchObject({ type: 'findRuns', search: '' });
     await panel.reply([run(3), run(900)]);
     expect(questions(panel)).toHaveLength(LISTED_RUNS + 1);
   });
@@ -101,7 +101,7 @@ describe('the search over past runs', () => {
   it('says why older runs cannot be looked for', async () => {
     const panel = renderPanel(stateWith({ runs: many }));
     panel.click('Show older runs');
-    await vi.waitFor(() => expect(panel.posted).toHaveLength(1));
+    await expect.poll(() => panel.posted).toHaveLength(1);
     await panel.reply(new Error('The backend is gone.'));
     expect(panel.text()).toContain('Older runs could not be looked for: The backend is gone.');
   });
@@ -139,7 +139,7 @@ describe('a past run', () => {
   it('is gone once it is removed, also from what was found further back', async () => {
     const panel = renderPanel(stateWith({ runs: many }));
     type(panel, 'long ago');
-    await vi.waitFor(() => expect(panel.posted.at(-1)).toMatchObject({ type: 'findRuns' }));
+    await expect.poll(() => panel.posted.at(-1)).toMatchObject({ type: 'findRuns' });
     await panel.reply([run(900, { question: 'Asked long ago' }), run(901, { question: 'Asked long ago, too' })]);
     panel.click('Remove the run “Asked long ago”');
     expect(panel.posted.at(-1)).toMatchObject({ type: 'removeRun', runId: 'r900' });

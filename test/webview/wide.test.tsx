@@ -74,7 +74,7 @@ describe('a wide page', () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     expect(panel.posted).toEqual([]);
     panel.click('The exact prompt');
-    await vi.waitFor(() => expect(panel.posted).toEqual([{ type: 'stepPrompt', ask: 1, runId: 'run-1', round: 0, step: 2 }]));
+    await expect.poll(() => panel.posted).toEqual([{ type: 'stepPrompt', ask: 1, runId: 'run-1', round: 0, step: 2 }]);
     await panel.reply([{ role: 'user', content: 'Do <b>this</b>\n  and nothing else.' }]);
     expect(panel.root.querySelector('[role="tabpanel"] pre')?.textContent).toBe('Do <b>this</b>\n  and nothing else.');
   });
@@ -82,7 +82,7 @@ describe('a wide page', () => {
   it('says why a prompt cannot be had', async () => {
     const panel = renderPanel(stateWith({ run: verifiedRun() }));
     panel.click('The exact prompt');
-    await vi.waitFor(() => expect(panel.posted).toHaveLength(1));
+    await expect.poll(() => panel.posted).toHaveLength(1);
     await panel.reply(new Error('The backend is gone.'));
     expect(details(panel)).toContain('The backend is gone.');
   });
