@@ -1,6 +1,6 @@
 import type { Plan } from '../workflow/plan.ts';
 
-/** A plan with something taken away that is believed to matter. */
+/** A plan without one of its features, to measure how much the feature matters. */
 export interface Ablation {
   readonly name: string;
   readonly change: (plan: Plan) => Plan;

@@ -6,22 +6,22 @@ export interface CompareOptions<T extends EvalTask> {
   readonly contestants: readonly Contestant<T>[];
   readonly tasks: readonly T[];
   readonly pool: readonly WorkerConfig[];
-  /** Luck of the workers: every contestant meets the same. */
+  /** The random seed of the workers, the same for every contestant. */
   readonly seeds: readonly number[];
   readonly runFor: (seed: number) => RunPlan;
-  /** Tasks at a time. */
+  /** Number of concurrent tasks. */
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (done: number, all: number) => void;
 }
 
-/** What one contestant reached: a row a seed, a column a task. */
+/** The scores of one contestant: a row for each seed, a column for each task. */
 export interface ContestantResult {
   readonly name: string;
   readonly outcomes: readonly (readonly Pick<PlanOutcome, 'verified' | 'score' | 'costUsd'>[])[];
 }
 
-/** All contestants on the same tasks with the same luck. @throws PlanNotRunError, the signal's reason */
+/** Runs all contestants on the same tasks with the same seeds. @throws PlanNotRunError, the signal's reason */
 export async function compare<T extends EvalTask>(options: CompareOptions<T>): Promise<ContestantResult[]> {
   const { contestants, tasks, pool, seeds, runFor, concurrency, signal, onProgress } = options;
   const results = contestants.map(({ name }) => ({ name, outcomes: [] as Pick<PlanOutcome,
@@ -42,7 +42,7 @@ export async function compare<T extends EvalTask>(options: CompareOptions<T>): P
   return results;
 }
 
-/** Results in the order of the items, so many at a time; the first failure ends it. */
+/** Maps items concurrently, with results in their order. Stops at the first failure. */
 async function mapInOrder<T, R>(items: readonly T[], concurrency: number, map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();

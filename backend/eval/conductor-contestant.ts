@@ -9,21 +9,21 @@ import type { EvalTask, PlanOutcome } from './run-plan.ts';
 
 export interface ConductorContestantOptions {
   readonly name: string;
-  /** The worker that plans, and its model. */
+  /** The planning worker and its model. */
   readonly planner: WorkerConfig;
   readonly model: ModelAdapter;
   readonly pool: readonly Pick<WorkerConfig, 'description'>[];
   readonly maxTokens: number;
   readonly signal: AbortSignal;
-  /** 1 where absent, the model's own distribution; 0 for the plan that it finds most likely. */
+  /** Default 1, the model's own distribution; 0 for greedy decoding. */
   readonly temperature?: number;
-  /** Lets it write nothing but plans. */
+  /** Constrains decoding to valid plans. */
   readonly constrained?: boolean;
   /** Called for each sampled text with its parsed plan, or undefined where it does not parse. */
   readonly onPlan?: ((task: EvalTask, plan: Plan | undefined) => void) | undefined;
 }
 
-/** Of a task to which no plan was written. */
+/** The result of a task without a valid plan. */
 const UNANSWERED: PlanOutcome = { verified: false, score: 0, costUsd: 0, answer: '' };
 
 /** A Conductor that writes one plan for each task. An invalid plan counts as a wrong answer. */
@@ -45,7 +45,7 @@ export function conductorContestant(options: ConductorContestantOptions): Contes
   };
 }
 
-/** Plans that were written before, by id of their task, with something about them changed. */
+/** Modified versions of plans written earlier, by task id. */
 export function changedPlans(name: string, plans: ReadonlyMap<string, Plan>, change: (plan: Plan) => Plan): Contestant {
   return {
     name,

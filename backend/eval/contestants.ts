@@ -5,19 +5,19 @@ import { alone, attemptsAndJudge, writeAndChecks } from './plans.ts';
 import { randomPlan } from './random-plan.ts';
 import type { EvalTask, PlanOutcome } from './run-plan.ts';
 
-/** Runs a plan on the task at hand; another sample is an independent run of it. */
+/** Runs a plan on the current task. Another sample is an independent run. */
 export type Play = (plan: Plan, sample: number) => Promise<PlanOutcome>;
 
-/** Something that answers tasks with the workers of a pool, whatever way it goes about it. */
+/** A method of answering tasks with the workers of a pool. */
 export interface Contestant<T extends EvalTask = EvalTask> {
   readonly name: string;
   readonly answer: (task: T, play: Play, seed: number) => Promise<PlanOutcome>;
 }
 
-/** What is set against the Conductor and needs no knowledge of it: arXiv 2512.04388 §4.2. */
+/** Inputs of the baselines that the Conductor is compared with (arXiv 2512.04388 §4.2). */
 export interface BaselineOptions {
   readonly workerCount: number;
-  /** Ordinal of the worker that does best alone. */
+  /** Ordinal of the best single worker. */
   readonly best: number;
   readonly nameOf: (worker: number) => string;
 }
@@ -31,7 +31,7 @@ export const BASELINES = {
   oracle: 'oracle',
 } as const;
 
-/** Each worker alone, random plans, and what is usually done with several calls. */
+/** The baselines: each worker alone, random plans, and the usual methods with several calls. */
 export function baselines({ workerCount, best, nameOf }: BaselineOptions): Contestant[] {
   const workers = Array.from({ length: workerCount }, (_, worker) => worker);
   return [
@@ -53,17 +53,17 @@ export function aloneName(worker: string): string {
   return worker + ALONE;
 }
 
-/** Whether a contestant of this name is one worker alone. */
+/** Whether this contestant is a single worker. */
 export function isAlone(name: string): boolean {
   return name.endsWith(ALONE);
 }
 
-/** A plan for each task, such as the oracle's or a router's. */
+/** A contestant with a fixed plan for each task, such as the oracle or a router. */
 export function byPlan<T extends EvalTask>(name: string, planFor: (task: T) => Plan): Contestant<T> {
   return { name, answer: (task, play) => play(planFor(task), 0) };
 }
 
-/** The answer whose code most of the runs gave, the earliest of equals; all of them are paid for. */
+/** Majority vote over the runs' code; ties go to the earliest. All runs are paid for. */
 async function majority(plan: Plan, runs: number, play: Play): Promise<PlanOutcome> {
   const outcomes = await Promise.all(Array.from({ length: runs }, (_, sample) => play(plan, sample)));
   const codes = outcomes.map(({ answer }) => answerCode(answer, 'javascript') ?? '');

@@ -10,11 +10,11 @@ export interface WorkerReply {
   readonly costUsd: number;
 }
 
-/** One paid answer of a worker; `sample` is what the worker is seeded with, where it can be. */
+/** One paid answer of a worker. `sample` is its seed, if the worker supports seeds. */
 export type AskWorker = (worker: WorkerConfig, messages: readonly Message[], sample: number,
   signal: AbortSignal) => Promise<WorkerReply>;
 
-/** Plans run by the executor and with the prompts of Solve; who answers the calls is up to the caller. */
+/** Runs plans with Solve's executor and prompts. The caller supplies the worker calls. */
 export function planRunner(ask: AskWorker): RunPlan {
   return async ({ id, question, context, grader }, plan, { pool, sample, signal }) => {
     let costUsd = 0;

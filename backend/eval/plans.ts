@@ -2,7 +2,7 @@ import type { Access, Plan } from '../workflow/plan.ts';
 
 type Phrases = readonly [string, string, string, string];
 
-/** What steps are told, in several wordings, so that one worker can try a thing more than once and each time anew. */
+/** Instructions of steps in several wordings, so that repeated attempts of one worker are independent. */
 export const SUBTASKS = {
   plan: [
     'Outline step by step how the function has to work. Name the edge cases. Give no code.',
@@ -74,18 +74,18 @@ export function planWriteCheckAll(planner: number, writer: number, checker: numb
   return planOf([step(planner, 'plan'), step(writer, 'write', [0]), step(checker, 'check', 'all')]);
 }
 
-/** One writes, and each of the others looks through what the one before it has left. */
+/** One worker writes, and each of the others reviews the previous version. */
 export function writeAndChecks(writer: number, checkers: readonly number[]): Plan {
   return planOf([step(writer, 'alone'), ...checkers.map((checker, index) => step(checker, 'check', [index], index))]);
 }
 
-/** Independent attempts, none seeing another, and a judge who sees them all. */
+/** Independent attempts, and a judge that reads all of them. */
 export function attemptsAndJudge(writers: readonly number[], judge: number): Plan {
   return planOf([...writers.map((writer, index) => step(writer, 'alone', [], index)),
     step(judge, 'judge', writers.map((_, index) => index))]);
 }
 
-/** One plan, several who follow it without seeing each other, and a judge who sees the code alone. */
+/** One plan, several independent implementations, and a judge that reads only the code. */
 export function planAttemptsAndJudge(planner: number, writers: readonly number[], judge: number): Plan {
   return planOf([
     step(planner, 'plan'),

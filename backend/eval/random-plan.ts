@@ -5,7 +5,7 @@ import { SUBTASKS, type SubtaskKind } from './plans.ts';
 const KINDS_OF_SUBTASK = Object.keys(SUBTASKS) as [SubtaskKind, ...SubtaskKind[]];
 
 /**
- * A valid plan of one to five steps in which everything is left to chance: workers, what they are told, and what they may read.
+ * A valid random plan of one to five steps: workers, subtasks and access lists are random.
  */
 export function randomPlan(workerCount: number, random: KeyedRandom): Plan {
   const steps = Array.from({ length: 1 + Math.floor(random.unit('steps') * MAX_STEPS) }, (_, index) => index);

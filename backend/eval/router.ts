@@ -1,19 +1,18 @@
 import { alone } from './plans.ts';
 import { byPlan, BASELINES, type Contestant } from './contestants.ts';
 
-/** What came of each worker alone on a task of training. */
+/** The scores of each single worker on a training task. */
 export interface RoutedExample {
   readonly question: string;
   /** Score by ordinal. */
   readonly scores: readonly number[];
 }
 
-/** So many neighbours are asked. */
+/** The number of nearest neighbours. */
 const NEIGHBOURS = 10;
 
 /**
- * Gives a question to the worker that did best alone on the most similar questions of training: TF-IDF of the words, and the
- * cosine.
+ * Routes a question to the worker with the best scores on the most similar training questions, by cosine similarity of TF-IDF vectors.
  */
 export function nearestNeighbourRouter(examples: readonly RoutedExample[]): Contestant {
   const space = new WordSpace(examples.map(({ question }) => question));
@@ -42,7 +41,7 @@ class WordSpace {
       (this.#uses.get(word) ?? 0) + 1);
   }
 
-  /** Of length 1. */
+  /** Normalised to length 1. */
   vectorOf(question: string): Vector {
     const counts = new Map<string, number>();
     for (const word of wordsOf(question)) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -6,7 +6,7 @@ import type { AttemptLog, Ledger } from '../workers/limits/ledger.ts';
 import { planRunner } from './execute-on-task.ts';
 import type { RunPlan } from './run-plan.ts';
 
-/** Simulated workers cost nothing but figures: nobody has to lend the money. */
+/** Simulated workers cost no real money, so no budget is reserved. */
 const UNLIMITED: Ledger = { reserve: () => ({ id: randomUUID() }) };
 
 const NO_KEYS: KeySource = {
@@ -15,7 +15,7 @@ const NO_KEYS: KeySource = {
   forget: () => {},
 };
 
-/** Plans whose steps are real calls over the wire. Failed attempts are paid for, too. */
+/** Runs plans with real calls over the wire. The cost includes failed attempts. */
 export function runPlanOnWire(caller: Pick<WorkerCaller, 'call'>): RunPlan {
   return planRunner(async (worker, messages, sample, signal) => {
     let failedUsd = 0;

@@ -2,7 +2,7 @@ import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { Grader } from '../verify/graders/grader.ts';
 import type { Plan } from '../workflow/plan.ts';
 
-/** A question with what judges its answers. */
+/** A question and its grader. */
 export interface EvalTask {
   readonly id: string;
   readonly question: string;
@@ -15,7 +15,7 @@ export interface RunPlanOptions {
   /** Workers in the order of their ordinals. */
   readonly pool: readonly WorkerConfig[];
   /**
-   * Which of several independent runs of the same plan; equal ones give equal results where the workers can be asked for that.
+   * Number of the independent run of a plan. Equal numbers give equal results, if the workers support seeds.
    */
   readonly sample: number;
   readonly signal: AbortSignal;
@@ -25,28 +25,27 @@ export interface PlanOutcome {
   readonly verified: boolean;
   /** 0 to 1. */
   readonly score: number;
-  /** Of all the workers' calls. */
+  /** Cost of all worker calls. */
   readonly costUsd: number;
   /** The last step's output. */
   readonly answer: string;
 }
 
 /**
- * Executes a plan on a task and has its answer judged. A plan may have more steps than the Conductor's.
+ * Executes a plan on a task and grades its answer. A plan may have more steps than the Conductor allows.
  * 
- * @throws PlanNotRunError where a worker, the sandbox or the machine failed, so that nothing is known of the plan; the signal's
- *   reason.
+ * @throws PlanNotRunError if a worker, the sandbox or the machine failed, so that the plan has no grade; the signal's reason.
  */
 export type RunPlan<T extends EvalTask = EvalTask> = (task: T, plan: Plan, options: RunPlanOptions) => Promise<PlanOutcome>;
 
-/** Nothing was learned of the plan; its cost so far is lost. */
+/** The plan could not be graded. Its cost so far is not counted. */
 export class PlanNotRunError extends Error {
   override readonly name = 'PlanNotRunError';
   readonly taskId: string;
   readonly costUsd: number;
 
   constructor(taskId: string, costUsd: number, why: string, options?: ErrorOptions) {
-    super(`The plan could not be run on the task "${taskId}": ${why} Mend that and start again.`, options);
+    super(`The plan could not be run on the task "${taskId}": ${why} Fix this and start again.`, options);
     this.taskId = taskId;
     this.costUsd = costUsd;
   }

@@ -5,11 +5,11 @@ import { aloneName, BASELINES } from './contestants.ts';
 
 export interface Standing {
   readonly name: string;
-  /** Share of right answers. */
+  /** Share of correct answers. */
   readonly right: Estimate;
-  /** Dollars a task. */
+  /** Dollars for each task. */
   readonly costUsd: number;
-  /** Of a Conductor: the share of its texts that are plans. */
+  /** For a Conductor: the share of its texts that are valid plans. */
   readonly formatRate?: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export const standingOf = ({ name, outcomes }: ContestantResult): Standing => ({
   costUsd: mean(outcomes.flat().map(({ costUsd }) => costUsd)),
 });
 
-/** A Markdown table of what contestants reached. */
+/** A Markdown table of the contestants' results. */
 export function gymReport(results: readonly ContestantResult[]): string {
   const seeds = results[0]?.outcomes.length ?? 0;
   const tasks = results[0]?.outcomes[0]?.length ?? 0;
@@ -32,13 +32,13 @@ export function gymReport(results: readonly ContestantResult[]): string {
   ].join('\n');
 }
 
-/** Those who took part, and apart from them those who are one of them with something changed: `Conductor, every step reads everything`. */
+/** Separates contestants from their modified versions, such as `Conductor, every step reads everything`. */
 export function withVariantsApart(standings: readonly Standing[]): { readonly contestants: Standing[]; readonly variants: Standing[] } {
   const isVariant = ({ name }: Standing): boolean => standings.some((other) => name.startsWith(`${other.name}, `));
   return { contestants: standings.filter((standing) => !isVariant(standing)), variants: standings.filter(isVariant) };
 }
 
-/** With the share of the way from random plans to the oracle, both of which may be `among` others than are shown. */
+/** Adds each score's position between random plans (0) and the oracle (1). Both are taken from `among`, even if they are not shown. */
 export function standingsTable(standings: readonly Standing[], among: readonly Standing[] = standings): string {
   const rightOf = (name: string): number | undefined => among.find((standing) => standing.name === name)?.right.mean;
   const [random, oracle] = [rightOf(BASELINES.random), rightOf(BASELINES.oracle)];
@@ -57,10 +57,10 @@ export function standingsTable(standings: readonly Standing[], among: readonly S
   ].join('\n');
 }
 
-/** The worker that did best alone, chosen in hindsight. */
+/** The best single worker, chosen in hindsight. */
 export const BEST_ALONE = 'best worker alone, in hindsight';
 
-/** Its result under a name of its own. */
+/** The same result under another name. */
 export function bestAlone(results: readonly ContestantResult[], workers: readonly string[]): ContestantResult {
   const rightOf = ({ outcomes }: ContestantResult): number => mean(outcomes.flat().map(({ verified }) => Number(verified)));
   const singles = results.flatMap((result) => workers.filter((worker) => aloneName(worker) === result.name).map((worker) => ({ worker, result })));

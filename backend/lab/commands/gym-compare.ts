@@ -62,7 +62,7 @@ async function comparePool(gymWorkers: readonly SimulatedWorker[]): Promise<void
   const rule = gymRule(new GymBook(tasks));
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort(new Error('Interrupted.')));
-  // The pools of the seeds have the same workers; only their luck and where they are reached differ.
+  // The seeds' pools have the same workers. Only their random seeds and addresses differ.
   const arena = await GymArena.open(Object.fromEntries(seeds.map((luck) => [luck, { workers: gymWorkers, luck }])), tasks, isProcessAlive);
   try {
     const pool = arena.pool(String(seed));

@@ -34,8 +34,7 @@ import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 import type { Plan } from '../../workflow/plan.ts';
 
 /*
- * A training on the gym: conductor-mini learns, from simulated workers behind their wire formats, what plans solve
- * tasks that are executed and tested.
+ * Trains conductor-mini on the gym: simulated workers behind real wire formats solve tasks, and their answers are executed and tested.
  */
 
 const { steps, tasksPerStep, groupSize, learningRate, lossType, divergence, pools } = GYM_TRAINING_DEFAULTS;
@@ -129,7 +128,7 @@ async function run(signal: AbortSignal): Promise<void> {
     unseen: { workers: unseenWorkers, luck: seed },
   }, [...tasks, ...heldOut], isProcessAlive);
   const { grades, caller, prices } = arena;
-  // Answers to these tasks are known: without wire and sandbox most of the time goes into the oracle's search.
+  // The answers to these tasks are known, so no wire or sandbox is needed. The oracle's search takes most of the time.
   const tryPeers = async (
     workers: readonly SimulatedWorker[], pool: readonly WorkerConfig[], variants: (best: number) => readonly Contestant[],
   ): Promise<TriedContestant[]> => {
@@ -141,7 +140,7 @@ async function run(signal: AbortSignal): Promise<void> {
     });
     return results.map((result) => triedContestant(result));
   };
-  // In a process of its own: plans are sampled while those of other tasks run.
+  // In its own process, so that plans are sampled while plans of other tasks run.
   const open = (trainable: 'weights' | undefined): ModelClient => new ModelClient({
     settings: { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, trainable, storage: work },
     script: fileURLToPath(new URL('../../model-process.ts', import.meta.url)),
@@ -150,9 +149,9 @@ async function run(signal: AbortSignal): Promise<void> {
     threads: values.threads === undefined ? undefined : Number(values.threads),
   });
   const model = open('weights');
-  // Keeps what it is; its process starts when it is first asked.
+  // The reference model is not trained. Its process starts with the first request.
   const reference = open(undefined);
-  // What a killed training had under way is done again: it costs nothing here but time.
+  // A resumed training repeats its interrupted rollouts: here this costs only time.
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
@@ -167,11 +166,11 @@ async function run(signal: AbortSignal): Promise<void> {
         contestants: [contestant], tasks: judged, pool, seeds: [seed], runFor: () => runPlanOnWire(caller), concurrency: 4, signal,
       });
       const tried = triedContestant(result as ContestantResult, plans.size / heldOut.length);
-      say(`${name}, ${on} pool: ${told(tried)}`);
+      say(`${name}, ${on} pool: ${summary(tried)}`);
       return { tried, plans };
     };
     const tryConductorOnBoth = async (name: string) => ({ fixed: await tryConductor(name, 'fixed'), unseen: await tryConductor(name, 'unseen') });
-    /** What it reaches where it can write nothing but plans, and its plans with something taken away. */
+    /** Results with constrained decoding, and of ablated plans. */
     const variantsOf = ({ plans }: WrittenPlans, on: 'fixed' | 'unseen') => (best: number): Contestant[] => [
       conductorContestant({ ...conductor, name: `${CONDUCTOR.after}, constrained`, pool: arena.pool(on), constrained: true }),
       ...ablationsFor(best).map(({ name, change }) => changedPlans(`${CONDUCTOR.after}, ${name}`, plans, change)),
@@ -221,12 +220,12 @@ async function run(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What a Conductor reached, and the plans that it wrote, by id of their task. */
+/** A Conductor's results and its plans by task id. */
 interface WrittenPlans {
   readonly tried: TriedContestant;
   readonly plans: ReadonlyMap<string, Plan>;
 }
 
-function told({ right, costUsd, formatRate = 0 }: TriedContestant): string {
+function summary({ right, costUsd, formatRate = 0 }: TriedContestant): string {
   return `${percent(mean(right))} right, ${percent(formatRate)} plans, $${(1_000 * costUsd).toFixed(2)} per 1,000`;
 }

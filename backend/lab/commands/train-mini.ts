@@ -15,8 +15,8 @@ import { unseenInputs } from '../mini/unseen.ts';
 import { CheckpointStore } from '../../train/grpo/checkpoint-store.ts';
 
 /*
- * The first half of conductor-mini, the bundled model: begins it with random weights, teaches it to write plans, measures it.
- * The second half is a training on the gym (gym-train.ts), which begins with what this makes. Killed, it goes on from its last checkpoint.
+ * The first half of training conductor-mini, the bundled model: it starts with random weights, learns to write plans, and is evaluated. The
+ * second half is a training on the gym (gym-train.ts), starting from this result. A killed training resumes from its last checkpoint.
  */
 
 const USAGE = `usage: node with-node.mjs node backend/lab.ts mini [options]
@@ -62,7 +62,7 @@ else {
 }
 
 async function train(): Promise<void> {
-  // The geometry and the words belong to the configuration too, and the tokenizer and weights that the training begins with hold both.
+  // Dimensions and vocabulary belong to the configuration, too. The initial tokenizer and weights contain both.
   const base = path.join(work, 'new');
   if (!(await exists(path.join(base, 'tokenizer_config.json')))) {
     say('Beginning with random weights and a tokenizer of the examples\' words.');
@@ -72,7 +72,7 @@ async function train(): Promise<void> {
   const store = new CheckpointStore(path.join(work, 'pretraining'), { configuration: JSON.stringify([options, PRETRAIN_OPTIMIZER]) });
   const from = await store.resume();
   if (from) say(`Going on after step ${from.step}.`);
-  // Ends at the next step; what was learned since the last checkpoint is learned again.
+  // Stops after the current step. Steps since the last checkpoint are repeated.
   process.once('SIGINT', () => interrupt.abort());
   const model = await open(base, 'weights');
   try {
@@ -92,7 +92,7 @@ async function train(): Promise<void> {
   say(`Written to ${out}.`);
 }
 
-/** What no training has shown it: the questions and the pool of the demo, and questions written by hand. */
+/** Held-out questions: those of the demo with its pool, and questions written by hand. */
 async function evaluate(): Promise<void> {
   const model = await open(out, undefined);
   const symptoms = FAMILIES.flatMap(({ variants }) => variants.flatMap(({ symptoms: [first] }) => (first === undefined ? [] : [first])));
@@ -116,7 +116,7 @@ function open(folder: string, trainable: 'weights' | undefined): Promise<LocalMo
 }
 
 /** A line every ten steps, with the mean loss of those steps. */
-function progressFrom(first: number): (told: PretrainedStep) => void {
+function progressFrom(first: number): (metrics: PretrainedStep) => void {
   const began = performance.now();
   let tokensSeen = 0;
   let losses: number[] = [];

@@ -2,16 +2,16 @@ import { ROLES } from '../../simulator/roles.ts';
 import { mean } from '../../train/statistics/statistics.ts';
 import type { PlanEntry } from './plan-diary.ts';
 
-/** What is drawn of one training; steps count from 1. */
+/** The data of one training; steps count from 1. */
 export interface LearningToDraw {
   /** Share of the rollouts of each step whose answer was verified. */
   readonly verified: readonly number[];
-  /** Share of the texts of each step that are plans. */
+  /** Share of each step's texts that are valid plans. */
   readonly format: readonly number[];
   readonly plans: readonly PlanEntry[];
 }
 
-/** A height in the first picture to compare with. */
+/** A reference line in the first chart. */
 export interface Level {
   readonly name: string;
   readonly share: number;
@@ -23,7 +23,7 @@ const FONT = 'font-family="system-ui, sans-serif"';
 const INK = '#1f2328';
 const FAINT = '#8b949e';
 const GRID = '#e6e8eb';
-/** Told apart in print and by most colour-blind eyes (Okabe and Ito's palette). */
+/** Okabe and Ito's palette, which is distinguishable in print and for most colour-blind people. */
 const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9'] as const;
 
 interface Box {
@@ -36,8 +36,8 @@ interface Box {
 type Place = (step: number, share: number) => string;
 
 /**
- * An SVG in four parts: what trainings came to at each step, how long their plans are, what their steps do, and whom they ask to write code for
- * which kind of question, at the beginning and at the end: `workers`, by their ids, others being left out.
+ * An SVG with four charts: results at each step, lengths of plans, roles of steps, and the workers that write code for each kind of question, at
+ * the start and at the end. Only the listed `workers` are drawn.
  */
 export function drawLearning(trainings: readonly LearningToDraw[], levels: readonly Level[], workers: readonly string[]): string {
   const steps = Math.max(...trainings.map(({ verified }) => verified.length));
@@ -74,7 +74,7 @@ function learningCurves(box: Box, trainings: readonly LearningToDraw[], levels: 
   ].join('');
 }
 
-/** Shares on top of each other along the steps; one row a window. */
+/** Stacked shares over the steps; one row for each window. */
 function stacked(box: Box, title: string, names: readonly string[], rows: readonly (readonly number[])[], steps: number): string {
   const at = placeIn(box, steps);
   const middle = (index: number): number => ((index + 0.5) * steps) / rows.length;
@@ -89,7 +89,7 @@ function stacked(box: Box, title: string, names: readonly string[], rows: readon
   return axes(box, title, steps) + areas.join('') + legend(box.x + 10, box.y - 14, colours);
 }
 
-/** A circle for each kind of question and worker, as large as its share of the code that is written. */
+/** A circle for each kind of question and worker. Its size is the worker's share of written code. */
 function writersByKind(box: Box, title: string, workers: readonly string[], plans: readonly PlanEntry[]): string {
   const kinds = writerShares(plans, workers);
   const left = 80;
@@ -108,7 +108,7 @@ function writersByKind(box: Box, title: string, workers: readonly string[], plan
   ].join('');
 }
 
-/** For each kind of question, the share of its code that each of the workers writes. Other workers are left out. */
+/** For each kind of question, each worker's share of the written code. Other workers are left out. */
 export function writerShares(plans: readonly PlanEntry[], workers: readonly string[]): { kind: string; shares: number[] }[] {
   const kinds = [...new Set(plans.map(({ kind }) => kind))].sort();
   return kinds.map((kind) => {
@@ -149,10 +149,10 @@ const placeIn = (box: Box, steps: number): Place => (step, share) => `${round(bo
 const yOf = (box: Box, share: number): number => box.y + box.height * (1 - share);
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** The mean of some steps around each: a step has few questions, and they are not equally hard. */
+/** A moving average, because a step has few questions of unequal difficulty. */
 const smoothed = (values: readonly number[]): number[] => values.map((_, index) => mean(values.slice(Math.max(0, index - 4), index + 5)));
 
-/** So many parts of the training, of equal length. */
+/** The number of equal parts of the training. */
 const WINDOWS = 20;
 
 const windows = (plans: readonly PlanEntry[], steps: number): (readonly PlanEntry[])[] =>

@@ -3,7 +3,7 @@ import type { RolloutGatherer } from '../../train/rollouts/rollout-gatherer.ts';
 
 type PooledGatherer<Task> = Gatherer<Task> & Pick<RolloutGatherer, 'poolOf'>;
 
-/** One gatherer out of several: the tasks of a step go to the one and the next in turn. */
+/** Combines several gatherers: the tasks of a step go to each in turn. */
 export function gatherersInTurn<Task>(gatherers: readonly PooledGatherer<Task>[]): PooledGatherer<Task> {
   const whose = ({ place }: GroupPlace): PooledGatherer<Task> => gatherers[place % gatherers.length] as PooledGatherer<Task>;
   return {

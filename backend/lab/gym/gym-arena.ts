@@ -14,21 +14,21 @@ import { WorkerCaller } from '../../workers/call-worker.ts';
 import { loadPrices, type Prices } from '../../workers/limits/prices.ts';
 import { ProviderLimits } from '../../workers/limits/provider-limits.ts';
 
-/** Workers that are served, and the seed of their luck. */
+/** Simulated workers and their random seed. */
 export interface ArenaPool {
   readonly workers: readonly SimulatedWorker[];
   readonly luck: number;
 }
 
-/** Calls to a simulated server at once; it has no limit of its own. */
+/** Concurrent calls to a simulated server, which has no limit itself. */
 const CALLS_AT_ONCE = 16;
 
-/** The gym as a training or an evaluation meets it: workers behind their wire formats, answers executed in the sandbox. */
+/** The gym for trainings and evaluations: workers behind wire formats, answers executed in the sandbox. */
 export class GymArena<Name extends string> {
   readonly grades: GymGrades;
   readonly caller: WorkerCaller;
   readonly prices: Prices;
-  /** A folder (absolute) that is gone when the arena is closed. */
+  /** A folder (absolute), deleted when the arena is closed. */
   readonly temporary: string;
   readonly #served: ReadonlyMap<Name, { readonly server: SimulatorServer; readonly pool: readonly WorkerConfig[] }>;
 
@@ -43,7 +43,7 @@ export class GymArena<Name extends string> {
     this.temporary = temporary;
   }
 
-  /** `isAlive`: whether a process of this id lives, so that what an ended one left is cleared away. */
+  /** `isAlive`: whether the process with this id runs. Files of ended processes are deleted. */
   static async open<Name extends string>(
     pools: Readonly<Record<Name, ArenaPool>>, tasks: readonly GymTask[], isAlive: (pid: number) => boolean,
   ): Promise<GymArena<Name>> {

@@ -2,13 +2,13 @@ import type { GymParameters } from './gym-parameters.ts';
 
 export type PlanInView = 'right' | 'wrong' | 'none';
 
-/** What makes a subtask easier or harder, as far as it can be read from the messages. */
+/** What makes a subtask easier or harder, judged from the messages. */
 export interface Circumstances {
   /** In the units of skill. */
   readonly difficulty: number;
   readonly vague: boolean;
   readonly plan: PlanInView;
-  /** Characters in view that do not serve the subtask. */
+  /** Visible characters that are irrelevant to the subtask. */
   readonly irrelevantCharacters: number;
 }
 
@@ -16,7 +16,7 @@ function logistic(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));
 }
 
-/** How likely a simulated worker of the gym is to succeed. */
+/** The probabilities that a simulated worker of the gym succeeds. */
 export class GymChances {
   readonly #parameters: GymParameters;
 
@@ -32,7 +32,7 @@ export class GymChances {
     return logistic(this.#parameters.ease.write + this.#margin(skill, given) + this.#ofPlan(given, 'planInView'));
   }
 
-  /** That a fault in code under review is noticed. One overlooks one's own faults, and those that a plan led to, more easily. */
+  /** Probability that a review finds a bug. Workers miss their own bugs, and those that a plan led to, more often. */
   findingFault(skill: number, { subtlety, isOwn }: { subtlety: number; isOwn: boolean }, given: Circumstances): number {
     const { ease, finding } = this.#parameters;
     const author = isOwn ? finding.own : finding.others;
@@ -40,12 +40,12 @@ export class GymChances {
     return logistic(logOdds + finding.subtlety * (subtlety - 0.5));
   }
 
-  /** That a fault which was found is repaired. */
+  /** Probability that a found bug is fixed. */
   repair(skill: number, given: Circumstances): number {
     return logistic(this.#parameters.ease.repair + this.#margin(skill, given) + this.#ofPlan(given, 'planWhenChecking'));
   }
 
-  /** That good code is taken for faulty. */
+  /** Probability that correct code is considered wrong. */
   breaking(skill: number, isOwn: boolean): number {
     const { least, lack, own } = this.#parameters.breaking;
     return (least + lack * Math.max(0, 1 - skill)) * (isOwn ? own : 1);

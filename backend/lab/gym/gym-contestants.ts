@@ -13,38 +13,38 @@ import type { EvalTask, RunPlan } from '../../eval/run-plan.ts';
 import { runPlanInProcess } from './run-plan-in-process.ts';
 import { mean } from '../../train/statistics/statistics.ts';
 
-/** A task of the gym as it is evaluated. */
+/** A task of the gym for evaluation. */
 export type GymEvalTask = EvalTask & Pick<GymTask, 'kind' | 'generator'>;
 
 export interface GymContestantsOptions {
   /** By ordinal. */
   readonly workers: readonly SimulatedWorker[];
-  /** The same, as the runs are given them. */
+  /** The same workers in the form for runs. */
   readonly pool: readonly WorkerConfig[];
-  /** What the contestants will be set; only their generators are looked at. */
+  /** The tasks of the evaluation. Only their generators are used. */
   readonly tasks: readonly Pick<GymTask, 'generator' | 'split'>[];
   readonly signal: AbortSignal;
-  /** Tasks of training that the router learns from. */
+  /** Training tasks for the router. */
   readonly practice?: number;
   readonly search?: readonly Heat[];
 }
 
 export interface GymContestants {
   readonly contestants: readonly Contestant<GymEvalTask>[];
-  /** Ordinal of the worker that does best alone on tasks of training. */
+  /** Ordinal of the best single worker on training tasks. */
   readonly best: number;
   /** The oracle's plan for each generator. */
   readonly oracle: ReadonlyMap<string, Plan>;
 }
 
-/** Luck that no evaluation has: what is learned here must hold with any. */
+/** A seed that no evaluation uses, so that results do not depend on an evaluation's seed. */
 const PRACTICE_SEED = 7_001;
 const SEARCH_SEED = 1_000_000;
 
-/** So many of a generator's tasks the oracle tries plans on; they are others than those of the evaluation. */
+/** The number of tasks of each generator on which the oracle tries plans. They are not tasks of the evaluation. */
 const SEARCHED_TASKS = 20;
 
-/** All that the Conductor is set against, and the oracle's plans with something taken away. */
+/** All baselines of the Conductor, and ablations of the oracle's plans. */
 export async function gymContestants(options: GymContestantsOptions): Promise<GymContestants> {
   const { workers, pool } = options;
   const examples = await practise(options);
@@ -65,7 +65,7 @@ export async function gymContestants(options: GymContestantsOptions): Promise<Gy
   };
 }
 
-/** What each worker alone makes of tasks of training. */
+/** The results of each single worker on training tasks. */
 async function practise({ workers, pool, signal, practice = 180 }: GymContestantsOptions): Promise<RoutedExample[]> {
   const tasks = gymTasks({ seed: PRACTICE_SEED, split: 'train', count: practice });
   const run = runPlanInProcess({ seed: PRACTICE_SEED, workers, rule: gymRule(new GymBook(tasks)) });

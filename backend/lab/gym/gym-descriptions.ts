@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../../simulator/roles.ts';
 import type { Skills } from '../../simulator/skills.ts';
 import type { Split } from './generators/generator.ts';
 
-/** What a kind is about, in words that its questions use too; the kind itself is not named. */
+/** Descriptions of each kind in words of its questions, without the name of the kind. */
 const TOPICS: Readonly<Record<Kind, string>> = {
   strings: 'text and letters',
   numbers: 'integers and divisors',
@@ -16,7 +16,7 @@ const TOPICS: Readonly<Record<Kind, string>> = {
 
 type Wording = Readonly<Record<Role, (topics: string) => string>>;
 
-/** Unseen workers are described in words that training has not shown. */
+/** Descriptions of unseen workers, in words that training does not use. */
 const WORDINGS: Readonly<Record<Split, readonly [Wording, Wording]>> = {
   train: [
     { plan: (topics) => `Plans well for ${topics}.`, write: (topics) => `Writes good code for ${topics}.`,
@@ -32,13 +32,13 @@ const WORDINGS: Readonly<Record<Split, readonly [Wording, Wording]>> = {
   ],
 };
 
-/** A strength is left out so often: what a description says is true, and not all of the truth. */
+/** The probability that a strength is omitted: descriptions are true but incomplete. */
 const LEFT_OUT = 0.15;
 
-/** From so much skill on a strength is one. */
+/** The minimum skill that counts as a strength. */
 const STRONG: Readonly<Record<Role, number>> = { plan: 0.85, write: 0.78, check: 0.85 };
 
-/** Says what a worker is good at. */
+/** Describes a worker's strengths. */
 export function describe(skills: Skills, split: Split, random: KeyedRandom): string {
   const wording = random.pick('wording', WORDINGS[split]);
   const sentences = ROLES.flatMap((role) => {

@@ -5,7 +5,7 @@ import type { Grade, Grader } from '../../verify/graders/grader.ts';
 import type { Kind } from '../../simulator/families/family.ts';
 import type { GymTask } from './gym-tasks.ts';
 
-/** A task as an evaluation and a training take it. */
+/** A task for evaluations and trainings. */
 export interface JudgedGymTask {
   readonly id: string;
   readonly kind: Kind;
@@ -15,8 +15,8 @@ export interface JudgedGymTask {
 }
 
 /**
- * Grades of answers to the gym's tasks. Code that was graded once keeps its grade, because there are few different answers and a
- * training asks for tens of thousands of grades; code not seen before is executed in the sandbox.
+ * Grades answers to the gym's tasks. New code is executed in the sandbox and its grade is cached, because a training needs tens of thousands of
+ * grades for few different answers.
  */
 export class GymGrades {
   readonly #programs: Pick<ProgramSandbox, 'run'>;
@@ -39,7 +39,7 @@ export class GymGrades {
         const key = JSON.stringify([id, answerCode(answer, 'javascript') ?? null]);
         const kept = this.#kept.get(key);
         if (kept) return await kept;
-        // Whoever waits for the same grade shall not lose it because the first one to ask gave up.
+        // If the first caller aborts, others still wait for this grade.
         const graded = cold.grade({ answer, signal: new AbortController().signal });
         this.#kept.set(key, graded);
         const isKept = await graded.then(({ outcome }) => outcome !== 'infrastructure', () => false);
@@ -52,7 +52,7 @@ export class GymGrades {
 }
 
 /**
- * What the sandbox would say, from the solutions that are known: for tuning and quick tests, where no answer is any other code.
+ * Grades by comparison with the known solutions, without a sandbox: for tuning and quick tests, whose answers contain no other code.
  */
 export function knownGrader({ source }: GymTask): Grader {
   return {

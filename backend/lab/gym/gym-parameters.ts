@@ -2,9 +2,9 @@ import type { Kind } from '../../simulator/families/family.ts';
 import type { SkillRow } from '../../simulator/skills.ts';
 
 /*
- * Every number of the gym that is chosen and not measured, in one place. They were set before any training, so that on held-out
- * tasks the best single worker of the fixed pool is right 55 to 70 % of the time, random valid plans clearly less often, and an
- * oracle clearly more often; see test/lab/gym/balance.test.ts. All sums are in log-odds, so that no combination leaves 0 to 1.
+ * All chosen (not measured) parameters of the gym. They were set before any training, so that on held-out tasks the best single worker of the
+ * fixed pool is right 55 to 70 % of the time, random valid plans clearly less often, and an oracle clearly more often; see
+ * test/lab/gym/balance.test.ts. All sums are in log-odds, so that probabilities stay between 0 and 1.
  */
 
 export interface GymParameters {
@@ -14,26 +14,25 @@ export interface GymParameters {
   readonly slope: number;
   /** Log-odds where skill and difficulty are equal. */
   readonly ease: { readonly plan: number; readonly write: number; readonly find: number; readonly repair: number };
-  /** What a plan in view does to writing. */
+  /** Effect of a visible plan on writing. */
   readonly planInView: { readonly right: number; readonly wrong: number };
   /**
-   * What a plan in view does to checking: whoever has read a wrong one believes it, and overlooks and repeats the fault that it
-   * led to.
+   * Effect of a visible plan on checking: a reviewer that has read a wrong plan believes it, and misses and repeats its bug.
    */
   readonly planWhenChecking: { readonly right: number; readonly wrong: number };
   /** A subtask that does not say what to do. */
   readonly vague: number;
-  /** For every 1,000 characters in view that do not serve the subtask, up to a limit in thousands. */
+  /** Penalty for every 1,000 irrelevant visible characters, up to a limit in thousands. */
   readonly irrelevant: { readonly each: number; readonly most: number };
-  /** Log-odds for finding faults in one's own code and in others'. */
+  /** Log-odds of finding bugs in the worker's own code and in others' code. */
   readonly finding: { readonly own: number; readonly others: number; readonly subtlety: number };
   /**
-   * Chance of breaking good code: so much at the least, and so much more for lack of skill; of one's own only so great a part.
+   * Probability of breaking correct code: a minimum, an increase for lack of skill, and a factor for the worker's own code.
    */
   readonly breaking: { readonly least: number; readonly lack: number; readonly own: number };
-  /** Chance that a writer who sees other attempts takes one over instead of writing. */
+  /** Probability that a writer copies a visible attempt instead of writing. */
   readonly copying: number;
-  /** Share of a worker's attempts at a question that come out as all its attempts at it do: asking again is not asking anew. */
+  /** Share of a worker's repeated attempts at a question with the same result: repeated attempts are correlated. */
   readonly habit: number;
 }
 
@@ -60,7 +59,7 @@ export interface WorkerNumbers {
   readonly price: { readonly inputPerMillion: number; readonly outputPerMillion: number };
 }
 
-/** The fixed pool of training, in the order of its ordinals: a planner, a generalist, a reviewer, and two cheap specialists. */
+/** The fixed training pool by ordinal: a planner, a generalist, a reviewer, and two cheap specialists. */
 export const TRAINING_POOL_NUMBERS: readonly WorkerNumbers[] = [
   {
     name: 'sim-aspen',

@@ -6,28 +6,28 @@ import { describe } from './gym-descriptions.ts';
 import { TRAINING_POOL_NUMBERS, type WorkerNumbers } from './gym-parameters.ts';
 import type { Split } from './generators/generator.ts';
 
-/** The fixed pool of training: who is good at what must be learned by ordinal, or read from the descriptions. */
+/** The fixed training pool. Workers' strengths can be learned by ordinal or read from descriptions. */
 export const TRAINING_POOL: readonly SimulatedWorker[] = TRAINING_POOL_NUMBERS.map((numbers, index) =>
   workerOf(numbers, 'train', new KeyedRandom('training pool', numbers.name), index === 3 ? 'anthropic' : 'openai-chat'),
 );
 
 type Character = 'generalist' | 'planner' | 'reviewer' | 'specialist';
 
-/** Of five workers that are drawn together. */
+/** The characters of five workers that are drawn together. */
 const CHARACTERS = ['generalist', 'planner', 'reviewer', 'specialist', 'specialist'] as const satisfies readonly Character[];
 
-/** Workers that random pools of training are drawn from. */
+/** The roster for random training pools. */
 export const TRAINING_ROSTER: readonly SimulatedWorker[] = Array.from({ length: 15 }, (_, index) =>
   drawnWorker(`sim-r${index + 1}`, CHARACTERS[index % 5] ?? 'generalist', 'train', new KeyedRandom('roster', index)),
 );
 
-/** So many of the roster's workers, in random order. The same seed gives the same pool. */
+/** A random pool of this size from the roster, in random order. The same seed gives the same pool. */
 export function randomPool(seed: number, size = 5, roster: readonly SimulatedWorker[] = TRAINING_ROSTER): SimulatedWorker[] {
   return new KeyedRandom('random pool', seed).shuffled('workers', roster).slice(0, size);
 }
 
 /**
- * A pool of five workers whom no training has seen, described in other words; whoever plans for it has to read the descriptions.
+ * A pool of five unseen workers with descriptions in other words. A planner has to read the descriptions.
  */
 export function unseenPool(seed: number): SimulatedWorker[] {
   const random = new KeyedRandom('unseen pool', seed);

@@ -10,23 +10,23 @@ export const CONDUCTOR = { before: 'Conductor before training', after: 'Conducto
 
 const contestantSchema = z.object({
   name: z.string(),
-  /** 1 for each held-out task that was answered right, 0 for each other. */
+  /** For each held-out task, 1 if answered correctly, else 0. */
   right: z.array(z.union([z.literal(0), z.literal(1)])),
-  /** Dollars a task. */
+  /** Dollars for each task. */
   costUsd: z.number(),
-  /** Of a Conductor: the share of its texts that are plans. */
+  /** For a Conductor: the share of its texts that are valid plans. */
   formatRate: z.number().optional(),
 });
 export type TriedContestant = z.infer<typeof contestantSchema>;
 
-/** What one training on the gym came to, and what others make of the same tasks with the same luck of the workers. */
+/** The result of one training on the gym, and of other contestants on the same tasks with the same seeds. */
 export const gymResultSchema = z.object({
   simulation: z.literal(true),
   seed: z.int(),
   options: z.record(z.string(), z.unknown()),
   /** The generator of each held-out task. */
   heldOut: z.array(z.string()),
-  /** Of the pool that was trained on, and of one whose workers no training has met. */
+  /** Results for the training pool and for a pool of unseen workers. */
   pools: z.object({ fixed: z.array(contestantSchema), unseen: z.array(contestantSchema) }),
   /** Of each step. */
   metrics: z.array(z.record(z.string(), z.number())),
@@ -46,7 +46,7 @@ export function triedContestant({ name, outcomes }: ContestantResult, formatRate
   };
 }
 
-/** Everybody's share of right answers over all trainings, the best first, with the best worker alone of each. */
+/** Each contestant's share of correct answers over all trainings, best first, including the best single worker. */
 export function gymStandings(results: readonly GymResult[], pool: keyof GymResult['pools']): Standing[] {
   const rows = new Map<string, TriedContestant[]>();
   const note = (name: string, tried: TriedContestant): void => void rows.set(name, [...(rows.get(name) ?? []), tried]);
@@ -64,7 +64,7 @@ export function gymStandings(results: readonly GymResult[], pool: keyof GymResul
   return standings.sort((a, b) => b.right.mean - a.right.mean);
 }
 
-/** What a Conductor reached that was trained for one pool, for drawn ones or for both; a Markdown table. */
+/** A Markdown table of Conductors trained for the fixed pool, for random pools, or for both. */
 export function poolsTable(results: readonly GymResult[]): string {
   const reached = ({ pools }: GymResult, on: keyof GymResult['pools']): string => {
     const tried = pools[on].find(({ name }) => name === CONDUCTOR.after);

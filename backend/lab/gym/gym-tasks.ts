@@ -9,26 +9,26 @@ import { GYM_PARAMETERS } from './gym-parameters.ts';
 
 /** A plausible wrong solution. */
 export interface WrongSolution {
-  /** The wrong idea behind it; a plan that says so is a wrong plan. */
+  /** The wrong idea behind it. A plan that states it is wrong. */
   readonly idea: string;
   readonly source: string;
-  /** How well the fault hides from a reader, 0 to 1. */
+  /** How hard the bug is to notice, 0 to 1. */
   readonly subtlety: number;
 }
 
-/** A question of the gym with all that is known about solving it. Only `question` is shown to anybody. */
+/** A question of the gym with its solution. Only `question` is shown to planners and workers. */
 export interface GymTask {
   readonly id: string;
   readonly kind: Kind;
   readonly generator: string;
   readonly split: Split;
   readonly question: string;
-  /** In the units of a worker's skill: where both are equal, writing it alone succeeds about every other time. */
+  /** In units of skill: a worker of equal skill succeeds alone about half the time. */
   readonly difficulty: number;
   readonly functionName: string;
   /** The correct solution, in JavaScript. */
   readonly source: string;
-  /** What a right plan says. */
+  /** The statement of a correct plan. */
   readonly approach: string;
   /** Each fails at least one of the cases. */
   readonly wrong: readonly WrongSolution[];
@@ -42,13 +42,13 @@ export interface GymTasksOptions {
   readonly count: number;
 }
 
-/** Cases cost a process each, when an answer is graded. */
+/** Each case needs a process when an answer is graded. */
 const USUAL_CASES = 4;
 
-/** So many draws are made for a task until one is new and has cases that tell all its faults. */
+/** The maximum number of draws for a task that is new and has cases that detect all its bugs. */
 const MAX_DRAWS = 50;
 
-/** How a question begins. `CALL` stands for the function, and what follows says what it does. */
+/** Beginnings of questions. `CALL` is replaced by the function; its description follows. */
 const OPENINGS: Readonly<Record<Split, readonly [string, ...string[]]>> = {
   train: [
     'Write a JavaScript function CALL. It', 'I need CALL in JavaScript: a function that', 'Please implement CALL. The function',
@@ -60,7 +60,7 @@ const OPENINGS: Readonly<Record<Split, readonly [string, ...string[]]>> = {
   ],
 };
 
-/** Tasks in turn from every generator of the split. @throws RangeError where so many different ones cannot be drawn. */
+/** Tasks from the split's generators in turn. @throws RangeError if it cannot draw that many different ones. */
 export function gymTasks({ seed, split, count }: GymTasksOptions): GymTask[] {
   const generators = generatorsOf(split);
   const asked = new Set<string>();
@@ -77,14 +77,14 @@ export function gymTasks({ seed, split, count }: GymTasksOptions): GymTask[] {
   });
 }
 
-/** The generators of a split, the kinds in turn. */
+/** The generators of a split, alternating between kinds. */
 export function generatorsOf(split: Split): GymGenerator[] {
   const byKind = KINDS.map((kind) => GYM_GENERATORS.filter((generator) => generator.kind === kind && generator.split === split));
   const most = Math.max(...byKind.map(({ length }) => length));
   return Array.from({ length: most }, (_, place) => byKind.flatMap((generators) => generators.slice(place, place + 1))).flat();
 }
 
-/** Undefined where one of the faults passes all cases with these parameters. */
+/** Undefined if one of the bugs passes all cases with these parameters. */
 function drawTask({ name, kind, split, harder, make }: GymGenerator, random: KeyedRandom): GymTask | undefined {
   const exercise = make(new Draw(random, split));
   const { functionName, parameters, phrasings, source, approach } = exercise;
@@ -108,7 +108,7 @@ function edited(source: string, find: string, replace: string): string {
   return parts.join(replace);
 }
 
-/** Few calls that tell every wrong solution, those that tell most of them first: wrong answers are then found out early. */
+/** A small set of calls that detects every wrong solution. Calls that detect the most come first, so wrong answers fail early. */
 function casesOf({ functionName, source, inputs }: Exercise, wrong: readonly WrongSolution[]): TestCase[] | undefined {
   const expected = inputs.map((input) => resultOf(source, functionName, input));
   const caught = inputs.map((input, at) => new Set(wrong.filter((one) => resultOf(one.source, functionName,
@@ -128,15 +128,14 @@ function casesOf({ functionName, source, inputs }: Exercise, wrong: readonly Wro
 }
 
 /**
- * What a solution of ours returns for a call, as JSON; what it throws counts as a result of its own. Only for sources of this
- * folder: nothing holds them back.
+ * The result of a known solution for a call, as JSON; exceptions count as results. Only for sources of this folder: they run without a sandbox.
  */
 export function resultOf(source: string, functionName: string, input: readonly unknown[]): string {
   const call = runInThisContext(`(() => { 'use strict'; ${source}\nreturn ${functionName}; })()`) as (...given: unknown[]) =>
     unknown;
   try {
     const result = call(...(structuredClone(input) as unknown[]));
-    // JSON would write null for what is no number, and null is what some of the functions return.
+    // JSON would write null for NaN, but some functions return null.
     const plain = (_key: string, value: unknown): unknown =>
       (Number.isFinite(value) || typeof value !== 'number' ? value : String(value));
     return JSON.stringify(result, plain) ?? 'undefined';
@@ -145,7 +144,7 @@ export function resultOf(source: string, functionName: string, input: readonly u
   }
 }
 
-/** Tasks by their questions: how a simulated worker knows what it is asked about. */
+/** Finds tasks by their questions: a simulated worker recognises its task with it. */
 export class GymBook {
   readonly #tasks: ReadonlyMap<string, GymTask>;
 

@@ -1,7 +1,7 @@
 import type { KeyedRandom } from '../../common/keyed-random.ts';
 import type { GymTask } from './gym-tasks.ts';
 
-/** What a worker of the gym says that does not recognise the question. */
+/** A gym worker's reply to an unknown question. */
 export function unknownQuestion(): string {
   return 'This is a simulated worker of the gym. It knows the questions of the gym, and this is none of them.';
 }
@@ -29,7 +29,7 @@ export function codeOf(random: KeyedRandom, { functionName }: GymTask, source: s
   return `${opening}\n\n${fenced(source)}`;
 }
 
-/** A review hands on the whole code, since the last step's output is the answer. */
+/** A review returns the whole code, since the last step's output is the answer. */
 export function reviewOf(random: KeyedRandom, attempts: number, findings: readonly string[], source: string): string {
   const opening = attempts > 1 ? `I compared ${attempts} versions.` : 'I went through the code.';
   const conclusion = findings.length < attempts

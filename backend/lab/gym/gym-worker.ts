@@ -13,9 +13,8 @@ import type { GymBook, GymTask, WrongSolution } from './gym-tasks.ts';
 import { codeOf, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
 
 /**
- * Workers that know the tasks of a book by their questions. What a worker does depends on its messages alone: its role is read
- * from the subtask, plans and attempts from the outputs in view, and it is right or plausibly wrong with a chance that follows
- * from its hidden skill and from these.
+ * Workers that recognise tasks by their questions. A worker depends only on its messages: it reads its role from the subtask, and plans and
+ * attempts from the visible outputs. These and its hidden skill determine the probability of a correct answer. Wrong answers are plausible.
  */
 export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETERS): WorkerRule {
   const chances = new GymChances(parameters);
@@ -31,7 +30,7 @@ export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETER
   };
 }
 
-/** Skills drawn anew for every call: nothing can be learned of such workers. */
+/** Draws new skills for every call, so that nothing can be learned about the workers. */
 export function withoutCharacter(rule: WorkerRule): WorkerRule {
   return (character, request) => {
     const random = new KeyedRandom('no character', character.seed, character.name, keyOf(request));
@@ -54,13 +53,13 @@ interface GymJobOptions {
   readonly chances: GymChances;
 }
 
-/** Code in view; equal code of several steps is one attempt. */
+/** Visible code; equal code of several steps is one attempt. */
 interface Attempt {
   readonly source: string;
-  /** Undefined for the correct solution, and for code that is none of the known ones. */
+  /** Undefined for the correct solution and for unknown code. */
   readonly wrong: WrongSolution | undefined;
   readonly isCorrect: boolean;
-  /** The worker knows its own signature. */
+  /** Recognised by the worker's signature. */
   readonly isOwn: boolean;
   readonly votes: number;
 }
@@ -100,7 +99,7 @@ class GymJob {
       case 'write':
         return this.#write(vague);
       case 'check':
-        // Asked to check what it cannot see, it has to write, without having been told what.
+        // A reviewer without visible code has to write, without instructions.
         return this.#attempts.length > 0 ? this.#check(vague) : this.#write(true);
     }
   }
@@ -115,7 +114,7 @@ class GymJob {
     return planOf(this.#random, this.#task, isRight ? this.#task.approach : this.#anyWrong('plan').idea);
   }
 
-  /** Attempts of others in view are no help to a writer: they are taken over, or they are in the way. */
+  /** Visible attempts do not help a writer: they are copied, or they distract. */
   #write(vague: boolean): string {
     const copied = this.#random.chance('copy', this.#chances.copying) ? this.#random.pick('copied', this.#attempts) : undefined;
     if (copied) return codeOf(this.#random, this.#task, copied.source);
@@ -127,7 +126,7 @@ class GymJob {
     return codeOf(this.#random, this.#task, wrong.source);
   }
 
-  /** The first attempt that stands up to a look is kept; where none does, the code is repaired. */
+  /** Keeps the first attempt without a suspected bug. If there is none, repairs the code. */
   #check(vague: boolean): string {
     const given = this.#given(vague, this.#lengths.attempts);
     const order = this.#random.shuffled('order', this.#attempts).sort((a, b) => b.votes - a.votes);
@@ -138,20 +137,20 @@ class GymJob {
       findings.push(finding);
     }
     const skill = (this.#skill.check + this.#skill.write) / 2;
-    // Whoever takes good code for faulty breaks it.
+    // A reviewer that suspects correct code breaks it.
     const isBroken = order.some(({ isCorrect }) => isCorrect);
     const isRepaired = !isBroken && this.#random.chance('repair', this.#chances.repair(skill, given));
     return reviewOf(this.#random, order.length, findings, isRepaired ? this.#task.source : this.#anyWrong('repair').source);
   }
 
-  /** What the worker believes to be wrong with an attempt; undefined where it is content. */
+  /** The bug that the worker suspects in an attempt; undefined if none. */
   #findFault({ source, wrong, isCorrect, isOwn, votes }: Attempt, given: Circumstances): string | undefined {
     const draw = `review:${source}`;
     if (isCorrect) {
       const isDoubted = this.#random.chance(draw, this.#chances.breaking(this.#skill.check, isOwn) / votes);
       return isDoubted ? this.#anyWrong(draw).idea : undefined;
     }
-    // Code that is none of the known solutions is suspected as much as a fault of middling subtlety.
+    // Unknown code is suspected like a bug of medium subtlety.
     const chance = this.#chances.findingFault(this.#skill.check, { subtlety: wrong?.subtlety ?? 0.5, isOwn }, given);
     return this.#random.chance(draw, chance) ? (wrong?.idea ?? 'It does not do what the question asks for.') : undefined;
   }
@@ -176,7 +175,7 @@ function attemptsIn(task: GymTask, steps: readonly (SeenStep & { readonly source
   return [...attempts.values()];
 }
 
-/** What the plans in view say, the majority of them, and the first wrong idea among them. */
+/** The majority opinion of the visible plans, and their first wrong idea. */
 function readPlans(task: GymTask, plans: readonly string[]): { inView: PlanInView; blamed: WrongSolution | undefined } {
   const said = plans.flatMap((plan) => ideasIn(task, plan).slice(0, 1));
   const right = said.filter((idea) => idea === task.approach).length;
@@ -186,7 +185,7 @@ function readPlans(task: GymTask, plans: readonly string[]): { inView: PlanInVie
     blamed: task.wrong.find(({ idea }) => said.includes(idea)) };
 }
 
-/** What a text says of how to go about the task: the right approach or wrong ideas. */
+/** The approaches in a text: the correct one or wrong ideas. */
 function ideasIn({ approach, wrong }: GymTask, text: string): string[] {
   return [approach, ...wrong.map(({ idea }) => idea)].filter((idea) => text.includes(idea));
 }

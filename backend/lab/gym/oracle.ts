@@ -13,15 +13,15 @@ import { mean } from '../../train/statistics/statistics.ts';
 export interface OracleOptions {
   /** By ordinal; the oracle knows their hidden skills. */
   readonly workers: readonly SimulatedWorker[];
-  /** The same, as they stand in a pool. */
+  /** The same workers as a pool. */
   readonly pool: readonly WorkerConfig[];
-  /** Workers with those skills and other luck than in the evaluation, and in every trial another. */
+  /** Workers with those skills and, in every trial, a new seed that the evaluation does not use. */
   readonly runFor: (trial: number) => RunPlan;
   readonly heats: readonly Heat[];
   readonly signal: AbortSignal;
 }
 
-/** Trials of each plan that is left, and how many of the best go on: to the next heat, or to the choice among equals. */
+/** Trials of each remaining plan, and the number of best plans kept for the next round or the final choice. */
 export interface Heat {
   readonly trials: number;
   readonly keep: number;
@@ -31,17 +31,17 @@ export const SEARCH_DEFAULTS: readonly Heat[] = [{ trials: 60, keep: 30 }, { tri
 
 export interface FoundPlan {
   readonly plan: Plan;
-  /** Share of its trials that came out right. */
+  /** Share of correct trials. */
   readonly chance: number;
   readonly costUsd: number;
 }
 
-/** Plans whose chances lie so close to the highest are taken for equal, and the cheapest of them wins. */
+/** Plans within this margin of the highest score count as equal. The cheapest of them wins. */
 const EQUAL = 0.02;
 
 /**
- * The best plan for tasks like these: an upper bound on what planning can reach, found by trying plans of one to five steps many
- * times over. The tasks are to be others than those that it is judged on.
+ * The best plan for tasks of this kind, an upper bound for planning. It is found by repeated trials of plans of one to five steps. The tasks
+ * must differ from those of the evaluation.
  */
 export async function bestPlan(tasks: readonly GymTask[], options: OracleOptions): Promise<FoundPlan> {
   const { workers, pool, runFor, heats, signal } = options;
@@ -66,7 +66,7 @@ export async function bestPlan(tasks: readonly GymTask[], options: OracleOptions
   return found.filter(({ chance }) => chance >= highest - EQUAL).reduce((a, b) => (b.costUsd < a.costUsd ? b : a));
 }
 
-/** Plans of all shapes with the workers that are best at what they would do. */
+/** Plans of all shapes with the best workers for each role. */
 export function candidates(workers: readonly SimulatedWorker[], kind: Kind): Plan[] {
   const best = (role: Role, count: number): number[] =>
     workers.map((_, worker) => worker)

@@ -9,17 +9,17 @@ const counts = z.record(z.string(), z.int().min(0));
 export const planEntrySchema = z.object({
   /** From 1. */
   step: z.int().min(1),
-  /** Of the question. */
+  /** Kind of the question. */
   kind: z.string(),
-  /** Texts that were sampled; not all of them are plans. */
+  /** Number of sampled texts, including invalid plans. */
   sampled: z.int().min(0),
-  /** How many plans have one step, two steps and so on. */
+  /** Number of plans with one step, two steps and so on. */
   lengths: z.array(z.int().min(0)).length(MAX_STEPS),
-  /** How often each worker, by its id, was given each role. */
+  /** How often each worker, by id, had each role. */
   workers: z.object(Object.fromEntries(ROLES.map((role) => [role, counts])) as Record<Role, typeof counts>),
 });
 
-/** How the plans for one question in one step of a training looked. */
+/** Statistics of the plans for one question in one training step. */
 export type PlanEntry = z.infer<typeof planEntrySchema>;
 
 export function planEntry(
@@ -41,7 +41,7 @@ export function planEntry(
   return { step, kind, sampled: texts.length, lengths, workers };
 }
 
-/** How plans change along a training: a file (absolute) with a line for each question of each step. */
+/** Records how plans change during a training: a file (absolute) with a line for each question of each step. */
 export class PlanDiary {
   readonly #file: string;
   readonly #entries: PlanEntry[];
@@ -51,7 +51,7 @@ export class PlanDiary {
     this.#entries = entries;
   }
 
-  /** Goes on behind the steps that are done; what was written of later ones is forgotten, since they are done again. */
+  /** Continues after the completed steps. Lines of later steps are deleted, because those steps are repeated. */
   static async open(file: string, { stepsDone }: { readonly stepsDone: number }): Promise<PlanDiary> {
     const lines = stepsDone === 0 ? [] : (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
     const entries = lines.map((line) => planEntrySchema.parse(JSON.parse(line))).filter(({ step }) => step <= stepsDone);

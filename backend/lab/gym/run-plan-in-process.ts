@@ -10,7 +10,7 @@ export interface InProcessOptions {
   readonly rule: WorkerRule;
 }
 
-/** The same answers, and the same costs, as over the wire, without it: for searching and tuning, which ask a million times. */
+/** Gives the same answers and costs as over the wire, but in process: search and tuning need a million calls. */
 export function runPlanInProcess({ seed, workers, rule }: InProcessOptions): RunPlan {
   const byName = new Map(workers.map((worker) => [worker.name, worker]));
   return planRunner(({ model }, messages, sample) => {

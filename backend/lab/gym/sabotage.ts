@@ -2,7 +2,7 @@ import type { TrainEngine } from '../../train/engines/engine.ts';
 import type { Gatherer } from '../../train/grpo/grpo-trainer.ts';
 import { shuffled } from '../../train/statistics/draws.ts';
 
-/** Ways to train that must teach nothing: what a training shows is worth as much as its sabotaged twins fail. */
+/** Sabotaged trainings that must learn nothing. Their failure shows that a real training's gain is not an artefact. */
 export const SABOTAGES = ['zero-gradient', 'flipped-advantage', 'shuffled-rewards'] as const;
 export type Sabotage = (typeof SABOTAGES)[number];
 

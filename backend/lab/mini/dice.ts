@@ -1,7 +1,7 @@
 import { seededUniforms } from '../../lm/checkpoint/seeded-uniforms.ts';
 import { draw } from '../../train/statistics/draws.ts';
 
-/** Chance that follows from a seed and from what it is for. */
+/** Random draws determined by a seed and a purpose. */
 export class Dice {
   readonly #uniform: () => number;
 
@@ -22,7 +22,7 @@ export class Dice {
     return list[this.below(list.length)] as T;
   }
 
-  /** The index of one of the weights, each as likely as it is large. */
+  /** A random index with probabilities proportional to the weights. */
   weighted(weights: readonly number[]): number {
     let rest = this.#uniform() * weights.reduce((a, b) => a + b, 0);
     for (const [index, weight] of weights.entries()) {
@@ -38,7 +38,7 @@ export class Dice {
     return Array.from({ length: Math.min(count, rest.length) }, () => rest.splice(this.below(rest.length), 1)[0] as T);
   }
 
-  /** The text with each `{name}` replaced by one of the words of that name, which may have such places themselves. */
+  /** Replaces each `{name}` by a random word of that name, recursively. */
   fill(text: string, words: Readonly<Record<string, readonly string[]>>): string {
     let filled = text;
     for (let depth = 0; depth < 4 && filled.includes('{'); depth += 1) {

@@ -15,18 +15,18 @@ export interface EvaluationOptions {
 
 export const EVALUATION_DEFAULTS: EvaluationOptions = { samples: 16, temperature: 1, maxTokens: 256, seed: 9 };
 
-/** What a model writes for some questions, each several times and without constraint. Shares are from 0 to 1. */
+/** Statistics of a model's unconstrained texts, several for each question. Shares are from 0 to 1. */
 export interface Evaluation {
   readonly plans: number;
   /** Plans that parse; in a later round, three empty lists too. */
   readonly formatRate: number;
-  /** Of those that parse: how many steps they have, none for an answer that is kept. */
+  /** Steps of valid plans; 0 if the answer is kept. */
   readonly steps: Readonly<Record<string, number>>;
-  /** Of the entries in access lists: nothing, everything, step numbers. */
+  /** Kinds of entries in access lists: nothing, everything, step numbers. */
   readonly access: Readonly<Record<'none' | 'all' | 'numbers', number>>;
-  /** Of the workers on offer, how many are in one of a question's plans; of questions with a plan. */
+  /** Share of the available workers that occur in a question's plans, over questions with a plan. */
   readonly workersUsed: number;
-  /** Of plans with the same question, how many are different in workers and access lists. */
+  /** Share of distinct plans for a question, by workers and access lists. */
   readonly differentPlans: number;
   readonly meanTokens: number;
   readonly truncated: number;

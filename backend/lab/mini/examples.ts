@@ -9,25 +9,25 @@ import { EXTENSIONS, FILES, NAME_NOUNS, TOPICS } from './topics.ts';
 type PromptInput = Parameters<typeof conductorPrompt>[0];
 type PastRound = PromptInput['rounds'][number];
 
-/** A conversation, and a text with which the Conductor may answer it. */
+/** A conversation and a possible answer of the Conductor. */
 export interface PlanExample {
   readonly input: PromptInput;
   readonly messages: ReturnType<typeof conductorPrompt>['messages'];
   readonly text: string;
 }
 
-/** A conversation, and how texts that answer it may begin. */
+/** A conversation and possible beginnings of answers. */
 export interface OpeningsExample extends Pick<PlanExample, 'messages'> {
   readonly openings: readonly string[];
 }
 
 const OPENINGS = 4;
 
-/** First plans, later rounds, and answers to what was no plan; and how often each is drawn. */
+/** First plans, later rounds, and corrections of invalid plans, with their probabilities. */
 const FORMS = { first: 0.84, later: 0.13, rejected: 0.03 } as const;
 type Form = keyof typeof FORMS;
 
-/** The example of that number: made from the seed and the number alone. `only`: of that form, else any. */
+/** The example with this number, determined by the seed and the number. `only` restricts its form. */
 export function exampleAt(seed: number, index: number, only?: Form): PlanExample {
   const dice = new Dice(seed, 'example', index);
   const question = makeQuestion(dice);
@@ -46,8 +46,8 @@ export function exampleAt(seed: number, index: number, only?: Form): PlanExample
 }
 
 /**
- * Which worker fits is the hardest to learn, and little of a text is about it. So here are only the beginnings of plans, up to who does what,
- * several for one question. Made from the seed and the number alone.
+ * The choice of workers is the hardest to learn, and little of a text is about it. So these examples are only the beginnings of plans, up to the
+ * choice of workers, several for each question. Determined by the seed and the number.
  */
 export function openingsAt(seed: number, index: number): OpeningsExample {
   const dice = new Dice(seed, 'openings', index);
@@ -66,7 +66,7 @@ function madeContext(dice: Dice): string {
   return `${file}\nexport function ${dice.pick(functions)}(${dice.pick(NAME_NOUNS).toLowerCase()}) {\n  return ${dice.pick(NAME_NOUNS).toLowerCase()}.length;\n}`;
 }
 
-/** A round as Solve tells of it (backend/solve/round.ts). */
+/** A round in Solve's format (backend/solve/round.ts). */
 function madeRound(dice: Dice, planText: string): PastRound & { readonly passes: boolean } {
   const verdict = dice.weighted([0.25, 0.45, 0.2, 0.1]);
   const name = dice.pick(dice.pick(TOPICS).functions);

@@ -22,10 +22,10 @@ export const MINI_GEOMETRY: MiniGeometry = {
 /** Far more than a prompt of the mini profile has in Latin letters; what is written otherwise takes several tokens a character. */
 const MAXIMUM_POSITIONS = 8_192;
 
-/** Examples whose words the tokenizer learns. */
+/** Examples for training the tokenizer. */
 const TOKENIZER_EXAMPLES = 10_000;
 
-/** Writes a model that has learned nothing, with a tokenizer for what it will read, into a folder (absolute). */
+/** Writes an untrained model and its tokenizer into a folder (absolute). */
 export async function writeNewMini(folder: string, { seed, geometry = MINI_GEOMETRY, examples = TOKENIZER_EXAMPLES }: {
   readonly seed: number; readonly geometry?: MiniGeometry | undefined; readonly examples?: number | undefined;
 }): Promise<void> {

@@ -7,13 +7,13 @@ import type { MadeQuestion, Want } from './questions.ts';
 type Plan = Parameters<typeof renderPlan>[0];
 type Access = Plan['accessList'][number];
 
-/** What a step does; each says so in words that begin with it. */
+/** Roles of steps. Each role's subtasks begin with its word. */
 type Task = 'alone' | 'plan' | 'write' | 'check' | 'judge' | 'vague';
 
-/** As the digest of the workers names it. */
+/** The role's name in the workers' digest. */
 const ROLE_OF: Readonly<Record<Task, DigestRole>> = { alone: 'write', plan: 'plan', write: 'write', check: 'check', judge: 'check', vague: 'write' };
 
-/** Shapes of plans, and how often each is drawn. Nothing says which is good: that is for training to find out. */
+/** Plan shapes and their probabilities. They do not rank shapes: training has to find the good ones. */
 const SHAPES: readonly { readonly share: number; readonly tasks: readonly Task[]; readonly reasons: readonly string[] }[] = [
   { share: 16, tasks: ['alone'], reasons: ['One worker can do this alone.', 'This is small: a single step will do.', 'One step, done by whoever fits best.'] },
   { share: 3, tasks: ['vague'], reasons: ['One worker can do this alone.', 'I hand the question on.'] },
@@ -35,7 +35,7 @@ const SHAPES: readonly { readonly share: number; readonly tasks: readonly Task[]
 const REVISION_REASONS = ['The tests failed: with what they said in view, another attempt.', 'The answer was wrong, so it is corrected.', 'What the tests said shows what to change.', 'Another try, with the feedback in view.'];
 const KEEP_REASONS = ['The tests pass, so the answer stays.', 'There is nothing left to correct.', 'I keep the answer.', 'The answer stays as it is.'];
 
-/** What is to be made, by what is wanted. */
+/** The result of a step, by kind of question. */
 const MADE: Readonly<Record<Want, readonly string[]>> = {
   fix: ['the fix', 'the corrected code', 'the correction', 'the corrected file'],
   feature: ['the function', 'the code', 'the complete code', 'the implementation'],
@@ -60,7 +60,7 @@ const SUBTASKS: Readonly<Record<Task, readonly string[]>> = {
   judge: ['Compare the attempts and return the best one whole.', 'Judge the attempts: which is right? Return that file.', 'Choose the attempt that is correct and return it complete.', 'Pick the best attempt, mend it if needed, and return it.'],
   vague: ['Solve the question.', 'Answer the question.', 'Do what is asked.'],
 };
-/** Where nothing is to be changed. */
+/** For questions that want no change. */
 const EXPLAINING: typeof SUBTASKS = {
   alone: ['Write {made} with the lines that matter; change no code.', 'Answer the question from the code you are shown; change nothing.', 'Give {made}, with the code that it is about. Change nothing.', 'Write the answer in plain words; change no code.'],
   plan: ['Name the lines that the question is about. No answer yet.', 'Work out {trouble} step by step and take notes.', 'Think through {trouble} and describe what happens.', 'Find out which lines matter and outline the answer.'],
@@ -69,7 +69,7 @@ const EXPLAINING: typeof SUBTASKS = {
   judge: ['Compare the answers and return the one that fits the code.', 'Choose the better answer, correct it if needed, and return it.', 'Judge which answer is right and clear. Return that one.'],
   vague: SUBTASKS.vague,
 };
-/** An explanation is seldom a matter for many. */
+/** Explanations seldom need many steps. */
 const SHAPES_OF_EXPLANATIONS = SHAPES.filter(({ tasks }) => tasks.length <= 3).map(({ share, ...shape }) => ({ ...shape, share: share * (4 - shape.tasks.length) }));
 
 const withWords = (template: string, want: Want, dice: Dice): string => dice.fill(template, { made: MADE[want], trouble: TROUBLE[want] });
@@ -79,7 +79,7 @@ export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' |
   const digest = digestOf(text, pool);
   const [shapes, words] = want === 'explanation' ? [SHAPES_OF_EXPLANATIONS, EXPLAINING] : [SHAPES, SUBTASKS];
   const { tasks, reasons } = shapes[dice.weighted(shapes.map(({ share }) => share))] as (typeof SHAPES)[number];
-  // Numbers say which step an entry belongs to: without them a long list is counted wrong now and then.
+  // Step numbers label the entries: without them the model sometimes miscounts long lists.
   const isNumbered = dice.chance(tasks.length > 3 ? 0.85 : 0.45);
   const modelIds: number[] = [];
   for (const task of tasks) modelIds.push(chosenWorker(dice, ROLE_OF[task], digest, pool.length, modelIds));
@@ -92,19 +92,19 @@ export function makePlan(dice: Dice, { want, text }: Pick<MadeQuestion, 'want' |
   return planText(reason, tasks.map((task, index) => `${ROLE_OF[task]}${modelIds[index]}`), plan);
 }
 
-/** The text that keeps the answer of the round before. */
+/** The text that keeps the previous round's answer. */
 export const keepText = (dice: Dice): string => planText(dice.pick(KEEP_REASONS), ['none'], { modelIds: [], subtasks: [], accessList: [] });
 
 /**
- * Who does what is said before the lists are written: three lists of one length are hard for a small model to count, and easy to copy from a
- * fourth; and whoever is chosen is chosen right behind what for, with not a space between.
+ * The workers of all steps, before the lists. A small model cannot easily count three lists of equal length, but it can copy them from a fourth.
+ * Each worker's number directly follows its role, without a space.
  */
 const planText = (reason: string, steps: readonly string[], plan: Plan): string => `${reason} Steps: ${steps.join(', ')}.\n\n${renderPlan(plan)}`;
 
-/** The text of a plan up to who does the last step. */
+/** The beginning of a plan, up to the worker of the last step. */
 export const openingOf = (text: string): string => text.slice(0, text.indexOf('.\n\n'));
 
-/** Anybody, but mostly who is praised for the role, rather who is near the question, and a little rather somebody new. */
+/** A random worker, weighted strongly by praise for the role, less by nearness to the question, and slightly by not being used yet. */
 function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, workers: number, used: readonly number[]): number {
   const pull = (ranked: readonly number[], ordinal: number, first: number): number => [first, first / 3, first / 8][ranked.indexOf(ordinal)] ?? 0;
   return dice.weighted(Array.from({ length: workers }, (_, ordinal) =>
@@ -112,8 +112,8 @@ function chosenWorker(dice: Dice, role: DigestRole, digest: WorkerDigest, worker
 }
 
 /**
- * What the shape suggests, by number or as a whole; now and then anything that is allowed. A plan keeps to one of the two, since a list of entries
- * that follow from the steps is easier to count to the end.
+ * The shape's access list, as numbers or as `all`; sometimes a random valid one. A plan uses one of the two forms throughout, because regular lists
+ * are easier to count.
  */
 function chosenAccess(
   dice: Dice, tasks: readonly Task[], index: number, { round, isNumbered }: { readonly round: number; readonly isNumbered: boolean },
@@ -123,7 +123,7 @@ function chosenAccess(
     const anything = dice.below(3);
     return anything === 0 ? [] : anything === 1 ? 'all' : dice.some(earlier, dice.below(index + 1)).sort((a, b) => a - b);
   }
-  // Only so is the round before in view.
+  // Otherwise the previous round would not be visible.
   if (index === 0 || tasks[index] === 'alone') return round > 0 && dice.chance(0.8) ? 'all' : [];
   if (!isNumbered) return 'all';
   const plans = earlier.filter((step) => tasks[step] === 'plan');

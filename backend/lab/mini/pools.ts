@@ -2,7 +2,7 @@ import type { DigestRole as Role } from '../../conductor/worker-digest.ts';
 import type { Dice } from './dice.ts';
 import { LANGUAGES, type Topic, TOPICS } from './topics.ts';
 
-/** What a description praises: steps of a role, a topic, or steps of a role where they are about a topic. */
+/** What a description praises: a role, a topic, or a role for a topic. */
 type Strength = { readonly role: Role; readonly topic?: Topic } | { readonly role?: Role; readonly topic: Topic };
 
 export interface MadeWorker {
@@ -25,7 +25,7 @@ const TOPIC_PRAISE = ['Good with {about}', 'Knows {about}', 'Expert in {about}',
 const TRAITS = ['Slow and expensive', 'Small, fast and cheap', 'Cheap', 'Expensive but thorough', 'Fast', 'Average at everything', 'A generalist', 'Runs locally and costs nothing', 'A large reasoning model', 'Has a short memory'];
 const WEAKNESSES = ['Hasty when it checks', 'Less sure with {about}', 'Plans are less its thing', 'Weak at {about}', 'Poor at long code', 'Not a good reviewer', 'Sometimes wrong'];
 
-/** One to eight workers, not all of them described. `near`: what somebody is rather likely to be good at. */
+/** One to eight workers, some without a description. `near`: a topic that is more likely to be a strength. */
 export function makePool(dice: Dice, near: Topic | undefined): MadeWorker[] {
   const size = 1 + dice.weighted([1, 2, 3, 4, 4, 3, 2, 2].slice(0, LARGEST_POOL));
   const described = [1, 0.5, 0][dice.weighted([0.75, 0.1, 0.15])] as number;

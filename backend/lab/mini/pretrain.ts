@@ -7,27 +7,27 @@ import { exampleAt, openingsAt, type PlanExample } from './examples.ts';
 export interface PretrainOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Examples of a step: whole texts, and conversations with several openings each. None comes twice. */
+  /** Examples for each step: whole texts, and conversations with several openings each. None is repeated. */
   readonly batchSize: { readonly texts: number; readonly openings: number };
   readonly learningRate: LearningRateOptions;
-  /** The most that the norm of all gradients together may be. */
+  /** The maximum global gradient norm. */
   readonly gradientClip: number;
   /** Steps from one checkpoint to the next. */
   readonly stepsKept: number;
 }
 
-/** About half an hour on two cores that have nothing else to do. The rate is high, as small models like it. */
+/** Takes about half an hour on two idle cores. Small models train well at a high learning rate. */
 export const PRETRAIN_DEFAULTS: PretrainOptions = {
   seed: 1, steps: 2_400, batchSize: { texts: 12, openings: 8 }, learningRate: { peak: 2e-3, warmup: 0.05, schedule: 'cosine' }, gradientClip: 1, stepsKept: 50,
 };
 
-/** For AdamW: gradients of single steps are noisy here, and there are few steps to average over. */
+/** AdamW's beta2: gradients of single steps are noisy here, and there are few steps to average over. */
 export const PRETRAIN_OPTIMIZER = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.01 } as const;
 
 export interface PretrainedStep {
-  /** Steps done, this one included. */
+  /** Completed steps, including this one. */
   readonly step: number;
-  /** Nats a token of the plans. */
+  /** Nats for each token of the plans. */
   readonly loss: number;
   readonly gradientNorm: number;
   /** Prompts and plans. */
@@ -38,12 +38,12 @@ export interface PretrainParts {
   readonly engine: TrainEngine;
   readonly store: CheckpointStore;
   readonly tokenizer: Pick<Tokenizer, 'chat' | 'encode' | 'stopTokenIds'>;
-  readonly onStep?: ((told: PretrainedStep) => void) | undefined;
+  readonly onStep?: ((metrics: PretrainedStep) => void) | undefined;
 }
 
 /**
- * Learns to write plans by imitation, from where the checkpoint left off to the last step. The examples of a step follow from the seed and the
- * step, so that a training that was killed goes on as if it had not been. Throws the signal's reason, and what the engine throws.
+ * Learns to write plans by imitation, from the last checkpoint to the last step. The seed and the step determine the examples, so that a killed
+ * training resumes with the same result. @throws the signal's reason, and errors of the engine
  */
 export async function pretrain(
   { engine, store, tokenizer, onStep }: PretrainParts, options: PretrainOptions,
@@ -76,7 +76,7 @@ function batchOf(
   return [...texts, ...openings];
 }
 
-/** What was not sampled has no advantage over anything. */
+/** Texts that were not sampled have no advantage. */
 const UNSAMPLED = { samplerLogprobs: [], advantage: 0 } as const;
 
 /** A whole text, its end included. */

@@ -1,13 +1,13 @@
 import type { Dice } from './dice.ts';
 import { EXTENSIONS, FILES, LANGUAGES, NAME_NOUNS, NAME_VERBS, type Topic, TOPICS } from './topics.ts';
 
-/** What is wanted, which shapes what a step is told to make. */
+/** The kind of a question, which determines the subtasks. */
 export type Want = 'fix' | 'feature' | 'refactoring' | 'explanation' | 'speed' | 'tests';
 
 export interface MadeQuestion {
   readonly text: string;
   readonly want: Want;
-  /** What it is about; undefined for a text that is about nothing. */
+  /** Topic; undefined for a text without one. */
   readonly topic: Topic | undefined;
 }
 
@@ -116,10 +116,10 @@ const WORDS = {
 const BEFORE = ['Hi, ', 'Hello! ', 'Quick one: ', 'In our project, ', 'Small issue: ', 'Urgent: ', 'I have a problem. ', ''];
 const AFTER = [' Please fix it.', ' Thanks!', ' The tests must pass.', ' Give me the whole file.', ' Keep the public names.', ' Any idea?', ' Do not touch the tests.', ' It is in the module of the same name.'];
 
-/** More about it; a sentence about the details follows each. */
+/** Introductions of details; a sentence with the details follows each. */
 const ACCOUNTS = ['{name} {does}.', 'It {does}, and {name} {does}.', 'The {thing} comes from {file}.', 'For {case} it {fails}.', '{name}({value}) gives {value}.', 'A {thing} is {right}, a {thing} is not.'];
 
-/** Less than a question: people write these, too. */
+/** Incomplete questions, as people write them, too. */
 const FRAGMENTS: readonly (readonly [Want, readonly string[]])[] = [
   ['fix', ['fix it', 'help', 'tests fail', 'it does not work', 'TODO', 'continue', 'undefined', 'the build is red', 'same as before', 'x', 'do it']],
   ['explanation', ['Why?', 'hello', 'explain', '?', 'what now', 'what is this', 'how']],
@@ -140,7 +140,7 @@ export function makeQuestion(dice: Dice): MadeQuestion {
   const topic = dice.pick(TOPICS);
   const words = wordsOf(topic, dice);
   const asked = styled(dice.fill(dice.pick(TEMPLATES[want]), words), dice);
-  // Now and then a long account, which the prompt may have to clip.
+  // Sometimes a long report, which the prompt may have to clip.
   const more = Array.from({ length: dice.chance(0.06) ? 2 + dice.below(7) : 0 }, () => dice.fill(`${dice.pick(ACCOUNTS)} {Detail}`, words));
   return { text: [asked, ...more].join(' '), want, topic };
 }
@@ -160,7 +160,7 @@ function wordsOf(topic: Topic, dice: Dice): Record<string, readonly string[]> {
 
 function styled(text: string, dice: Dice): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
-  // A name at the beginning is written as it is.
+  // A name at the beginning keeps its case.
   const begun = dice.chance(0.15) ? dice.pick(BEFORE) + text : /^[a-z]+ /.test(text) ? capital : text;
   const ended = dice.chance(0.2) ? begun + dice.pick(AFTER) : begun;
   if (dice.chance(0.05)) return ended.toLowerCase();
@@ -191,7 +191,7 @@ function madeValue(dice: Dice): string {
   }
 }
 
-/** Letters, words, code and characters in no order: whatever is asked, the answer is a plan. */
+/** Random letters, words, code and characters: the answer must be a plan for any input. */
 function strangeText(dice: Dice): string {
   const piece = (): string => {
     switch (dice.below(6)) {

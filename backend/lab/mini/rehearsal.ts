@@ -2,16 +2,16 @@ import type { Example, TrainEngine } from '../../train/engines/engine.ts';
 import { exampleAt } from './examples.ts';
 import { imitated, type PretrainParts } from './pretrain.ts';
 
-/** Examples of a step, and how much they count: about a tenth of what moves the weights. */
+/** Examples for each step and their weight: about a tenth of the update. */
 const EXAMPLES = 4;
 const WEIGHT = 0.1;
 
-/** Apart from those of pre-training. */
+/** A seed that pre-training does not use. */
 const SEED = 1_000_003;
 
 /**
- * Reinforcement on first plans alone makes a small model forget how to go on after a round. With this engine each of its steps also imitates a few
- * later rounds. `stepsDone`: of the training that goes on.
+ * Reinforcement on first plans alone makes a small model forget later rounds. With this engine, each step also imitates a few later rounds.
+ * `stepsDone`: completed steps of a resumed training.
  */
 export function rehearsingEngine(
   engine: TrainEngine, tokenizer: PretrainParts['tokenizer'], { seed, stepsDone }: { readonly seed: number; readonly stepsDone: number },
@@ -28,7 +28,7 @@ export function rehearsingEngine(
       return trained;
     },
     optimStep: (options) => engine.optimStep(options),
-    // Once a step, also where a step teaches nothing.
+    // Once for each step, even if the step has no gradient.
     saveForSampler: async (name) => {
       await engine.saveForSampler(name);
       step += 1;

@@ -1,6 +1,6 @@
-/** What code can be about. The words of one topic go together, in questions and in what workers are said to be good at. */
+/** Topics of code. The words of a topic are used together, in questions and in descriptions of workers. */
 export interface Topic {
-  /** As a description of a worker names it. */
+  /** Its name in descriptions of workers. */
   readonly about: string;
   readonly things: readonly string[];
   readonly functions: readonly string[];
@@ -95,7 +95,7 @@ export const TOPICS: readonly Topic[] = [
     'an invalid address; a missing variable; two recipients; an empty inbox; a reply to a deleted message'),
 ];
 
-/** Parts of names of functions that no topic has. */
+/** Parts of function names that belong to no topic. */
 export const NAME_VERBS = list('parse; build; merge; find; count; update; remove; format; load; check; compute; resolve; split; apply; collect; is; to; get; make; filter');
 export const NAME_NOUNS = list(
   'Item; Node; User; Batch; Window; Label; Chunk; Score; Rule; Entry; Event; Frame; Cell; Block; Name; Level; Unit; Edge; Model; Plan; Zone; Tag; Stop; Coin; Seat; Song; Tile; Ticket; Recipe; Sensor',

@@ -1,8 +1,7 @@
 import type { PlanExample } from './examples.ts';
 
 /*
- * Questions in words that no example was made of, about other projects, for other workers, by which the model is measured. They are few, so
- * that a look at them tells what they ask.
+ * Questions for evaluation, in words that occur in no example, about other projects, for other workers. They are few enough to be read.
  */
 
 type Input = PlanExample['input'];
@@ -53,7 +52,7 @@ const CAME_OF_IT = [
   'The answer was not tested: it changes no file that tests could judge.',
 ];
 
-/** First rounds, later rounds and questions that hardly are any. */
+/** First rounds, later rounds, and texts that are hardly questions. */
 export function unseenInputs(): Readonly<Record<'byHand' | 'laterRounds' | 'short', readonly Input[]>> {
   const poolOf = (index: number): Input['pool'] => POOLS[index % POOLS.length] as Input['pool'];
   const byHand = QUESTIONS.map((question, index) => ({ question, context: '', pool: poolOf(index), rounds: [] }));

@@ -1,34 +1,34 @@
 import type { Kind } from '../../../simulator/families/family.ts';
 import type { KeyedRandom } from '../../../common/keyed-random.ts';
 
-/** Held-out tasks share no generator, no phrasing and no parameter with the tasks of training. */
+/** Held-out tasks share no generator, phrasing or parameter with training tasks. */
 export const SPLITS = ['train', 'held-out'] as const;
 export type Split = (typeof SPLITS)[number];
 
-/** A plausible way to get an exercise wrong. */
+/** A plausible bug in an exercise. */
 export interface Fault {
-  /** Stands exactly once in the solution. */
+  /** Occurs exactly once in the solution. */
   readonly find: string;
   readonly replace: string;
-  /** The wrong idea behind it, as a plan would put it. Unique in its exercise: a plan is known by it. */
+  /** The wrong idea behind it, in the words of a plan. Unique in its exercise, because it identifies the plan. */
   readonly idea: string;
-  /** How well it hides from a reader, 0 to 1. */
+  /** How hard it is to notice, 0 to 1. */
   readonly subtlety: number;
 }
 
-/** A question with its parameters drawn, and all that is known about solving it. */
+/** A question with drawn parameters and its solution. */
 export interface Exercise {
   readonly functionName: string;
-  /** Names of the arguments, as the question shows them. */
+  /** Names of the arguments in the question. */
   readonly parameters: string;
   /** What the function does, in several phrasings, each beginning with a verb: "returns …". */
   readonly phrasings: readonly [string, string, ...string[]];
   /** The correct solution, in JavaScript. */
   readonly source: string;
-  /** What a right plan says. */
+  /** The statement of a correct plan. */
   readonly approach: string;
   readonly faults: readonly Fault[];
-  /** Arguments of calls that tell right from wrong. */
+  /** Arguments of calls that distinguish correct from wrong solutions. */
   readonly inputs: readonly (readonly unknown[])[];
 }
 
@@ -42,7 +42,7 @@ export interface GymGenerator {
   readonly make: (draw: Draw) => Exercise;
 }
 
-/** Draws an exercise's parameters. Whole numbers that training may draw are never drawn for held-out tasks, and the other way. */
+/** Draws an exercise's parameters. Whole numbers of training tasks and of held-out tasks are disjoint. */
 export class Draw {
   readonly #random: KeyedRandom;
   readonly #split: Split;
@@ -52,7 +52,7 @@ export class Draw {
     this.#split = split;
   }
 
-  /** A parameter of the question: a whole number from `from` to `to`, of which every third is kept for held-out tasks. */
+  /** A parameter of the question: a whole number from `from` to `to`. Every third is reserved for held-out tasks. */
   whole(draw: string, from: number, to: number): number {
     const allowed = Array.from({ length: to - from + 1 }, (_, index) => from + index).filter((value) => isOf(this.#split, value));
     return this.#random.pick(draw, allowed) ?? from;
@@ -78,12 +78,12 @@ export function isOf(split: Split, value: number): boolean {
   return (value % 3 === 0) === (split === 'held-out');
 }
 
-/** Short for a fault in a generator's table. */
+/** Shorthand for a bug in a generator's table. */
 export function fault(find: string, replace: string, idea: string, subtlety: number): Fault {
   return { find, replace, idea, subtlety };
 }
 
-/** JavaScript as it stands between the backticks, backslashes included, with values filled in. */
+/** Raw JavaScript between the backticks, including backslashes, with values inserted. */
 export function js(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return `${String.raw(strings, ...values).trim()}\n`;
 }
