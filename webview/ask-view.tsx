@@ -123,7 +123,7 @@ function NoWorkers(): JSX.Element {
   return (
     <section class="first-run" aria-label={l10n.t('First steps')}>
       <h2>{l10n.t('Add your first worker')}</h2>
-      <p>{l10n.t('A worker is a model that answers parts of your questions. Take one from a provider, or have one on this machine.')}</p>
+      <p>{l10n.t('A worker is a model that answers parts of your questions. Use one from a provider or one on this machine.')}</p>
       <Button appearance="primary" icon="add" onClick={() => host.post({ type: 'addWorker' })}>{l10n.t('Add a worker')}</Button>
       <Button icon="cloud-download" onClick={() => host.post({ type: 'chooseModel' })}>
         {l10n.t('Download a model and use it here')}
@@ -131,7 +131,7 @@ function NoWorkers(): JSX.Element {
       <Button icon="beaker" onClick={() => host.post({ type: 'demonstrate' })}>{l10n.t('See a demonstration first')}</Button>
       <p class="quiet">{l10n.t('A model on this machine needs no key, and no network once it is downloaded. It plans and answers.')}</p>
       <p class="quiet">
-        {l10n.t('The demonstration mends a bug of a sample project. Its workers are simulated and say so; the first worker of yours ends it.')}
+        {l10n.t('The demonstration fixes a bug in a sample project. Its workers are simulated and marked as such. It ends when you add your first worker.')}
       </p>
     </section>
   );
@@ -170,7 +170,7 @@ function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
             </>
           }
         >
-          {l10n.t('No model plays the Conductor yet: add one, or name one of the workers.')}
+          {l10n.t('There is no Conductor yet: add a model, or choose one of the workers.')}
         </Notice>
       )}
       {notReady.map((worker) => (

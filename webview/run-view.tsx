@@ -110,7 +110,7 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
       <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
         <NearlySpent run={run} />
-        <span title={l10n.t('Spent on this run, of what it may cost at most')}>{spentOf(run)}</span> ·{' '}
+        <span title={l10n.t('Spent on this run, of its budget')}>{spentOf(run)}</span> ·{' '}
         {goesOn ? <Elapsed since={run.acceptedAt + (run.pausedMs ?? 0)} /> : formatDuration(elapsedOf(run, run.updatedAt))}
       </span>
       {goesOn && <Button onClick={() => host.post({ type: 'cancel', runId: run.runId })} label={l10n.t('Cancel this run')}>{l10n.t('Cancel')}</Button>}
@@ -130,7 +130,7 @@ function NearlySpent({ run }: { readonly run: RunSnapshot }): JSX.Element | null
   const [nearest] = shares.sort((a, b) => b.share - a.share);
   if (!nearest) return null;
   const percent = Math.floor(nearest.share * 100);
-  return <><span title={l10n.t('At its limit a run stops; it can be resumed.')}><Icon name="warning" tone="caution" /> {wordsOf(nearest.limit, percent)}</span> ·{' '}</>;
+  return <><span title={l10n.t('A run stops at its limit and can be resumed.')}><Icon name="warning" tone="caution" /> {wordsOf(nearest.limit, percent)}</span> ·{' '}</>;
 }
 
 /** What the run itself has spent goes on while it is looked at. */

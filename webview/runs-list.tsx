@@ -69,7 +69,7 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
         <Button onClick={() => setWantsOlder(true)}>{l10n.t('Show older runs')}</Button>
       )}
       {reply.state === 'none' && (
-        <p class="note tone-bad" dir="auto">{fillSentence(l10n.t('Older runs could not be looked for: {0}'), reply.problem)}</p>
+        <p class="note tone-bad" dir="auto">{fillSentence(l10n.t('The search for older runs failed: {0}'), reply.problem)}</p>
       )}
     </section>
   );

@@ -148,7 +148,7 @@ export class HealthPage {
   #summary(): string {
     const open = this.#rows().filter(({ state }) => state === 'missing' || state === 'broken').length;
     if (open === 0) return vscode.l10n.t('Everything that is needed is there.');
-    return open === 1 ? vscode.l10n.t('One thing needs you.') : vscode.l10n.t('{0} things need you.', open);
+    return open === 1 ? vscode.l10n.t('1 problem needs your attention.') : vscode.l10n.t('{0} problems need your attention.', open);
   }
 
   #rows(): ReturnType<typeof healthRows> {

@@ -103,7 +103,7 @@ function workerRows({ workers }: Pool, facts: HealthFacts, l10n: Words): HealthR
       id: 'workers',
       state: 'missing',
       title: l10n.t('Workers'),
-      text: l10n.t('There is no worker yet, so nobody can answer a question. Until then the demonstration shows, with simulated models, how it goes.'),
+      text: l10n.t('There is no worker yet, so questions cannot be answered. The demonstration shows how it works with simulated models.'),
       mends: [add, { id: 'showDemonstration', label: l10n.t('Show Demonstration') }],
     }];
   }
@@ -127,8 +127,8 @@ function workerRow({ worker, ready, reason, priced }: WorkerStatus, { details, t
     worker.simulated ? l10n.t('It is simulated.') : undefined,
     call ? l10n.t('Its last call was answered.') : reachOf(server?.state, worker, l10n),
     worker.key === undefined ? undefined : l10n.t('Its key {0} is there.', worker.key),
-    worker.provider === 'vscode' ? l10n.t('VS Code tells no usage, so tokens and cost are estimates.') : undefined,
-    priced ? undefined : l10n.t('Its price is not known, so it is held by the limits on tokens alone.'),
+    worker.provider === 'vscode' ? l10n.t('VS Code does not report usage, so tokens and cost are estimates.') : undefined,
+    priced ? undefined : l10n.t('Its price is not known, so only token limits apply to it.'),
   ];
   const isKnown = call !== undefined || server?.state === 'answers';
   return { ...row, state: isKnown ? 'works' : 'note', text: facts.filter((fact) => fact !== undefined).join(' '), mends: [tryNow] };
@@ -149,7 +149,7 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
   const row = { id: 'conductor', title: l10n.t('Conductor') };
   const choose: Mend = { id: 'chooseConductor', label: l10n.t('Choose Conductor') };
   const chooseModel: Mend = { id: 'chooseConductorModel', label: l10n.t('Choose Conductor Model') };
-  if (!planner) return { ...row, state: 'missing', text: l10n.t('No model is named that plans.'), mends: [choose, chooseModel] };
+  if (!planner) return { ...row, state: 'missing', text: l10n.t('No model is set as the Conductor.'), mends: [choose, chooseModel] };
   const [problem] = planner.provider === 'local' ? problems : [];
   if (problem !== undefined) {
     const text = l10n.t('"{0}" should plan and cannot run here. {1} Let a worker plan instead.', planner.id, problem);
@@ -172,14 +172,14 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
     return [{ id: 'tests', state: 'missing', title, text, mends: [{ id: 'manageTrust', label: l10n.t('Manage Trust') }] }];
   }
   if (folders.length === 0) {
-    return [{ id: 'tests', state: 'note', title, text: l10n.t('No folder is open: an answer is checked with the tests of the folder that is.'), mends: [] }];
+    return [{ id: 'tests', state: 'note', title, text: l10n.t('No folder is open: answers are checked with the tests of the open folder.'), mends: [] }];
   }
   const choose: Mend = { id: 'chooseTestCommand', label: l10n.t('Choose Test Command') };
   return folders.map(({ name, chosen, found }, index) => {
     const row = { id: `tests-${index}`, title: folders.length === 1 ? title : l10n.t('Tests of {0}', name), mends: [choose] };
     if (chosen === null) return { ...row, state: 'note', text: l10n.t('You chose that no tests are run: answers stay unchecked.') };
     if (chosen !== undefined) return { ...row, state: 'works', text: l10n.t('Answers are checked with the command you chose: {0}', chosen) };
-    if (!found) return { ...row, state: 'broken', text: l10n.t('Its tests could not be looked for.') };
+    if (!found) return { ...row, state: 'broken', text: l10n.t('The search for its tests failed.') };
     const [first] = found;
     if (first) return { ...row, state: 'works', text: l10n.t('Answers are checked with what was found: {0} ({1})', first.command, readingOf(first.runner)) };
     return { ...row, state: 'missing', text: l10n.t('No test command was found, so answers stay unchecked.') };
@@ -189,7 +189,7 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
 function sandboxRow({ sandbox }: HealthDetails, l10n: Words): HealthRow {
   const row = { id: 'sandbox', title: l10n.t('Sandbox') };
   if (sandbox.available) return { ...row, state: 'works', text: l10n.t('Tests run without network, and write only to their own copy of the project.'), mends: [] };
-  const text = l10n.t('There is none, so you are asked before tests run. {0}', sandbox.reason ?? '');
+  const text = l10n.t('There is no sandbox, so you are asked before tests run. {0}', sandbox.reason ?? '');
   const mends: Mend[] = sandbox.remedy === undefined ? [] : [{ id: 'copyRemedy', label: l10n.t('Copy Install Command') }];
   return { ...row, state: 'missing', text: text.trim(), mends };
 }
@@ -213,18 +213,18 @@ function budgetRow({ today, limits }: NonNullable<HealthDetails['budget']>, l10n
     l10n.t(
       'Today {0} of {1} are spent, and {2} of {3} tokens.', formatUsd(today.usd), formatUsd(dayUsd), formatTokens(today.tokens), formatTokens(dayTokens),
     ),
-    l10n.t('A run may take {0} and {1} tokens. Models of this machine count in none of it.', formatUsd(runUsd), formatTokens(runTokens)),
+    l10n.t('A run may spend {0} and {1} tokens. Models on this machine do not count.', formatUsd(runUsd), formatTokens(runTokens)),
   ].join(' ');
   if (today.usd < dayUsd && today.tokens < dayTokens) return { ...row, state: 'note', text };
-  return { ...row, state: 'broken', text: `${text} ${l10n.t('That is all for today: runs stop until tomorrow, or until the limit is raised.')}` };
+  return { ...row, state: 'broken', text: `${text} ${l10n.t('The daily limit is reached: runs stop until tomorrow, or until you raise the limit.')}` };
 }
 
 function storageRow({ storage: { home, writable, freeBytes, journalBytes } }: HealthDetails, l10n: Words): HealthRow {
   const row = { id: 'storage', title: l10n.t('Storage'), mends: [] };
-  if (!writable) return { ...row, state: 'broken', text: l10n.t('{0} cannot be written to, so no run can be kept: mend its permissions.', home) };
+  if (!writable) return { ...row, state: 'broken', text: l10n.t('{0} is not writable, so runs cannot be saved: fix its permissions.', home) };
   const text = freeBytes === undefined
     ? l10n.t('Workers and runs are kept in {0}. The journal takes {1}.', home, formatBytes(journalBytes))
     : l10n.t('Workers and runs are kept in {0}. The journal takes {1}, and {2} are free.', home, formatBytes(journalBytes), formatBytes(freeBytes));
-  if (freeBytes !== undefined && freeBytes < LITTLE_SPACE) return { ...row, state: 'broken', text: `${text} ${l10n.t('That is little: make room on this disk.')}` };
+  if (freeBytes !== undefined && freeBytes < LITTLE_SPACE) return { ...row, state: 'broken', text: `${text} ${l10n.t('The disk is almost full: free some space.')}` };
   return { ...row, state: 'works', text };
 }

@@ -17,9 +17,9 @@ export async function askRunBudget({ stoppedBy, needed, budget }: Pick<RunSnapsh
 
 function questionOf(limit: BudgetLimit, of: string): string {
   switch (limit) {
-    case 'runUsd': return vscode.l10n.t('The most that this run may cost in all, in dollars. The limit was {0}.', of);
-    case 'runTokens': return vscode.l10n.t('The most tokens that this run may use in all. The limit was {0}.', of);
-    case 'dayUsd': return vscode.l10n.t('The most that the day may cost for this run to go on, in dollars. The limit was {0}.', of);
-    case 'dayTokens': return vscode.l10n.t('The most tokens of the day for this run to go on. The limit was {0}.', of);
+    case 'runUsd': return vscode.l10n.t('Maximum total cost of this run, in dollars. The limit was {0}.', of);
+    case 'runTokens': return vscode.l10n.t('Maximum total tokens of this run. The limit was {0}.', of);
+    case 'dayUsd': return vscode.l10n.t('Maximum cost of the day for this run, in dollars. The limit was {0}.', of);
+    case 'dayTokens': return vscode.l10n.t('Maximum tokens of the day for this run. The limit was {0}.', of);
   }
 }

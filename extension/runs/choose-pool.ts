@@ -32,7 +32,7 @@ export async function choosePool({ pool: before, policy }: Pick<RunSnapshot, 'po
   if (!workers) return undefined;
   if (workers.length === 0) throw new NextStepError(vscode.l10n.t('Pick at least one worker.'));
   const conductor = await vscode.window.showQuickPick(plannerItems(pool, policy.worker?.id), {
-    title, placeHolder: vscode.l10n.t('Whose model writes the plans?'), ignoreFocusOut: true,
+    title, placeHolder: vscode.l10n.t('Which model should write the plans?'), ignoreFocusOut: true,
   });
   return conductor && { workers: workers.map(({ id }) => id), conductor: conductor.id };
 }

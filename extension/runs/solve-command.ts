@@ -62,7 +62,7 @@ export class SolveCommand {
   /** @throws NextStepError where nobody could answer. */
   async requireWorker(): Promise<void> {
     if (await this.#somebodyAnswers()) return;
-    throw new NextStepError(vscode.l10n.t('There is no worker yet who could answer.'), addWorkerStep(), demonstrationStep());
+    throw new NextStepError(vscode.l10n.t('There is no worker yet that can answer.'), addWorkerStep(), demonstrationStep());
   }
 
   /** Whether there is a worker at all; what is wrong with one, the run says. */
@@ -77,7 +77,7 @@ export class SolveCommand {
     const { panel, showPanel } = this.#options;
     panel.ask(question);
     await showPanel();
-    const message = vscode.l10n.t('There is no worker yet who could answer. Your question is kept in the panel until there is one.');
+    const message = vscode.l10n.t('There is no worker yet that can answer. Your question stays in the panel until you add one.');
     void offerSteps(message, [addWorkerStep(), demonstrationStep()]);
   }
 

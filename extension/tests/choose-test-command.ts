@@ -23,14 +23,14 @@ export class ChooseTestCommand {
   async run(): Promise<boolean> {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
     if (folders.length === 0) {
-      throw new NextStepError(vscode.l10n.t('No folder is open: open the one whose tests are to judge answers.'), openFolderStep());
+      throw new NextStepError(vscode.l10n.t('No folder is open: open the one whose tests should check answers.'), openFolderStep());
     }
     if (!vscode.workspace.isTrusted) {
       throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its commands is run: trust it first.'), manageTrustStep());
     }
     const picked = await vscode.window.showQuickPick(this.#items(folders), {
       title: title(),
-      placeHolder: vscode.l10n.t('Whose green run makes an answer verified?'),
+      placeHolder: vscode.l10n.t('Which test command decides whether an answer is verified?'),
       ignoreFocusOut: true,
       matchOnDescription: true,
     });
@@ -73,7 +73,7 @@ export class ChooseTestCommand {
     if (await this.#runnerOf(folder, command)) return { testCommand: command };
     const picked = await vscode.window.showQuickPick(readings(), {
       title: title(),
-      placeHolder: vscode.l10n.t('The command does not tell its test runner. How are its results read?'),
+      placeHolder: vscode.l10n.t('The command does not show which test runner it uses. How should its results be read?'),
       ignoreFocusOut: true,
     });
     if (!picked) return undefined;

@@ -42,7 +42,7 @@ async function chosenFolder(): Promise<vscode.WorkspaceFolder | undefined> {
     throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its tests is run: trust it first.'), manageTrustStep());
   }
   if (folders.length === 1) return folders[0];
-  return vscode.window.showWorkspaceFolderPick({ placeHolder: vscode.l10n.t('Whose changes are to be verified?') });
+  return vscode.window.showWorkspaceFolderPick({ placeHolder: vscode.l10n.t('Which folder’s changes do you want to verify?') });
 }
 
 /** What the person has settled about tests. Where that is to run none, verifying is asked for all the same: what is found runs. */

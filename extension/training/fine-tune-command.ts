@@ -66,7 +66,7 @@ export class FineTuneCommand {
     let { missing, conductor, workers } = await check();
     if (missing?.what === 'conductor') {
       const choose = vscode.l10n.t('Choose Conductor Model');
-      const sentence = vscode.l10n.t('Training needs a Conductor that runs on this machine, and none does: choose a model for it.');
+      const sentence = vscode.l10n.t('Training needs a Conductor on this machine: choose a model first.');
       if ((await vscode.window.showErrorMessage(sentence, choose)) !== choose || (await chooseModel()) === undefined) return undefined;
       ({ missing, conductor, workers } = await check());
     }

@@ -7,7 +7,7 @@ import { amountOf, askRaisedLimit, type ReachedLimit } from '../common/ask-raise
 export async function askBudget({ title, usd }: { readonly title: string; readonly usd: number }): Promise<number | undefined> {
   const text = await vscode.window.showInputBox({
     title,
-    prompt: vscode.l10n.t('The most that the training may spend, in dollars'),
+    prompt: vscode.l10n.t('Maximum cost of the training, in dollars'),
     value: String(usd),
     ignoreFocusOut: true,
     validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : undefined),
@@ -25,10 +25,10 @@ export async function askTrainingLimits({ stopped, maxUsd }: Pick<TrainingSummar
 
 function questionOf(limit: StopLimit, of: string): string {
   switch (limit) {
-    case 'usd': return vscode.l10n.t('The most that the training may spend in all, in dollars. The limit was {0}.', of);
-    case 'tokens': return vscode.l10n.t('The most tokens that the training may use in all. The limit was {0}.', of);
-    case 'runUsd': return vscode.l10n.t('The most that carrying out one plan of the training may cost, in dollars. The limit was {0}.', of);
-    case 'runTokens': return vscode.l10n.t('The most tokens that carrying out one plan of the training may use. The limit was {0}.', of);
+    case 'usd': return vscode.l10n.t('Maximum total cost of the training, in dollars. The limit was {0}.', of);
+    case 'tokens': return vscode.l10n.t('Maximum total tokens of the training. The limit was {0}.', of);
+    case 'runUsd': return vscode.l10n.t('Maximum cost of one plan of the training, in dollars. The limit was {0}.', of);
+    case 'runTokens': return vscode.l10n.t('Maximum tokens of one plan of the training. The limit was {0}.', of);
     case 'dayUsd':
     case 'dayTokens': throw new RangeError(`A training is not held by ${limit}.`);
   }

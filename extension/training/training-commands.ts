@@ -101,7 +101,7 @@ export class TrainingCommands {
 /** No further step is done afterwards. */
 async function isEndMeant(): Promise<boolean> {
   const compare = vscode.l10n.t('Compare Now');
-  const detail = vscode.l10n.t('It ends with the steps that are done. What they taught is compared on the held-out tasks, and offered.');
+  const detail = vscode.l10n.t('It ends with the steps done so far. The result is compared on the held-out tasks and offered to you.');
   return (await vscode.window.showWarningMessage(vscode.l10n.t('End this training early?'), { modal: true, detail }, compare)) === compare;
 }
 

@@ -190,7 +190,7 @@ function workersOf({ preset: { provider }, baseUrl, models }: Named, key: string
 async function askAddress(before: string | undefined): Promise<string | undefined> {
   const typed = await vscode.window.showInputBox({
     title: title(),
-    prompt: vscode.l10n.t('Address of the server, as its documentation has it for OpenAI’s API'),
+    prompt: vscode.l10n.t('Address of the server’s OpenAI-compatible API'),
     placeHolder: 'http://127.0.0.1:8080/v1',
     value: before ?? '',
     ignoreFocusOut: true,
@@ -246,10 +246,10 @@ async function askAfterNoList(named: Named, { state, baseUrl }: ListedModels): P
   const question = state === 'unknown-host' ? vscode.l10n.t('{0} cannot be found.', host)
     : state === 'silent' ? vscode.l10n.t('Nothing answers at {0}.', host)
     : named.key ? vscode.l10n.t('{0} does not accept this key.', host)
-    : vscode.l10n.t('{0} wants a key.', host);
+    : vscode.l10n.t('{0} requires a key.', host);
   const detail = state === 'unknown-host' ? vscode.l10n.t('There may be no network connection, or the address is not right.')
     : state === 'silent' ? vscode.l10n.t('Is the server running, and is the address right?')
-    : vscode.l10n.t('It says which models it has only to who has its key.');
+    : vscode.l10n.t('It lists its models only with a key.');
   const choices: [string, Step | 'type'][] = [
     state === 'refused' ? [named.key ? vscode.l10n.t('Enter Another Key') : vscode.l10n.t('Enter Key'), 'key'] : [vscode.l10n.t('Try Again'), 'models'],
     ...changeAddress(named),

@@ -132,7 +132,7 @@ export class AddWorkerCommand {
     const sentences = [
       added.length === 1 ? vscode.l10n.t('Added the worker "{0}".', first) : vscode.l10n.t('Added {0} workers: {1}.', added.length, added.join(', ')),
       pool.conductor === undefined && pool.bundledConductor
-        ? vscode.l10n.t('{0}, which is part of Conductor, plans who of them does what.', pool.bundledConductor.id)
+        ? vscode.l10n.t('{0}, which is part of Conductor, plans which of them does what.', pool.bundledConductor.id)
         : vscode.l10n.t('"{0}" plans who does what.', pool.conductor ?? first),
     ];
     void vscode.window.showInformationMessage(plainMessage(sentences.join(' ')), edit).then(async (chosen) => {

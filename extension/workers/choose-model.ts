@@ -116,7 +116,7 @@ export class ChooseModelCommand {
       if (!(error instanceof RequestError) || !WANTS_TOKEN.has(error.kind)) throw error;
       const enterToken = vscode.l10n.t('Enter Token');
       const options = { modal: true, detail: error.message };
-      const title = vscode.l10n.t('{0} is not open to everybody.', repo);
+      const title = vscode.l10n.t('{0} requires an access token.', repo);
       if ((await vscode.window.showWarningMessage(title, options, enterToken)) !== enterToken) return undefined;
       const value = await askKeyValue(TOKEN_NAME, { keepable: false });
       return value ? this.#pull(repo, value) : undefined;

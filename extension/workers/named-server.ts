@@ -45,20 +45,20 @@ export function addressProblem(typed: string, l10n: Words): string | undefined {
   if (typed.trim() === '') return l10n.t('Write the address of the server, such as https://api.example.com/v1.');
   const address = addressOf(typed);
   if (!URL.canParse(address) || !/^https?:/.test(address) || /\s/.test(address)) {
-    return l10n.t('That is no address of a server. One looks like https://api.example.com/v1.');
+    return l10n.t('This is not a server address. An address looks like https://api.example.com/v1.');
   }
   if (new URL(address).username !== '') return l10n.t('Leave out the user name and the password: the key is asked for next.');
   if (address.startsWith('http:') && !isLoopback(address)) {
-    return l10n.t('Take https:// instead of http://: only on this machine may a key travel unprotected.');
+    return l10n.t('Use https:// instead of http://: a key may be sent unencrypted only to this machine.');
   }
-  return workerConfigSchema.shape.baseUrl.safeParse(address).success ? undefined : l10n.t('That is no address of a server. One looks like https://api.example.com/v1.');
+  return workerConfigSchema.shape.baseUrl.safeParse(address).success ? undefined : l10n.t('This is not a server address. An address looks like https://api.example.com/v1.');
 }
 
 /** Why this is no name of a model; undefined where it may be one. */
 export function modelProblem(typed: string, l10n: Words): string | undefined {
   const name = typed.trim();
   if (name === '') return l10n.t('Write the name of the model as the server has it.');
-  if (KEY_LIKE.test(name)) return l10n.t('That looks like a key. Write the name of a model here; the key is asked for by itself, and hidden.');
+  if (KEY_LIKE.test(name)) return l10n.t('This looks like a key. Enter the name of a model here; the key has its own, hidden field.');
   return workerConfigSchema.shape.model.safeParse(name).success ? undefined : l10n.t('The name is too long for a model’s.');
 }
 

@@ -55,7 +55,7 @@ export class WorkerCommands {
       ...pool.workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(({ worker }) => ({
         id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
       })),
-    ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Whose model writes the plans?') });
+    ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Which model should write the plans?') });
     if (picked) poolStore.set(await connection.request('conductor/choose', { id: picked.id }));
   }
 
@@ -136,8 +136,8 @@ async function askRemoval(worker: WorkerConfig, pool: Pool, key: string | undefi
     worker.baseUrl === undefined ? vscode.l10n.t('Its model: {0}.', worker.model) : vscode.l10n.t('Its model: {0}, at {1}.', worker.model, worker.baseUrl),
     ...(key === undefined ? [] : [vscode.l10n.t('No other worker has its key {0}.', key)]),
     ...(pool.conductor !== worker.id ? [] : [pool.bundledConductor === undefined
-      ? vscode.l10n.t('It plays the Conductor: the first worker that is left does so then.')
-      : vscode.l10n.t('It plays the Conductor: {0} does so then.', pool.bundledConductor.id)]),
+      ? vscode.l10n.t('It is the Conductor. The first remaining worker will replace it.')
+      : vscode.l10n.t('It is the Conductor. {0} will replace it.', pool.bundledConductor.id)]),
   ].join('\n');
   const choices = key === undefined ? [remove] : [removeWithKey, removeAlone];
   const chosen = await vscode.window.showWarningMessage(vscode.l10n.t('Remove the worker "{0}"?', worker.id), { modal: true, detail }, ...choices);

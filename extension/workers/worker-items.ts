@@ -50,8 +50,8 @@ function foundItem(models: readonly FoundWorker[], { workers }: Pool): SourceIte
     label: vscode.l10n.t('$(sparkle) Models that were found'),
     description: counts.join(' · '),
     detail: workers.length === 0
-      ? vscode.l10n.t('A first pool is suggested, with why; you pick.')
-      : vscode.l10n.t('Those that are no workers yet; you pick.'),
+      ? vscode.l10n.t('Suggests a first pool and gives reasons; you choose.')
+      : vscode.l10n.t('Models that are not workers yet; you choose.'),
     source: { from: 'found', models },
   };
 }
@@ -69,13 +69,13 @@ function nothingFoundItem({ looked }: FoundServers): SourceItem {
 function lockedItem({ kind, baseUrl }: FoundServer): SourceItem {
   const preset: WorkerPreset = { label: SERVER_NAMES[kind], provider: 'openai-compatible', baseUrl, key: 'LOCAL_SERVER_KEY', example: 'model-name' };
   return {
-    label: `$(key) ${preset.label}`, description: baseUrl, detail: vscode.l10n.t('It wants its key before it names its models.'), source: { from: 'preset', preset, known: false },
+    label: `$(key) ${preset.label}`, description: baseUrl, detail: vscode.l10n.t('It requires a key to list its models.'), source: { from: 'preset', preset, known: false },
   };
 }
 
 function presetItem(preset: WorkerPreset): SourceItem {
   const isNamed = preset.baseUrl !== undefined || preset.provider !== 'openai-compatible';
-  const description = isNamed ? preset.baseUrl ?? '' : vscode.l10n.t('you say its address');
+  const description = isNamed ? preset.baseUrl ?? '' : vscode.l10n.t('you enter its address');
   return { label: preset.label, description, source: { from: 'preset', preset, known: false } };
 }
 
@@ -128,10 +128,10 @@ function factsOf({ server, parameters, remote }: FoundWorker): string {
 
 function reasonOf(why: Reason): string {
   switch (why) {
-    case 'strongest': return vscode.l10n.t('The strongest that was found: for what is hard.');
-    case 'code': return vscode.l10n.t('Made for code: for writing the change.');
-    case 'quick': return vscode.l10n.t('Small, so it answers soon: for what is easy.');
-    case 'other-family': return vscode.l10n.t('Of another family, which errs elsewhere: for checking the others.');
-    case 'next': return vscode.l10n.t('The next strongest: a plan needs two to divide the work.');
+    case 'strongest': return vscode.l10n.t('The strongest model found: good for hard steps.');
+    case 'code': return vscode.l10n.t('Made for code: good for writing the change.');
+    case 'quick': return vscode.l10n.t('Small and fast: good for easy steps.');
+    case 'other-family': return vscode.l10n.t('From another model family, which makes different mistakes: good for checking the others.');
+    case 'next': return vscode.l10n.t('The next strongest: a plan needs two models to divide the work.');
   }
 }

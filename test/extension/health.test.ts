@@ -42,7 +42,7 @@ describe('what the health page says', () => {
   it('is what today has cost, of what it and a run may, and where that is set', () => {
     const row = rowsOf().get('budget');
     expect(row?.text).toBe(
-      'Today $0.1234 of $10.00 are spent, and 15k of 4.0M tokens. A run may take $1.00 and 400k tokens. Models of this machine count in none of it.',
+      'Today $0.1234 of $10.00 are spent, and 15k of 4.0M tokens. A run may spend $1.00 and 400k tokens. Models on this machine do not count.',
     );
     expect(acts(row)).toEqual(['openWorkersFile']);
     const spent = { today: { usd: 10, tokens: 15_402 }, limits: budgetSchema.parse({}) };
@@ -123,7 +123,7 @@ describe('what the health page says', () => {
     ['no folder', { folders: [] }, 'tests', { state: 'note' }, []],
     ['no tests that are found', { folders: [{ name: 'p', chosen: undefined, found: [] }] }, 'tests-0', { state: 'missing' }, ['chooseTestCommand']],
     ['tests that nobody wants', { folders: [{ name: 'p', chosen: null, found: [vitestFound] }] }, 'tests-0', { state: 'note' }, ['chooseTestCommand']],
-    ['a folder that could not be looked into', { folders: [{ name: 'p', chosen: undefined, found: undefined }] }, 'tests-0', { state: 'broken', text: 'Its tests could not be looked for.' }, ['chooseTestCommand']],
+    ['a folder that could not be looked into', { folders: [{ name: 'p', chosen: undefined, found: undefined }] }, 'tests-0', { state: 'broken', text: 'The search for its tests failed.' }, ['chooseTestCommand']],
     ['a command of their own', { folders: [{ name: 'p', chosen: 'make test', found: [] }] }, 'tests-0', { state: 'works', text: 'Answers are checked with the command you chose: make test' }, ['chooseTestCommand']],
     ['no sandbox', { details: { ...details, sandbox: { available: false, reason: 'bubblewrap is missing.', remedy: 'sudo apt-get install bubblewrap' } } }, 'sandbox', { state: 'missing' }, ['copyRemedy']],
     ['no sandbox to be had', { details: { ...details, sandbox: { available: false } } }, 'sandbox', { state: 'missing' }, []],
@@ -157,7 +157,7 @@ describe('the health page', () => {
     Object.assign(window, { acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message) }) });
     page.write(healthHtml({ nonce: 'n', language: 'en', words }));
     page.close();
-    const show = (rows: readonly HealthRow[], summary = 'One thing needs you.'): void => {
+    const show = (rows: readonly HealthRow[], summary = '1 problem needs your attention.'): void => {
       window.dispatchEvent(new MessageEvent('message', { data: { rows: rowsHtml(rows, words), summary } }));
     };
     return { page, posted, show };
@@ -169,7 +169,7 @@ describe('the health page', () => {
     show([row]);
     expect(page.querySelector('h2')?.textContent).toContain('Worker "<b>"');
     expect(page.querySelectorAll('img, b, #rows script')).toHaveLength(0);
-    expect(page.querySelector('[role=status]')?.textContent).toBe('One thing needs you.');
+    expect(page.querySelector('[role=status]')?.textContent).toBe('1 problem needs your attention.');
   });
 
   it('says which button was pressed, and for whom', () => {

@@ -18,8 +18,8 @@ describe('the address of a server', () => {
 
   it.each([
     ['', 'Write the address'],
-    ['not an address', 'no address'],
-    ['ftp://acme.com', 'no address'],
+    ['not an address', 'not a server address'],
+    ['ftp://acme.com', 'not a server address'],
     ['http://api.acme.com/v1', 'https://'],
     ['https://me:secret@acme.com', 'user name'],
   ])('%j is refused in words', (typed, words) => {

@@ -367,7 +367,7 @@ describe('what to do next', () => {
     const first = renderPanel(stateWith({ pool: { workers: [] } }));
     first.click('Add a worker');
     expect(first.posted).toEqual([{ type: 'addWorker' }]);
-    expect(renderPanel(stateWith({ pool: { workers: POOL_SUMMARY.workers } })).text()).toContain('No model plays the Conductor yet');
+    expect(renderPanel(stateWith({ pool: { workers: POOL_SUMMARY.workers } })).text()).toContain('There is no Conductor yet');
   });
 });
 

@@ -103,7 +103,7 @@ describe('the search over past runs', () => {
     panel.click('Show older runs');
     await expect.poll(() => panel.posted).toHaveLength(1);
     await panel.reply(new Error('The backend is gone.'));
-    expect(panel.text()).toContain('Older runs could not be looked for: The backend is gone.');
+    expect(panel.text()).toContain('The search for older runs failed: The backend is gone.');
   });
 
   it('is as it was left, over a reload', () => {

@@ -125,7 +125,7 @@ describe('the comparison', () => {
       'Trained60.4 % 45.8 to 72.9 %98.0 %$0.0089',
     ]);
     expect(panel.text()).toContain('Tasks never trained on: 12. Plans for each: 4. The same simulated workers.');
-    expect(panel.text()).toContain('Difference +18.7 points, with 95 % confidence +6.3 to +31.3.');
+    expect(panel.text()).toContain('Difference +18.7 points, 95 % confidence interval +6.3 to +31.3, p = 0.018.');
     expect(panel.text()).toContain('p = 0.018');
   });
 

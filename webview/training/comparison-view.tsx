@@ -38,7 +38,7 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
       <Intervals before={before.verified} after={after.verified} />
       <p>
         {fillSentence(
-          l10n.t('Difference {0}, with 95 % confidence {1} to {2}. So large a one comes by chance alone with p = {3}.'),
+          l10n.t('Difference {0}, 95 % confidence interval {1} to {2}, p = {3}.'),
           <strong>{l10n.t('{0} points', points(difference.mean))}</strong>,
           points(difference.low), points(difference.high), pValue < 0.001 ? '<0.001' : pValue.toFixed(3),
         )}

@@ -37,7 +37,7 @@ const rows = (): readonly Row[] => [
     format: (tokens) => formatTokens(Math.round(tokens)), spread: ['completions/min_length', 'completions/max_length'],
   },
   { metric: 'completions/clipped_ratio', name: l10n.t('Cut off'), meaning: l10n.t('plans that were longer than allowed'), ...SHARE },
-  { metric: 'entropy', name: l10n.t('Entropy'), meaning: l10n.t('how open the Conductor is between tokens'), span: [0, 0], format: decimal },
+  { metric: 'entropy', name: l10n.t('Entropy'), meaning: l10n.t('how evenly the Conductor spreads probability over tokens'), span: [0, 0], format: decimal },
   { metric: 'clip_ratio/region_mean', name: l10n.t('Clip fraction'), meaning: l10n.t('tokens whose update was clipped'), span: [0, 0.1], format: percent },
   { metric: 'kl', name: l10n.t('Divergence'), meaning: l10n.t('from the model without its adapter'), span: [0, 0], format: decimal },
   { metric: 'grad_norm', name: l10n.t('Gradient'), meaning: l10n.t('norm, before clipping'), span: [0, 0], format: decimal },

@@ -62,7 +62,7 @@ function TaskGroups({ trainingId, notes, isMaking }: {
         ? <p class="quiet">{isMaking ? l10n.t('None has been tried yet.') : l10n.t('There are none.')}</p>
         : (
           <p class="quiet">
-            {l10n.t('A task of the project is admitted only where tests fail before its change is mended and pass afterwards, twice each.')}
+            {l10n.t('A task is admitted only if tests fail before the fix and pass after it, twice each.')}
           </p>
         )}
       {groups().map(({ state, title, count }) => notes[count] > 0 && (

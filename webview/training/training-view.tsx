@@ -80,17 +80,17 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}</strong>
       <span class="figures">
-        <span title={l10n.t('Spent, of what the training may cost at most')}>
+        <span title={l10n.t('Spent, of the training’s budget')}>
           {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
         </span> ·{' '}
         {unpricedTokens > 0 && (
           <>
-            <span title={l10n.t('Tokens of workers without a known price, of the most that the budget allows them')}>
+            <span title={l10n.t('Tokens of workers without a known price, of their limit')}>
               {l10n.t('{0} of {1} tok unpriced', formatTokens(unpricedTokens), formatTokens(unpricedTokensFor(budget.usd)))}
             </span> ·{' '}
           </>
         )}
-        <span title={l10n.t('Tokens of the workers, of the most that are allowed')}>
+        <span title={l10n.t('Tokens of the workers, of their limit')}>
           {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
         </span>
       </span>

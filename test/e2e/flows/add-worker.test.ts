@@ -37,7 +37,7 @@ describe('the first worker', () => {
     }
     await window.openFile('package.json');
     await window.runCommand('Conductor: Solve Here');
-    await window.notification('There is no worker yet who could answer.').getByRole('button', { name: 'Add Worker' }).waitFor();
+    await window.notification('There is no worker yet that can answer.').getByRole('button', { name: 'Add Worker' }).waitFor();
     expect(await workbench.runs()).toEqual([]);
     await window.runCommand('Conductor: Open Workers File');
     await window.editorTab('workers.json').waitFor();
@@ -46,7 +46,7 @@ describe('the first worker', () => {
 
   it('is asked for by its server’s address and key, and says so where the key is wrong', async () => {
     const { window, simulator } = workbench;
-    await window.notification('There is no worker yet who could answer.').getByRole('button', { name: 'Add Worker' }).click();
+    await window.notification('There is no worker yet that can answer.').getByRole('button', { name: 'Add Worker' }).click();
     await window.quickPickRow('Another server with OpenAI’s API').click();
     await window.quickInput.filter({ hasText: 'Address of the server' }).waitFor();
     expect(await window.quickInputBox.inputValue()).toBe('');

@@ -92,7 +92,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await modal.getByText(/simulated/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
     await window.answerModal('Train "tiny"', 'Change Budget…');
-    await window.answerInput('The most that the training may spend', '2.50');
+    await window.answerInput('Maximum cost of the training', '2.50');
     await window.answerModal('Train "tiny" for at most $2.50?', 'Begin');
   });
 
@@ -151,7 +151,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
   it('goes on with a larger budget to the comparison on held-out tasks', async () => {
     const { window, panel } = workbench;
     await panel.button('Raise budget…').click();
-    await window.answerInput('The most that the training may spend', '4');
+    await window.answerInput('Maximum cost of the training', '4');
     await panel.frame.getByText(/of \$4\.00/).waitFor();
     await panel.frame.getByRole('region', { name: 'Held-out comparison' }).getByText(/p = /).waitFor({ timeout: 400_000 });
     await expect.poll(() => panel.status.innerText()).toBe('Trained');

@@ -156,7 +156,7 @@ describe('a model that VS Code has of another extension', () => {
     await window.page.keyboard.press('Enter');
     await window.notification('Added the worker "parrot-large"').waitFor();
     await window.runCommand('Conductor: Show Health');
-    await window.webview(-1).getByText('VS Code tells no usage, so tokens and cost are estimates.').waitFor();
+    await window.webview(-1).getByText('VS Code does not report usage, so tokens and cost are estimates.').waitFor();
   });
 
   it('is called like every other worker', async () => {
@@ -184,7 +184,7 @@ describe('with nothing configured', () => {
     const { window, panel } = workbench;
     await window.runCommand('Conductor: Solve');
     await window.answerInput('What do you want to know', 'Why is the sky blue?');
-    await window.notification('There is no worker yet who could answer.').getByRole('button', { name: 'Show Demonstration' }).waitFor();
+    await window.notification('There is no worker yet that can answer.').getByRole('button', { name: 'Show Demonstration' }).waitFor();
     await panel.frame.getByRole('heading', { name: 'Add your first worker' }).waitFor();
     expect(await workbench.runs()).toEqual([]);
     await window.page.keyboard.press('Escape');

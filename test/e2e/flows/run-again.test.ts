@@ -36,7 +36,7 @@ describe('a run that is there', () => {
   it('goes on once somebody says how far, and pays for nothing twice', async () => {
     const { panel, window, simulator } = workbench;
     await panel.button('Resume…').click();
-    await window.answerInput('The most tokens that this run may use', '400000');
+    await window.answerInput('Maximum total tokens of this run', '400000');
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
     expect(simulator.asked).toBe(3);
   });
