@@ -1,6 +1,6 @@
-// Bundles the six programs into dist/ and puts the files beside them that they need at run time.
+// Bundles the six programs into dist/ and copies the files that they need at run time.
 //   node build.mjs [--minify] [--watch]
-// package-vsix.mjs does the same with a folder of its own, for each platform.
+// package-vsix.mjs does the same for each platform, into a separate folder.
 // The programs: the extension (in VS Code's extension host), the backend, the processes of the model and of mathematics, the command
 // line, the panel's page.
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -29,8 +29,8 @@ const REQUIRE_BANNER = [
 ].join('\n');
 
 /**
- * `@vscode/ripgrep` looks for its binary among installed packages, of which a VSIX has none. In the bundle its one export names
- * the copy that `copyFiles` puts beside it, so the sources import the package as always.
+ * `@vscode/ripgrep` looks for its binary among installed packages, which a VSIX does not have. In the bundle, its only export is the path of
+ * the copy made by `copyFiles`, so the sources import the package as usual.
  */
 const ripgrepBesideTheBundle = {
   name: 'ripgrep-beside-the-bundle',
@@ -46,7 +46,7 @@ const ripgrepBesideTheBundle = {
   },
 };
 
-/** Writes beside the target and renames: a program that starts while a build runs finds the old file or the new one whole. */
+/** Writes a temporary file and renames it, so that a program started during a build finds a complete file, old or new. */
 async function writeWhole(file, contents, mode = 0o644) {
   const temporary = `${file}.${process.pid}.tmp`;
   await mkdir(path.dirname(file), { recursive: true });
@@ -62,7 +62,7 @@ async function copyWhole(from, to, mode) {
   await rename(temporary, to);
 }
 
-/** Writes what a build made for dist/ into a folder, which may be another. */
+/** Writes the build's output for dist/ into a folder. */
 const writeOutputs = (out) => ({
   name: 'write-outputs',
   setup(build) {
@@ -117,7 +117,7 @@ function bundles({ minify, out }) {
     },
     'mathematics process': {
       ...esm,
-      // Nearly all of it is the algebra library: nobody steps through that, and it is half the size so.
+      // Minified always: nearly all of it is the algebra library, which needs no debugging, and this halves the size.
       minify: true,
       sourcemap: false,
       entryPoints: ['backend/verify/graders/math/math-process.ts'],
@@ -151,9 +151,9 @@ function bundles({ minify, out }) {
 }
 
 /**
- * Puts the binaries and helpers that are no JavaScript beside the bundles, for one platform, in place of those of another.
- * Third-party packages decide where they look for them.
- * @returns the folders of the packages they are from.
+ * Copies one platform's binaries and other files that are not JavaScript beside the bundles, and removes those of other platforms. The
+ * third-party packages determine the paths.
+ * @returns the folders of the source packages.
  */
 export async function copyFiles(platform, out = dist) {
   const [system, arch] = platform.split('-');
@@ -175,7 +175,7 @@ export async function copyFiles(platform, out = dist) {
   return [ripgrepFolder, ...names.map((name) => path.join(root, 'node_modules', name))];
 }
 
-/** npm installs ripgrep for this machine alone; the package for another comes from the registry, as the lock file names it. */
+/** npm installs ripgrep for this machine only. Packages for other platforms come from the registry, by the lock file. */
 async function ripgrepPackage(platform) {
   const name = `@vscode/ripgrep-${platform}`;
   try {
@@ -206,7 +206,7 @@ async function onnxruntimeFiles(system, arch) {
   ];
 }
 
-/** The parser, and of the grammars in its package those of the languages that are read. */
+/** The parser, and the grammars of the supported languages from its package. */
 function syntaxFiles() {
   const grammars = LANGUAGES.map((language) => `wasm/tree-sitter-${language}.wasm`);
   return ['package.json', 'LICENSE', 'wasm/tree-sitter.js', 'wasm/tree-sitter.wasm', ...grammars].map((file) => ['@vscode/tree-sitter-wasm', file]);
@@ -276,7 +276,7 @@ export async function buildBundles({ minify = false, out = dist } = {}) {
   };
 }
 
-/** Puts the schemas of settings files where package.json names them. */
+/** Writes the schemas of settings files to the paths in package.json. */
 export async function writeSchemas(out = dist) {
   for (const [name, schema] of Object.entries(await settingsSchemas())) {
     await writeWhole(path.join(out, 'schemas', name), JSON.stringify(schema));
@@ -291,12 +291,12 @@ async function buildAll({ minify }) {
   await writeSchemas();
   await copyFiles(thisPlatform);
   await writeWhole(BUILD_STAMP, '');
-  // A source that changed while the build ran is newer than what was built.
+  // A source changed during the build is newer than its output.
   await utimes(BUILD_STAMP, startedAt, startedAt);
   return sizes;
 }
 
-/** Builds, and builds again whatever changes, until the process is ended. */
+/** Builds, and rebuilds on changes, until the process ends. */
 async function watch() {
   await writeSchemas();
   await copyFiles(thisPlatform);

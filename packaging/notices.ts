@@ -3,16 +3,16 @@ import path from 'node:path';
 import satisfies from 'spdx-satisfies';
 import { EMBEDDED_PARTS, type EmbeddedPart } from './embedded-parts.ts';
 
-/** Licences that ask for their text to come along, and for nothing more. CC-BY-4.0 is that of VS Code's icons. */
+/** Licences that require only their text to be included. CC-BY-4.0 is the licence of VS Code's icons. */
 export const PERMISSIVE = [
   '0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC-BY-4.0', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense',
   'Zlib',
 ] as const;
 
-/** Texts that their packages leave out, and of what is inside binaries. */
+/** Licence texts missing from their packages, and those of libraries inside binaries. */
 const TEXTS = path.join(import.meta.dirname, 'texts');
 
-/** Something would ship that must not, or without what its licence asks for. */
+/** Something would ship with a licence that is not permitted, or without its licence text. */
 export class NoticesError extends Error {
   readonly problems: readonly string[];
 
@@ -25,28 +25,28 @@ export class NoticesError extends Error {
 
 export interface Notice {
   readonly name: string;
-  /** Absent for what is inside of something else. */
+  /** Absent for libraries inside a binary. */
   readonly version?: string;
   readonly license: string;
-  /** Said with the licence where it is none of the permissive ones. */
+  /** Explanation of a licence that is not permissive. */
   readonly accepted?: string;
   readonly text: string;
 }
 
 export interface ShippedParts {
-  /** Folders of the installed packages of which something ships. */
+  /** Folders of the installed packages that ship in part or whole. */
   readonly packages: readonly string[];
   /** Paths of the files that ship, with forward slashes. */
   readonly files: readonly string[];
-  /** Default: what we know of. */
+  /** Default: the known embedded parts. */
   readonly embedded?: readonly EmbeddedPart[];
   /** Texts that their packages leave out, named as `textFileOf` says. Default: packaging/texts. */
   readonly texts?: string;
 }
 
 /**
- * The licence of everything of others that ships, each with its text.
- * @throws NoticesError with everything that is wrong: a licence that is not permissive, or no text of it.
+ * The licences of all shipped third-party parts, with their texts.
+ * @throws NoticesError with all problems: licences that are not permissive, or without text.
  */
 export async function noticesOf({ packages, files, embedded = EMBEDDED_PARTS, texts = TEXTS }: ShippedParts): Promise<Notice[]> {
   const places = [...files, ...packages.map((folder) => folder.replaceAll('\\', '/'))];
@@ -65,7 +65,7 @@ export async function noticesOf({ packages, files, embedded = EMBEDDED_PARTS, te
     }
   }
   if (problems.length > 0) throw new NoticesError(problems);
-  // Installed in two places, a package of one version is one.
+  // The same version installed in two places counts once.
   const unlike = new Map(notices.map((notice) => [titleOf(notice), notice]));
   return [...unlike.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -79,10 +79,10 @@ export function isPermissive(license: string): boolean {
   }
 }
 
-/** Where the text is for a package that brings none: its name, with + for /. */
+/** The file name of a text for a package without one: its name, with + for /. */
 export const textFileOf = (name: string): string => `${name.replaceAll('/', '+')}.txt`;
 
-/** @returns what is written into THIRD-PARTY-NOTICES.txt. */
+/** @returns the contents of THIRD-PARTY-NOTICES.txt. */
 export function writeNotices(notices: readonly Notice[]): string {
   const rule = '='.repeat(100);
   const contents = notices.map((notice) => `- ${titleOf(notice)}: ${notice.license}`);

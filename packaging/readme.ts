@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** A readme links to what nobody can open who has the extension alone. */
+/** A readme links to files that are not in the extension. */
 export class ReadmeError extends Error {
   constructor(sentence: string) {
     super(sentence);
@@ -16,9 +16,9 @@ export interface ReadmeOptions {
 }
 
 /**
- * The readme as a VSIX has it. The page of an extension shows pictures from https: addresses only: VS Code serves it no file of the
- * extension, and takes data: addresses out (checked in 1.139, whose sanitizer allows http: and https:). As long as the sources are
- * published nowhere, pictures are left out, each with its paragraph; those of the walkthrough do come from inside.
+ * Converts the readme for a VSIX. An extension's page shows pictures from https: addresses only: VS Code does not serve the extension's files
+ * there, and removes data: addresses (checked in 1.139, whose sanitizer allows http: and https:). Until the sources are published, pictures and
+ * their paragraphs are left out. The walkthrough can show pictures from the extension.
  * @throws ReadmeError for a link to a file.
  */
 export function readmeInside(markdown: string, { folder, hasRepository }: ReadmeOptions): string {

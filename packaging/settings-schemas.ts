@@ -4,21 +4,21 @@ import * as z from 'zod';
 import { trainingConfigSchema } from '../backend/protocol/training.ts';
 import { workersFileSchema } from '../backend/protocol/worker-config.ts';
 
-/** Where every setting of a training is told. */
+/** The page that documents every setting of a training. */
 const TRAINING_DOCUMENT = path.join(import.meta.dirname, '../docs/training.md');
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /** A row of the table in docs/training.md. */
 export interface DocumentedSetting {
-  /** With a dot for each object that it is in. */
+  /** The path, with a dot for each nested object. */
   readonly name: string;
   /** In JSON; undefined where there is none. */
   readonly default: string | undefined;
   readonly description: string;
 }
 
-/** JSON schemas of the files that people edit, by the names under which package.json has VS Code complete and check these with them. */
+/** JSON schemas of settings files, by the names in package.json. VS Code uses them to complete and check these files. */
 export async function settingsSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
   const training = jsonSchemaOf(trainingConfigSchema);
   const documented = documentedSettings(await readFile(TRAINING_DOCUMENT, 'utf8'));
@@ -32,7 +32,7 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input', target: 'draft-7' });
 }
 
-/** Every setting that is no object of others, by its name as `DocumentedSetting` has it. */
+/** Every leaf setting, by the name in `DocumentedSetting`. */
 export function settingsIn({ properties = {} }: JsonSchema, above = ''): [string, JsonSchema][] {
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([key, setting]): [string, JsonSchema][] =>
     (setting.properties ? settingsIn(setting, `${above}${key}.`) : [[above + key, setting]]));
