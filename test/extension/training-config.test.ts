@@ -51,7 +51,7 @@ describe('the settings of a project\'s trainings', () => {
   it('are written out where there is no file of them, so that there is something to edit', async () => {
     const { config } = await readTrainingConfig(folder);
     expect(await createTrainingConfig(folder, config)).toBe(file());
-    expect(await readFile(file(), 'utf8')).toMatch(/^\{\n {2}"tasks": \{\n {4}"count": 40,\n[\s\S]*\n\}\n$/);
+    expect(await readFile(file(), 'utf8')).toMatch(/^\{\n {2}"engine": "local",\n {2}"tasks": \{\n {4}"count": 40,\n[\s\S]*\n\}\n$/);
     expect(await readTrainingConfig(folder)).toEqual({ config, isFromFile: true });
   });
 
