@@ -3,15 +3,15 @@ import { ReservationClosedError } from './errors.ts';
 import type { JournalFile } from './journal-file.ts';
 
 /*
- * Money and tokens, across processes. Before a call its upper bound is set aside in every scope that it concerns (the run, the
- * day, a training); afterwards the reservation is settled with what the call really cost, or released where nothing was sent.
- * What is spent and what is set aside together never exceed a scope's limit.
+ * Money and tokens, across processes. Before a call, its upper bound is reserved in each of its scopes (the run, the day, a training).
+ * After the call, the reservation is settled with the actual cost, or released if nothing was sent. Spent and reserved amounts together
+ * never exceed the limit of a scope.
  *
  *   open ──(its request is about to leave)──> sent ──> settled
  *     └──────────────> released or settled
  */
 
-/** Dollars are added up as floating-point numbers: a sum that is over the limit by less than this is not over it. */
+/** Dollars are floating-point numbers: a sum within this tolerance of the limit does not exceed it. */
 const USD_TOLERANCE = 1e-9;
 
 export interface BudgetScope {
@@ -24,7 +24,7 @@ export interface BudgetScope {
 export interface ReservationRequest {
   readonly runId: string;
   readonly scopes: readonly BudgetScope[];
-  /** Upper bound in dollars; absent where no price is known: the call is then held by the tokens alone. */
+  /** Upper bound in dollars; absent where no price is known: then only the tokens limit the call. */
   readonly usd?: number | undefined;
   readonly tokens: number;
 }
@@ -39,7 +39,7 @@ export interface Settlement extends Amount {
   readonly reservationId: string;
 }
 
-/** Either the amount is set aside in every scope, or in none, and the scope that has too little left is named. */
+/** The amount is reserved in every scope or in none. A refusal names the scope that has too little left. */
 export type ReservationAnswer =
   | { readonly granted: true; readonly reservationId: string }
   | {
@@ -110,14 +110,14 @@ export class Budget {
     });
   }
 
-  /** Notes that the request is about to leave: from here on it may be billed. */
+  /** Marks that the request is about to be sent: from now on it may be billed. */
   markSent(reservationId: string): void {
     this.#file.transaction(() => {
       if (this.#statements.markSent.run(reservationId).changes !== 1) throw new ReservationClosedError(reservationId);
     });
   }
 
-  /** Counts what the call really cost, which may be more than was set aside. */
+  /** Counts the actual cost, which may exceed the reservation. */
   settle(reservationId: string, { usd, tokens }: Amount): void {
     this.#file.transaction(() => {
       this.#close(reservationId, 'settled');
@@ -126,12 +126,12 @@ export class Budget {
     });
   }
 
-  /** Keeps no row of a closed reservation: what it cost is in its scopes' sums. An open one stays. */
+  /** Deletes the row of a closed reservation; its cost stays in the sums of its scopes. An open one stays. */
   forget(reservationId: string): void {
     this.#file.transaction(() => this.#statements.forget.run(reservationId));
   }
 
-  /** Gives the amount back: nothing was sent. */
+  /** Frees the amount, because nothing was sent. */
   release(reservationId: string): void {
     this.#file.transaction(() => {
       this.#close(reservationId, 'released');
@@ -140,9 +140,9 @@ export class Budget {
   }
 
   /**
-   * Closes what a process that died left open, to be called by whoever now holds the run. A request that was sent may have been
-   * billed: its upper bound counts as spent. One that was not sent cost nothing.
-   * @returns what was counted as spent
+   * Closes the reservations of a process that died. The caller must hold the run. A request that was sent may have been billed, so its
+   * upper bound counts as spent. A request that was not sent cost nothing.
+   * @returns the amounts counted as spent
    */
   closeAbandoned(runId: string): { sent: number; released: number; usd: number; tokens: number } {
     return this.#file.transaction(() => {
@@ -162,13 +162,13 @@ export class Budget {
     });
   }
 
-  /** What was spent in the scope; what is set aside is not in it. */
+  /** The amount spent in the scope, without open reservations. */
   spent(scope: string): ScopeTotals {
     const row = this.#file.reading(() => this.#statements.spent.get(scope)) as ScopeTotals | undefined;
     return row ? { usd: row.usd, tokens: row.tokens } : { usd: 0, tokens: 0 };
   }
 
-  /** What is set aside in the scope by calls under way. */
+  /** The amount reserved in the scope by calls in progress. */
   reserved(scope: string): ScopeTotals {
     const row = this.#file.reading(() => this.#statements.reserved.get(scope)) as unknown as ScopeTotals;
     return { usd: row.usd, tokens: row.tokens };

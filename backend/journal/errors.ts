@@ -22,11 +22,11 @@ export class NewerJournalError extends Error {
   }
 }
 
-/** SQLite could not do what was asked; nothing of it was written. */
+/** SQLite failed; nothing of the operation was written. */
 export class JournalUnavailableError extends Error {
   override readonly name = 'JournalUnavailableError';
   readonly file: string;
-  /** SQLite's primary result code (https://www.sqlite.org/rescode.html), where SQLite was asked at all. */
+  /** SQLite's primary result code (https://www.sqlite.org/rescode.html), where the error is SQLite's. */
   readonly resultCode: number | undefined;
 
   constructor(file: string, { reason, resultCode, cause }: { reason: string; resultCode?: number | undefined; cause?: unknown }) {
@@ -36,7 +36,7 @@ export class JournalUnavailableError extends Error {
   }
 }
 
-/** An event of the run is damaged. Other runs are not concerned. */
+/** An event of the run is damaged. Other runs are not affected. */
 export class UnreadableRunError extends Error {
   override readonly name = 'UnreadableRunError';
   readonly runId: string;
@@ -49,7 +49,7 @@ export class UnreadableRunError extends Error {
   }
 }
 
-/** The journal holds no such run, or already holds one where a new one was to begin. */
+/** The journal has no such run, or already has one with the id of a new run. */
 export class RunIdentityError extends Error {
   override readonly name = 'RunIdentityError';
   readonly runId: string;
@@ -60,7 +60,7 @@ export class RunIdentityError extends Error {
   }
 }
 
-/** Another process holds the run by now: whoever gets this must let go of it. Nothing was written. */
+/** Another process holds the run now: the caller must stop working on it. Nothing was written. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
   readonly runId: string;
@@ -71,7 +71,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** A reservation was settled or released twice, or never made: a mistake of the caller. Nothing was written. */
+/** A reservation was settled or released twice, or does not exist: a bug in the caller. Nothing was written. */
 export class ReservationClosedError extends Error {
   override readonly name = 'ReservationClosedError';
   readonly reservationId: string;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { runEventSchema, type RunEvent } from '../protocol/run-events.ts';
 
 /*
- * How an event is written down. Long strings, such as an answer or the context, are taken out of the body and kept once by their
- * hash. Where they were is written beside the event, never inside it, so that no text of a user can be taken for a reference:
+ * How an event is stored. Long strings, such as an answer or the context, are moved out of the body and stored once, by their hash.
+ * Their places are stored beside the event and not in it, so that no text of a user can look like a reference:
  *
  *   {"event": {"type": "step.completed", "output": "", …}, "blobs": [[["output"], "<sha256>"]]}
  *
@@ -26,7 +26,7 @@ export interface EncodedEvent {
   readonly blobs: readonly { readonly hash: string; readonly body: Uint8Array }[];
 }
 
-/** Why a body is not an event; whoever knows the run says which. */
+/** Why a body is not an event. The caller adds the run. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError';
 }

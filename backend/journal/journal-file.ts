@@ -16,7 +16,7 @@ export interface JournalFileOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
 
-/** SQLite's primary result codes (https://www.sqlite.org/rescode.html) that a person can do something about. */
+/** SQLite's primary result codes (https://www.sqlite.org/rescode.html) of problems that a person can solve. */
 const REASONS: Readonly<Record<number, string>> = {
   /* SQLITE_PERM */ 3: 'its file may not be read or written. Check the permissions of its folder.',
   /* SQLITE_BUSY */ 5: 'another process keeps it locked. Wait for that process, or end it, and try again.',
@@ -57,7 +57,7 @@ export class JournalFile {
   }
 
   /**
-   * Runs `work` with the write lock held: all of it is durable on return, or none of it happened. Nesting joins the outer one.
+   * Runs `work` with the write lock held. All of it is durable on return, or nothing was written. A nested call joins the outer one.
    */
   transaction<T>(work: () => T): T {
     if (this.#database.isTransaction) return work();
@@ -138,8 +138,8 @@ function openDatabase(file: string, lockTimeoutMs: number): Sqlite.DatabaseSync 
 }
 
 /**
- * Looks before SQLite does, which takes a file shorter than its header for an empty one and writes over it. Makes the file where
- * there is none: questions, answers and parts of the workspace will stand in it, so that only its owner may read it.
+ * Checks the file before SQLite opens it, because SQLite overwrites a file that is shorter than its header. Creates a missing file
+ * readable by its owner alone, because it will hold questions, answers and parts of the workspace.
  */
 function isEmptyOrDatabase(file: string): boolean {
   const descriptor = openSync(file, 'a+', 0o600);

@@ -13,22 +13,22 @@ export interface JournalOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly isAlive?: (pid: number) => boolean;
-  /** False for a simulation, where nothing is lost with it that costs more than time; true where absent. */
+  /** False for a simulation, whose loss costs only time; true where absent. */
   readonly isDurable?: boolean;
   /** How long a write waits while another process has the file locked; five seconds where absent. */
   readonly lockTimeoutMs?: number;
 }
 
-/** What else happens in the transaction of an append. */
+/** Further changes in the transaction of an append. */
 export interface AppendEffects {
   /** Refuses the append when this holder no longer has the run's lease. */
   readonly holder?: string | undefined;
-  /** Reservations whose requests leave next. */
+  /** Reservations whose requests are about to be sent. */
   readonly sent?: readonly string[] | undefined;
   readonly settle?: readonly Settlement[] | undefined;
-  /** Reservations whose requests never left. */
+  /** Reservations whose requests were not sent. */
   readonly release?: readonly string[] | undefined;
-  /** Closes first what a process that died left open: for the event with which a run goes on. */
+  /** First closes the reservations of a process that died; for the event that resumes a run. */
   readonly closeAbandoned?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ interface EventRow {
 }
 
 /**
- * The store of everything that happened to runs. What an append returns is on disk: SQLite with a write-ahead log and
+ * The store of all events of runs. When an append returns, its events are on disk: SQLite with a write-ahead log and
  * `synchronous = FULL`, so that neither a killed process nor a power cut loses it. Several processes may have the same file open.
  */
 export class Journal {
@@ -92,7 +92,7 @@ export class Journal {
       insertRunBlob: file.prepare('INSERT OR IGNORE INTO run_blobs (hash, run_id) VALUES (?, ?)'),
       blobsOf: file.prepare('SELECT hash FROM run_blobs WHERE run_id = ?'),
       removeUnusedBlob: file.prepare('DELETE FROM blobs WHERE hash = $hash AND NOT EXISTS (SELECT 1 FROM run_blobs WHERE hash = $hash)'),
-      // Nothing is kept of a run but what the day has cost.
+      // Only its share in the cost of the day stays.
       removal: [
         'DELETE FROM run_blobs WHERE run_id = ?', 'DELETE FROM events WHERE run_id = ?', 'DELETE FROM leases WHERE run_id = ?',
         'DELETE FROM runs WHERE run_id = ?',
@@ -176,7 +176,7 @@ export class Journal {
     });
   }
 
-  /** The run as a person sees it, or undefined where there is no such run. @throws UnreadableRunError */
+  /** The state of the run; undefined for an unknown one. @throws UnreadableRunError */
   snapshot(runId: string): RunSnapshot | undefined {
     const events = this.read(runId);
     if (events.length === 0) return undefined;
@@ -208,9 +208,9 @@ export class Journal {
   }
 
   /**
-   * Removes runs for good, with their texts where no other run has them; none of an unknown one. What they cost stays in the sum of its day.
-   * @param options.unfinished also such as are not over, for who knows that nobody goes on with them
-   * @throws RunIdentityError where one is not over, and nothing was removed then
+   * Removes runs and the texts that no other run has; ignores unknown ones. Their cost stays in the sum of its day.
+   * @param options.unfinished also removes unfinished runs; for a caller that knows that nothing resumes them
+   * @throws RunIdentityError if one is unfinished; then nothing was removed
    */
   remove(runIds: readonly string[], { unfinished = false }: { readonly unfinished?: boolean } = {}): void {
     this.#file.transaction(() => {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { JournalFile } from './journal-file.ts';
 
 /*
- * One process at a time works on a run. Whoever wants to takes a lease, renews it while at work and gives it back. A lease that
- * expired, or whose process no longer lives, can be taken by the next: a killed backend blocks nobody for longer than that.
+ * One process at a time works on a run. It takes a lease, renews it while it works, and releases it. Another process can take a lease
+ * that has expired, or whose process has ended: a killed backend blocks a run for no longer than that.
  */
 
 interface LeaseRow {
@@ -13,11 +13,11 @@ interface LeaseRow {
 
 export interface LeaseOptions {
   readonly now: () => number;
-  /** Whether a process with this id lives on this machine. */
+  /** Whether a process with this id runs on this machine. */
   readonly isAlive: (pid: number) => boolean;
 }
 
-/** Name of a holder: the process id, so that others can tell whether it lives, and a part that no later process shares. */
+/** Name of a holder: the process id, so that others can check whether it runs, and a random part, because ids are reused. */
 export function holderName(pid: number = process.pid): string {
   return `${pid}:${randomBytes(8).toString('hex')}`;
 }
@@ -39,7 +39,7 @@ export class Leases {
     this.#remove = file.prepare('DELETE FROM leases WHERE run_id = ? AND holder = ?');
   }
 
-  /** @returns whether `holder` now holds the run; it may already have. */
+  /** @returns whether `holder` holds the run now, including when it did before. */
   acquire(runId: string, holder: string, ttlMs: number): boolean {
     return this.#file.transaction(() => {
       if (this.isHeldByAnother(runId, holder)) return false;
@@ -48,24 +48,24 @@ export class Leases {
     });
   }
 
-  /** @returns false where somebody else has taken the run meanwhile: the caller must let go of it. */
+  /** @returns false if another holder has taken the run: the caller must stop working on it. */
   renew(runId: string, holder: string, ttlMs: number): boolean {
     return this.#file.transaction(() => this.#renew.run(this.#options.now() + ttlMs, runId, holder).changes === 1);
   }
 
-  /** Gives the run back; does nothing where `holder` does not hold it. */
+  /** Does nothing if `holder` does not hold the run. */
   release(runId: string, holder: string): void {
     this.#file.transaction(() => this.#remove.run(runId, holder));
   }
 
-  /** Whether a living holder other than `holder` has the run. */
+  /** Whether a running process other than `holder` holds the run. */
   isHeldByAnother(runId: string, holder?: string): boolean {
     const lease = this.#lease(runId);
     if (!lease || lease.holder === holder) return false;
     return lease.expires_at > this.#options.now() && this.#options.isAlive(Number.parseInt(lease.holder, 10));
   }
 
-  /** Whether `holder` may write to the run: it holds the lease, expired or not, and nobody has taken it since. */
+  /** Whether `holder` may write to the run: it has the lease, expired or not, and no other holder has taken it. */
   isHeldBy(runId: string, holder: string): boolean {
     return this.#lease(runId)?.holder === holder;
   }

@@ -41,8 +41,8 @@ const TRIES = 2;
 const MAX_PLAN_TOKENS = 1_024;
 
 /**
- * Who suggests in a language in a project. The Conductor is asked once for a plan of the pool, and the worker whose output would be
- * its answer is taken and remembered, over restarts, for as long as the pool and the Conductor stay the same.
+ * Chooses the worker that suggests in a language in a project. The Conductor plans once, and the worker of the plan's last step is taken.
+ * The choice is stored and holds until the pool or the Conductor changes.
  */
 export class Routes {
   readonly #options: RoutesOptions;
@@ -53,8 +53,8 @@ export class Routes {
   }
 
   /**
-   * @param call pays for planning; it goes on when the caller's signal aborts, because the next key wants to know, too
-   * @throws RunError where nobody can work or plan, or the signal's reason
+   * @param call pays for planning; it continues when the caller's signal aborts, because the next request needs the choice, too
+   * @throws RunError if no worker or no Conductor is available, or the signal's reason
    */
   async workerFor(
     place: Place, workers: WorkersFile, call: RoutingCall, { caller, end }: { caller: AbortSignal; end: AbortSignal },
@@ -136,7 +136,7 @@ function questionFor({ language }: Place): string {
   );
 }
 
-/** What can be told of a worker's speed, before what its owner says of it. */
+/** What is known of a worker's speed, followed by the description in its settings. */
 function described(worker: WorkerConfig): PoolEntry {
   const { model, price, description } = worker;
   const facts = [
@@ -154,7 +154,7 @@ function fingerprint({ pool, policy: { worker, model, adapterVersion } }: Cast):
   return createHash('sha256').update(JSON.stringify([members, worker?.id, model, adapterVersion])).digest('hex').slice(0, 16);
 }
 
-/** Where the Conductor cannot say: who was made for it, then who is near, then who is cheap, because small models are quick. */
+/** The choice without a plan: first models made to fill gaps, then free ones, then cheap ones, because small models are fast. */
 function quickest(pool: readonly WorkerConfig[]): WorkerConfig {
   const rank = (worker: WorkerConfig): number =>
     (fillsGaps(worker.model) ? 0 : 2) + (isFree(worker) && worker.provider !== 'local' ? 0 : 1);

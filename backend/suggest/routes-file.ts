@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { readJsonFile } from '../workers/read-json-file.ts';
 import { replaceFile } from '../common/replace-file.ts';
 
-/** Who was chosen for a language in a project, by whom, among which workers. */
+/** The worker chosen for a language in a project. */
 export const routeSchema = z.object({
   workspace: z.string(),
   language: z.string(),
-  /** Of the pool and of who plays the Conductor. */
+  /** Fingerprint of the pool and the Conductor. */
   pool: z.string(),
   worker: z.string(),
-  /** What the Conductor's model is called. */
+  /** Name of the Conductor's model. */
   plannedBy: z.string(),
   at: z.number(),
 });
@@ -17,10 +17,10 @@ export type Route = z.infer<typeof routeSchema>;
 
 const fileSchema = z.object({ version: z.literal(1), routes: z.array(routeSchema) });
 
-/** Enough for a few hundred projects; the oldest is forgotten first. */
+/** Enough for a few hundred projects; the oldest are dropped first. */
 const MAX_ROUTES = 1_000;
 
-/** The routes that outlive the backend. A file that cannot be read is begun anew: a route is planned again for a cent. */
+/** The routes on disk. An unreadable file is replaced: planning a route again costs a cent. */
 export class RoutesFile {
   readonly #path: string;
   readonly #log: (line: string) => void;
@@ -39,7 +39,7 @@ export class RoutesFile {
 
   async add(route: Route): Promise<void> {
     this.#routes = this.#read().then((routes) => [...routes, route].slice(-MAX_ROUTES));
-    // One after the other, so that the file never ends with the fewer of two.
+    // In order, so that an older list never replaces a newer one.
     this.#written = this.#written.then(async () => this.#write(await this.#read()));
     await this.#written;
   }

@@ -9,25 +9,25 @@ export interface SendableFilesOptions {
 }
 
 interface Opened {
-  /** When its list was made, or could not be; never while it is being made. */
+  /** When the listing ended, successfully or not; Infinity while it runs. */
   at: number;
   readonly workspace: Promise<Workspace | undefined>;
 }
 
-/** So long is believed what the ignore files said, and that they could not be read. */
+/** How long a listing is reused, including a failed one. */
 const BELIEVED_MS = 15_000;
-/** Above what ripgrep itself may take for both of its lists, so that a large workspace has as much of one as it can. */
+/** Longer than ripgrep's own limit for both of its lists, so that a large workspace gets as much of a list as possible. */
 const LISTING_TIMEOUT_MS = 30_000;
 const MAX_OPENED = 8;
 const UNCHECKED = 'could not be checked against the ignore files';
 
-/** Which files of a workspace may be sent at all, by the rules for the context of questions; it is not listed at every key. */
+/** Which files of a workspace may be sent, by the rules for the context of questions. Listings are cached between keystrokes. */
 export class SendableFiles {
   readonly #ripgrep: Ripgrep;
   readonly #now: () => number;
   readonly #listingTimeoutMs: number;
   readonly #opened = new Map<string, Opened>();
-  /** When a file was last looked for in a list that was made for it. */
+  /** When the workspace was last listed again for the sake of a file. */
   readonly #lookedFor = new Map<string, number>();
 
   constructor({ ripgrepPath, now = Date.now, listingTimeoutMs = LISTING_TIMEOUT_MS }: SendableFilesOptions) {
@@ -41,7 +41,7 @@ export class SendableFiles {
     const refusal = await this.#refusal(folder, path, BELIEVED_MS);
     const key = JSON.stringify([folder, path]);
     if (refusal === undefined || refusal === UNCHECKED || this.#now() - (this.#lookedFor.get(key) ?? 0) < BELIEVED_MS) return refusal;
-    // The file may have been made since.
+    // The file may be newer than the list.
     this.#lookedFor.clear();
     this.#lookedFor.set(key, this.#now());
     return this.#refusal(folder, path, 0);
@@ -57,7 +57,7 @@ export class SendableFiles {
     if (!workspace) return 'no such folder';
     const answer = await workspace.read(path);
     const { path: relative } = 'file' in answer ? answer.file : answer.refusal;
-    // A question sends such a file, because somebody looks at what is sent before; nobody looks at a suggestion's.
+    // A question sends such a file, because a person reviews its context first. Nobody reviews a suggestion's.
     if (workspace.listProblem !== undefined && !workspace.has(relative)) return UNCHECKED;
     return 'refusal' in answer ? answer.refusal.reason : undefined;
   }
@@ -65,7 +65,7 @@ export class SendableFiles {
   #open(folder: string, believedMs: number): Promise<Workspace | undefined> {
     const known = this.#opened.get(folder);
     if (known && this.#now() - known.at < believedMs) return known.workspace;
-    // Not the request's signal: the next key wants the list, too.
+    // Not the request's signal: the next request needs the list, too.
     const workspace = Workspace.open(folder, this.#ripgrep, AbortSignal.timeout(this.#listingTimeoutMs));
     const opened: Opened = { at: Infinity, workspace };
     this.#opened.set(folder, opened);

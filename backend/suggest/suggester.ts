@@ -24,7 +24,7 @@ export interface SuggesterOptions extends Omit<RoutesOptions, 'hasKey' | 'now'> 
 
 export interface SuggestOptions {
   readonly signal: AbortSignal;
-  /** Told the suggestion as far as it has come. */
+  /** Called with the suggestion as far as it has been streamed. */
   readonly onText: (soFar: SuggestResult) => void;
 }
 
@@ -34,18 +34,18 @@ export type SuggestionService = Pick<Suggester, 'complete'>;
 const LINE_TOKENS = 128;
 const BLOCK_TOKENS = 320;
 
-/** Where the project lies on the machine is nobody's business. */
+/** The path within the project: where the project lies on the machine is private. */
 function withinWorkspace({ workspace, path }: Pick<SuggestRequest, 'workspace' | 'path'>): string {
   return relative(workspace, resolve(workspace, path)).split(sep).join('/');
 }
 
-/** A worker that thinks would spend the time and the tokens of a suggestion on thinking. */
+/** Limits the reasoning effort: reasoning would use up the time and the tokens of a suggestion. */
 function quickly({ reasoningEffort }: WorkerConfig): Pick<WorkerConfig, 'reasoningEffort'> {
   const isQuick = reasoningEffort === undefined || reasoningEffort === 'none' || reasoningEffort === 'minimal';
   return isQuick ? {} : { reasoningEffort: 'low' };
 }
 
-/** Said, because an empty suggestion would be taken for one: that nothing belongs there. */
+/** An error, because an empty suggestion would mean that nothing belongs there. */
 function onlyThought(worker: string): RunError {
   const message = `Worker "${worker}" thought until its tokens were spent: name another worker in conductor.suggestions.worker.`;
   return new RunError('no-suggestion', message);
@@ -55,8 +55,8 @@ function onlyThought(worker: string): RunError {
 class Ending extends Error {}
 
 /**
- * Suggests what belongs at a cursor: who is asked is decided once for a language in a project, what is sent keeps to the rules of
- * the context, and what it costs is set aside before and counted after. One attempt, because the next key asks again.
+ * Suggests the code at a cursor. The worker is chosen once for a language in a project, the rules of the context decide what is sent, and
+ * the cost is reserved before the call and counted after it. There is one attempt, because the next keystroke asks again.
  */
 export class Suggester {
   readonly #options: SuggesterOptions;
@@ -70,7 +70,7 @@ export class Suggester {
     this.#now = options.now ?? Date.now;
     const { clients, journal } = options;
     this.#routes = new Routes({ ...options, now: this.#now, hasKey: async (name) => Boolean(await clients.secret(name)) });
-    // What a process that was killed left open may have been billed.
+    // Calls of a killed process may have been billed.
     journal.budget.closeAbandoned(SUGGESTIONS);
   }
 
@@ -84,7 +84,7 @@ export class Suggester {
     return completing;
   }
 
-  /** Lets go of what is under way; what it cost is written down. */
+  /** Cancels the calls in progress and journals their cost. */
   async close(): Promise<void> {
     this.#end.abort(new Ending('The backend is ending.'));
     await Promise.allSettled(this.#underWay);
