@@ -50,7 +50,7 @@ describe('a plan of the gym', () => {
     expect(await answers(1)).not.toEqual(await answers(2));
   });
 
-  it('of which nothing is known is no result: a worker or the machine failed', async () => {
+  it('has no result if a worker or the machine failed', async () => {
     const [task] = judged as [EvalTask];
     const pool = poolOf(TRAINING_POOL);
     const failing = planRunner(() => Promise.reject(new Error('The server is down.')));
