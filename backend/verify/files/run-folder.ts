@@ -10,21 +10,21 @@ const OLDEST_MS = 24 * 60 * 60 * 1_000;
 export interface RunFolder {
   /** Absolute, without symbolic links. */
   readonly root: string;
-  /** Where the copy of the workspace goes; not made yet. */
+  /** The place of the workspace's copy. It does not exist yet. */
   readonly workspace: string;
-  /** The tests' home and temporary folder. */
+  /** The tests' HOME and TMPDIR. */
   readonly temporary: string;
-  /** Where the runner writes its report. */
+  /** The runner writes its report here. */
   readonly report: string;
-  /** What we give the runner to read, such as a reporter; the tests cannot write it. */
+  /** Our files for the runner, such as a reporter. The tests cannot write here. */
   readonly tools: string;
-  /** Says that it is still in use, for one that is kept for long: `sweep` takes what has not been touched for a day for left over. */
+  /** Marks a folder that is kept for long as in use: `sweep` removes folders that were not touched for a day. */
   touch(): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Makes and clears away the folders that verification works in, all inside `root` (absolute), which belongs to this user alone.
+ * Creates and removes the folders that verification works in. All are inside `root` (absolute), which only this user can access.
  */
 export class RunFolders {
   readonly root: string;
@@ -38,7 +38,7 @@ export class RunFolders {
 
   async create(): Promise<RunFolder> {
     await this.#ensureRoot();
-    // The process id in the name lets a later process see whose folders are left over.
+    // By the process id, a later process recognizes left-over folders.
     const root = await realpath(await mkdtemp(path.join(this.root, `${process.pid}-`)));
     const folder = (name: string): string => path.join(root, name);
     for (const name of ['temporary', 'report', 'tools']) await mkdir(folder(name), { mode: 0o700 });
@@ -53,7 +53,7 @@ export class RunFolders {
     };
   }
 
-  /** Removes what processes that are gone have left behind. Returns how many folders that were. */
+  /** Removes the folders of processes that have ended. Returns their number. */
   async sweep(): Promise<number> {
     await this.#ensureRoot();
     let removed = 0;
@@ -62,7 +62,7 @@ export class RunFolders {
       if (Number.isNaN(pid)) continue;
       const folder = path.join(this.root, name);
       const found = await lstat(folder).catch(() => undefined);
-      // The id of a dead process may have been given to another one, so age counts too; our own are never old.
+      // The id of a dead process may belong to another process now, so age counts, too. Our own folders are never old.
       const isStale = found?.isDirectory() && pid !== process.pid && (!this.#isProcessAlive(pid) || Date.now() - found.mtimeMs > OLDEST_MS);
       if (!isStale) continue;
       await removeTree(folder);
@@ -74,7 +74,7 @@ export class RunFolders {
   async #ensureRoot(): Promise<void> {
     const made = await mkdir(this.root, { recursive: true, mode: 0o700 });
     const found = await lstat(this.root);
-    // In a shared temporary folder somebody else may have made it first.
+    // In a shared temporary folder, another user may have created it first.
     if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid())) {
       throw new Error(`${this.root} belongs to another user: remove it, or point TMPDIR at a folder of your own.`);
     }
@@ -86,9 +86,9 @@ export class RunFolders {
 }
 
 /**
- * Lets ext4 put each folder in `root` into another part of the disk. By default they all share one, and for some minutes ext4
- * passes over every file that was removed from a part to place each new one there: what is made after much has been removed takes
- * some thirty times as long. Elsewhere it does nothing.
+ * Makes ext4 put each folder in `root` into another block group. By default they share one, and for some minutes after many deletions ext4
+ * skips the deleted files one by one for each new file. Creating files then takes about thirty times as long. On other file systems this
+ * does nothing.
  */
 async function spreadOut(root: string): Promise<void> {
   if (process.platform !== 'linux') return;

@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Larger files are no source text that a model rewrites. */
+/** Larger files are not source texts that a model rewrites. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 export type TextFile =
@@ -28,13 +28,13 @@ export async function readTextFile(base: string, checkedPath: string): Promise<T
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Text as models write it: lines end with LF, no byte order mark. */
+/** Text in the form that models write: line ends are LF, no byte order mark. */
 export function toPlainText(text: string): string {
   return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
 }
 
 /**
- * Gives edited plain text the line ends and the byte order mark that the file had, so that an edit changes only what it means to.
+ * Restores the file's line ends and byte order mark in edited plain text, so that an edit changes nothing else.
  */
 export function likeOriginal(edited: string, original: string): string {
   const usesCrlf = original.includes('\r\n') && !/(^|[^\r])\n/.test(original);

@@ -1,15 +1,14 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A path that stays inside the workspace, relative and with forward slashes, or why it is none. */
+/** A path inside the workspace, relative and with forward slashes, or why the written path is refused. */
 export type CheckedPath = { readonly path: string; readonly refused?: undefined } | { readonly refused: string };
 
 const MAX_PATH_LENGTH = 1_000;
 
 /**
- * Judges a path as a model wrote it, without looking at the disk. What any file system could read as something else than it looks
- * like (drive letters, streams, trailing dots, invisible characters) is refused on all of them, so that an answer means the same
- * everywhere.
+ * Checks a path as a model wrote it, without access to the disk. A path that any file system could interpret differently (drive letters,
+ * streams, trailing dots, invisible characters) is refused everywhere, so that an answer means the same on all systems.
  */
 export function checkWorkspacePath(written: string): CheckedPath {
   if (written.length === 0) return { refused: 'The path is empty.' };
@@ -27,14 +26,14 @@ export function checkWorkspacePath(written: string): CheckedPath {
   if (segments.some((segment) => /[. ]$/.test(segment) || segment.startsWith(' '))) {
     return { refused: 'A name in the path ends with a dot or begins or ends with a space.' };
   }
-  // Windows keeps such a second name for every longer one: GIT~1 is .git.
+  // Windows has a short second name for longer names: GIT~1 is .git.
   if (segments.some((segment) => /~\d/.test(segment))) return { refused: 'A name in the path could be the short form of another.' };
   return { path: segments.join('/') };
 }
 
 /**
- * Why a checked path may not be read or written as a file of `base`, or undefined. Every component is looked at without following
- * it: a symbolic link anywhere would let an edit land elsewhere. A path that does not exist yet is fine.
+ * Why a checked path may not be read or written as a file of `base`, or undefined. No component may be a symbolic link, because an edit could
+ * then change another file. A path that does not exist yet is allowed.
  */
 export async function refusalOnDisk(base: string, checkedPath: string): Promise<string | undefined> {
   const segments = checkedPath.split('/');

@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { GitHead } from './git-head.ts';
 import { runGit } from './git-safety.ts';
 
-/** What Git does to the contents of a file of the working tree when it is committed. */
+/** How Git converts the contents of a file when it is committed. */
 export interface Conversion {
-  /** CRLF becomes LF: always, or where the last commit has no CRLF in it already. */
+  /** When CRLF becomes LF: always, or only if the file has no CRLF in the last commit. */
   readonly lineEnds?: 'always' | 'auto' | undefined;
-  /** The name of what else they are passed through: a program, mostly. */
+  /** The name of a further filter, usually a program. */
   readonly filter?: string | undefined;
-  /** By Git's own account of its size and time, a file with a filter is as it was when Git wrote it from the last commit. */
+  /** Whether, by its size and time, a file with a filter is unchanged since Git wrote it from the last commit. */
   readonly isAsCommitted?: boolean;
 }
 
@@ -61,7 +61,7 @@ function conversionOf(attributes: Attributes, autocrlf: boolean): Conversion {
   return { filter, lineEnds: text !== undefined || isOn('eol') ? 'always' : autocrlf ? 'auto' : undefined };
 }
 
-/** There is no other way to know it of a file with a filter than to run that. */
+/** For other files with a filter, only running the filter would tell. */
 async function filesAsCommitted({ workspace, files }: GitHead, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const listed = (await runGit(workspace, ['ls-files', '-z', '--stage', '--debug'], { signal })).toString();
   const entry = /\d+ ([0-9a-f]+) 0\t([^\0]*)\0  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n/g;
@@ -75,9 +75,9 @@ async function filesAsCommitted({ workspace, files }: GitHead, signal: AbortSign
   return asCommitted;
 }
 
-/** A value of Git's configuration, in small letters; empty where there is none. @throws the signal's reason */
+/** A value of Git's configuration, in lower case; empty if there is none. @throws the signal's reason */
 export async function gitSetting(workspace: string, name: readonly string[], signal: AbortSignal): Promise<string> {
-  // It ends with 1 where nothing is set.
+  // Git exits with 1 if the value is not set.
   const value = await runGit(workspace, ['config', '--get', ...name], { signal }).catch(() => Buffer.alloc(0));
   signal.throwIfAborted();
   return value.toString().trim().toLowerCase();

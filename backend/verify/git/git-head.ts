@@ -10,12 +10,12 @@ import { refusalOnDisk } from '../files/workspace-path.ts';
 
 const MAX_FILES = 200_000;
 const MAX_BYTES = 4 * 1024 ** 3;
-/** One file is held in memory. */
+/** One file at a time is held in memory. */
 const MAX_BLOB_BYTES = 1024 ** 3;
-/** The whole of a large commit takes a minute from a slow disk. */
+/** Reading a large commit from a slow disk takes a minute. */
 const READ_TIMEOUT_MS = 10 * 60 * 1_000;
 
-/** There is nothing to judge against; the message says why and what to do. */
+/** There is no commit to compare with. The message says why and what to do. */
 export class NoHeadError extends Error {
   override readonly name = 'NoHeadError';
 }
@@ -23,12 +23,12 @@ export class NoHeadError extends Error {
 export interface HeadFile {
   readonly kind: 'file' | 'link';
   readonly executable: boolean;
-  /** Of the blob, in the repository's own hash. */
+  /** The blob's id, in the repository's hash. */
   readonly id: string;
   readonly size: number;
 }
 
-/** What the last commit says of a workspace. */
+/** The last commit's files of a workspace. */
 export interface GitHead {
   /** Absolute, without symbolic links. */
   readonly workspace: string;
@@ -40,7 +40,7 @@ export interface GitHead {
   readonly files: ReadonlyMap<string, HeadFile>;
   /** Submodules: folders that are repositories of their own. */
   readonly submodules: ReadonlySet<string>;
-  /** What people should know, a sentence each. */
+  /** Notes for people, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -115,7 +115,7 @@ function readTree(listed: Buffer): Pick<GitHead, 'files' | 'submodules' | 'notes
   return { files, submodules, notes };
 }
 
-/** A path of Git's that is text in UTF-8 and leads nowhere else, or undefined. */
+/** The path, or undefined if it is not UTF-8 or leads out of the workspace. */
 export function usableName(name: Buffer): string | undefined {
   if (!isUtf8(name)) return undefined;
   const text = name.toString();
@@ -123,17 +123,17 @@ export function usableName(name: Buffer): string | undefined {
   return text.includes('\\') || text.split('/').some(leadsElsewhere) ? undefined : text;
 }
 
-/** The last commit's files in a folder of their own. */
+/** The last commit's files, written into a folder. */
 export interface WrittenHead extends GitHead {
   readonly folder: string;
-  /** Files whose contents Git keeps elsewhere, and that are the workspace's own. */
+  /** Git LFS files, whose contents come from the workspace. */
   readonly fromWorkspace: ReadonlySet<string>;
 }
 
 /**
- * Writes the files into the new folder `folder` (absolute), byte by byte as the commit has them: no filter, hook or conversion
- * of line ends. A pointer of Git LFS becomes what it points to where the workspace has just that. Symbolic links that lead out
- * are left out. The folder is a repository whose index names these files, so that none is taken for an ignored one.
+ * Writes the files into the new folder `folder` (absolute), byte by byte as in the commit, without filters, hooks or conversion of line
+ * ends. A Git LFS pointer is replaced by its content if the workspace has that. Symbolic links that lead out are left out. The folder is a
+ * repository whose index lists these files, so that none counts as ignored.
  * @throws GitError, an error of the file system, the signal's reason
  */
 export async function writeHead(head: GitHead, folder: string, signal: AbortSignal): Promise<WrittenHead> {
@@ -158,7 +158,7 @@ export async function writeHead(head: GitHead, folder: string, signal: AbortSign
       writeFileSync(target, bytes, { mode: executable ? 0o755 : 0o644, flag: 'wx' });
     }
   }
-  // Last, so that nothing is written through them.
+  // Links come last, so that nothing is written through them.
   for (const { file, target } of links)
     if (staysInside(file, target)) symlinkSync(target, path.join(folder, file));
     else notes.push(`The symbolic link ${file} leads out of the workspace and is left out.`);
@@ -249,7 +249,7 @@ export function lfsPointer(bytes: Buffer): LfsPointer | undefined {
   return sha256 === undefined ? undefined : { sha256, size: Number(size) };
 }
 
-/** Whether the workspace has just what the pointer names. */
+/** Whether the workspace has the content that the pointer names. */
 async function hasContents(workspace: string, file: string, { sha256, size }: LfsPointer): Promise<boolean> {
   if ((await refusalOnDisk(workspace, file)) !== undefined) return false;
   const absolute = path.join(workspace, file);
@@ -257,7 +257,7 @@ async function hasContents(workspace: string, file: string, { sha256, size }: Lf
   return found?.size === size && (await digestOf(absolute, createHash('sha256'))) === sha256;
 }
 
-/** The hash of a file's contents, after what `hash` has already. */
+/** Adds a file's contents to `hash`, and returns the digest. */
 export async function digestOf(file: string, hash: ReturnType<typeof createHash>): Promise<string> {
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
   return hash.digest('hex');
@@ -268,7 +268,7 @@ function staysInside(link: string, target: string): boolean {
   return target !== '' && !path.posix.isAbsolute(target) && end !== '..' && !end.startsWith('../');
 }
 
-/** An index needs no objects: any id will do. */
+/** An index needs no objects, so any id works. */
 const ANY_ID = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
 
 async function makeRepository(folder: string, { files }: GitHead, signal: AbortSignal): Promise<void> {

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 
 /*
- * Git is asked about workspaces that nobody trusts, and asking must not run what they name. A repository's configuration can
- * name programs: a file system monitor, hooks, filters, and for a partial clone the one that fetches an object which is referred
- * to and not there. Filters run where Git compares or writes files of a working tree, so it is never asked to do that.
+ * Workspaces are not trusted, so Git commands must not run programs that a workspace names. A repository's configuration can name a file
+ * system monitor, hooks, filters, and, for a partial clone, a program that fetches missing objects. Filters run when Git compares or writes
+ * files of a working tree, so no command here does that.
  */
 export const RUN_NOTHING = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
-/** The second is known to Git 2.44 and later; the first leaves every version no way to fetch by. */
+/** The first disables every protocol for fetching. The second is known to Git 2.44 and later. */
 export const FETCH_NOTHING = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' };
 
-/** Set while Git runs a hook: they would have it look at that repository, whatever folder it is asked about. */
+/** Git sets these variables while it runs a hook. They would point Git to that repository instead of the given folder. */
 const OF_ANOTHER_REPOSITORY = new Set([
   ...['GIT_DIR', 'GIT_COMMON_DIR', 'GIT_WORK_TREE', 'GIT_IMPLICIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY'],
   ...[
@@ -22,14 +22,14 @@ const OF_ANOTHER_REPOSITORY = new Set([
   ],
 ]);
 
-/** Git lists the largest repositories in seconds; one whose files are pipes keeps it waiting for ever. */
+/** Git lists the largest repositories in seconds. With pipes in place of its files it would wait for ever. */
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** Git is missing, or could not do what it was asked; the message says what to do. */
+/** Git is missing or failed. The message says what to do. */
 export class GitError extends Error {
   override readonly name = 'GitError';
-  /** What Git said, in English. */
+  /** Git's own message, in English. */
   readonly said: string;
 
   constructor(message: string, said = '') {
@@ -43,10 +43,10 @@ export function gitEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), ...FETCH_NOTHING, GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
 }
 
-/** What every call begins with. */
+/** The first arguments of every call. */
 export const gitArguments = (folder: string, args: readonly string[]): string[] => [...RUN_NOTHING, '-C', folder, ...args];
 
-/** Runs Git in `folder` (absolute) and returns what it prints. @throws GitError, or the signal's reason */
+/** Runs Git in `folder` (absolute) and returns its output. @throws GitError, or the signal's reason */
 export async function runGit(
   folder: string,
   args: readonly string[],
@@ -65,7 +65,7 @@ export async function runGit(
       if (!error) resolve(stdout);
       else reject(signal.aborted ? (signal.reason as Error) : gitError(error, folder, stderr.toString()));
     });
-    // Git that ends early closes its end; how it ended says why.
+    // If Git ends early, its pipe is closed. Its exit code says why.
     child.stdin?.on('error', () => {}).end(input);
   });
 }

@@ -9,12 +9,12 @@ import { runGit } from './git-safety.ts';
 import { readTextFile, type TextFile } from '../files/text-file.ts';
 import { checkWorkspacePath } from '../files/workspace-path.ts';
 
-/** Larger files are read without holding the thread. */
+/** Larger files are read asynchronously. */
 const LARGE_FILE_BYTES = 1024 * 1024;
-/** A pause after so many, in which Ctrl+C is heard. */
+/** After this many files, the event loop runs, so that Ctrl+C works. */
 const FILES_AT_ONCE = 200;
 
-/** What tools install or leave behind: no part of a change where no .gitignore says so. */
+/** Files that tools install or leave behind. They are not part of a change, even without a .gitignore. */
 const INSTALLED = /(^|\/)(node_modules|\.venv)\//;
 const LEFT_BEHIND = /(^|\/)__pycache__\//;
 

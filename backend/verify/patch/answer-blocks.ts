@@ -3,7 +3,7 @@ import { splitFences, type Fence } from './fences.ts';
 import { namedPath, type NamedPath } from './named-path.ts';
 import { hasConflictMarkers, readReplacements, type Replacement } from './replace-blocks.ts';
 
-/** One thing an answer wants changed, as written: nothing has been checked yet. */
+/** One change of an answer, as written and unchecked. */
 export type AnswerBlock =
   | { readonly kind: 'whole-file'; readonly named: NamedPath; readonly language: string; readonly content: string }
   | { readonly kind: 'replacements'; readonly path: string | undefined; readonly replacements: readonly Replacement[] }
@@ -13,7 +13,7 @@ export type AnswerBlock =
   /** A block that names a file but cannot be used. */
   | { readonly kind: 'broken'; readonly path: string; readonly reason: string };
 
-/** Finds everything in an answer that may be an edit: fenced code blocks, diffs and search/replace blocks, fenced or bare. */
+/** Finds all possible edits in an answer: code blocks, diffs and search/replace blocks, with or without fences. */
 export function findBlocks(answer: string): AnswerBlock[] {
   return splitFences(answer.replaceAll('\r\n', '\n')).flatMap((part) =>
     part.kind === 'prose' ? fromProse(part.lines) : fromFence(part),
@@ -45,7 +45,7 @@ function fromFence(fence: Fence): AnswerBlock[] {
   return [{ kind: 'whole-file', named, language, content: lines.join('\n') }];
 }
 
-/** A block of changed lines whose file stands beside the block instead of in it. */
+/** A block of changed lines. The file's name is beside the block. */
 function withHeaders(lines: readonly string[], path: string | undefined): readonly string[] {
   if (path === undefined) return lines;
   const hunks = lines.some((line) => line.startsWith('@@')) ? lines : ['@@', ...lines];

@@ -6,7 +6,7 @@ import { protectedReason } from '../files/protected-paths.ts';
 import { readTextFile } from '../files/text-file.ts';
 import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 
-/** The patch does not fit the folder (any more), or may not be written there. Nothing was written. */
+/** The patch does not fit the folder, or may not be written there. Nothing was written. */
 export class PatchNotApplicableError extends Error {
   override readonly name = 'PatchNotApplicableError';
   readonly path: string;
@@ -20,9 +20,9 @@ export class PatchNotApplicableError extends Error {
 }
 
 /**
- * Writes a patch into a folder (absolute). All edits are checked again before the first is written, also for paths, protected
- * files and symbolic links, because the folder may have changed since the answer was read. Each file is written beside its place
- * and renamed, so it is never half there. Throws `PatchNotApplicableError` with nothing written, or a file system error.
+ * Writes a patch into a folder (absolute). Before the first write, all edits are checked again for paths, protected files and symbolic links,
+ * because the folder may have changed since the answer was read. Each file is written to a temporary file and renamed. Throws
+ * `PatchNotApplicableError`, with nothing written, or a file system error.
  */
 export async function applyPatch(folder: string, patch: Pick<Patch, 'edits'>): Promise<void> {
   const base = await realpath(folder);

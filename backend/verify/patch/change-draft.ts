@@ -9,9 +9,9 @@ const MAX_NOTES = 20;
 
 /** A person's change as a patch. */
 export interface ReadChange {
-  /** With edits to protected files in it: whoever judges it leaves them out. */
+  /** Includes edits of protected files. The judge leaves them out. */
   readonly patch: Patch;
-  /** What of the change is not in the patch, a sentence each. */
+  /** The parts of the change that are not in the patch, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export class ChangeDraft {
   readonly #permissions = new Set<string>();
   #bytes = 0;
 
-  /** Null stands for no such file. The same twice is no edit. */
+  /** Null means that there is no such file. Equal texts are not an edit. */
   edit(path: string, before: string | null, after: string | null): void {
     if (before === after) return;
     if (after?.includes('\0')) return this.cannot(path, 'The new content is not text.');
@@ -33,7 +33,7 @@ export class ChangeDraft {
     this.#edits.push({ path, kind: before === null ? 'create' : after === null ? 'delete' : 'modify', before, after });
   }
 
-  /** A change that no edit can say: a protected file stays as it is anyway, any other makes the whole inadmissible. */
+  /** A change that an edit cannot express. It is ignored in a protected file. In another file it makes the whole change inadmissible. */
   cannot(path: string, reason: string): void {
     const isProtected = protectedReason(path);
     if (isProtected === undefined) this.refuse(path, reason);
@@ -45,7 +45,7 @@ export class ChangeDraft {
     if (!this.#refused.has(shown)) this.#refused.set(shown, reason);
   }
 
-  /** The file may be executed from now on, or no longer: edits are of contents only. */
+  /** A change of the executable bit. Edits change only contents. */
   leavePermissions(path: string): void {
     this.#permissions.add(path);
   }
@@ -54,7 +54,7 @@ export class ChangeDraft {
     if (this.#edits.length > MAX_FILES || this.#bytes > MAX_BYTES)
       this.refuse(
         '(change)',
-        `It is more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MiB. Let .gitignore name what is no part of it.`,
+        `It is more than ${MAX_FILES} files or ${MAX_BYTES / 1024 ** 2} MiB. List files that are not part of it in .gitignore.`,
       );
     const refused: RefusedEdit[] = [...this.#refused].map(([path, reason]) => ({ path, reason }));
     const leftOut = [...this.#leftOut].map(([path, reason]) => `${path} was left as it is: ${reason}`);
@@ -63,7 +63,7 @@ export class ChangeDraft {
   }
 }
 
-/** A folder of pictures should not fill the screen. */
+/** A folder of binary files should not fill the screen with notes. */
 export function firstOf(notes: readonly string[]): readonly string[] {
   const more = notes.length - MAX_NOTES;
   return more > 0 ? [...notes.slice(0, MAX_NOTES), `The same holds for ${counted(more, 'more file')}.`] : notes;

@@ -7,20 +7,19 @@ import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
 const MAX_PARTS = 2_000;
 
-/** A hunk is looked for in the whole file, if need be. So many comparisons take a second, and nothing else happens meanwhile. */
+/** A hunk may be searched in the whole file, synchronously. This many comparisons take about a second. */
 const MAX_COMPARISONS = 50_000_000;
 
-/** Symbolic links and submodules, as modes of Git. */
+/** Git's modes of symbolic links and submodules. */
 const NO_FILE = /^(120000|160000)$/;
 
-/** Reasons to be wary of a diff, whoever applies it: what belongs to Git, or to tools that run outside the tests. */
+/** Files that no diff may change: those of Git, and of tools that run outside the tests. */
 const DANGEROUS = new Set(['.git/config', '.vscode/tasks.json'].map((path) => protectedReason(path)));
 
 /**
- * Reads a diff file as `git diff`, `git format-patch` or `diff -u` wrote it, against the folder `base` (absolute). Lines may have
- * moved, but must be there as the diff has them, otherwise it does not apply. `prefix` is the workspace within its repository,
- * such as `packages/a/`: paths count from the top of the repository where all of them begin with it. Never throws on what a diff
- * may hold.
+ * Reads a diff file of `git diff`, `git format-patch` or `diff -u`, against the folder `base` (absolute). Lines may have moved, but must be
+ * the same as in the diff. `prefix` is the workspace within its repository, such as `packages/a/`. If all paths begin with it, they are
+ * relative to the repository. Does not throw because of the diff.
  */
 export async function parseDiffFile(diff: string, base: string, { prefix = '' } = {}): Promise<ReadChange> {
   const reader = new DiffReader(base);
@@ -39,11 +38,11 @@ export async function parseDiffFile(diff: string, base: string, { prefix = '' } 
 
 class UnreadableDiff extends Error {}
 
-/** Where `git format-patch` begins a commit of a series. */
+/** The line with which `git format-patch` begins a commit. */
 const MAIL = /^(?=From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001$)/m;
 
 interface Part {
-  /** The first of a commit. */
+  /** Whether it is the first part of a commit. */
   readonly isFirst: boolean;
   /** Null for /dev/null. */
   readonly from: string | null;
@@ -58,26 +57,26 @@ function readParts(commit: string): readonly Part[] {
   } catch (error) {
     throw new UnreadableDiff(`It cannot be read (${error instanceof Error ? error.message.slice(0, 200) : String(error)}).`);
   }
-  // What stands before the first file and after the last one has neither name nor hunk.
+  // Text before the first file and after the last one has neither name nor hunk.
   const parts = patches.filter(({ oldFileName, hunks, isGit }) => oldFileName !== undefined || hunks.length > 0 || isGit);
   return parts.map((patch, index) => ({ isFirst: index === 0, ...namesOf(patch), patch }));
 }
 
 function plainDiff(diff: string): string {
-  // Saved with CRLF throughout, its headers have it too. In a diff of files with CRLF only the lines of the files have.
+  // If the diff was saved with CRLF, its headers have CRLF, too. In a diff of files with CRLF, only the lines of the files have it.
   const lines = /(^|[^\r])\n/.test(diff) ? diff : diff.replaceAll('\r\n', '\n');
   return (
     lines
-      // Signature of a mail. It looks like a deleted line, which no digit can follow.
+      // A mail's signature. It looks like a deleted line, but a digit follows.
       .replace(/^-- \n(?=\d)/gm, '')
-      // The library knows the other way to say that it is not text, and the usual prefixes.
+      // The library knows only the other form for binary files, and only the usual prefixes.
       .replace(/^GIT binary patch$/gm, 'Binary files differ')
       .replace(/^diff --git ([ciow])\/(.{1,1000}) (?!\1)[ciow]\/\2$/gm, 'diff --git a/$2 b/$2')
       .replace(/^diff --git (?!")(.{1,1000}) \1$/gm, 'diff --git a/$1 b/$1')
   );
 }
 
-/** The names without `a/` and `b/`, or whatever first folders tell the old from the new. */
+/** The names without `a/` and `b/`, or other prefixes of the old and the new name. */
 function namesOf({ oldFileName, newFileName, isCreate, isDelete }: StructuredPatch): Pick<Part, 'from' | 'to'> {
   if (oldFileName === undefined || newFileName === undefined) throw new UnreadableDiff('It does not say which file it changes.');
   const [old, now] = [oldFileName, newFileName].map((name) => (name === '/dev/null' ? null : name)) as [
@@ -100,14 +99,14 @@ function fromWorkspace(parts: readonly Part[], prefix: string): readonly Part[] 
   return parts.map(({ from, to, ...part }) => ({ ...part, from: cut(from), to: cut(to) }));
 }
 
-/** Applies parts one after the other: in a series of commits several change the same file. */
+/** Applies parts in order: several commits of a series may change the same file. */
 class DiffReader {
   readonly draft = new ChangeDraft();
   readonly #base: string;
-  /** Null for no such file. */
+  /** Null if there is no such file. */
   readonly #before = new Map<string, string | null>();
   readonly #current = new Map<string, string | null>();
-  /** What the current commit is a diff of. */
+  /** The state before the current commit. */
   #start: ReadonlyMap<string, string | null> = new Map();
   #comparisons = 0;
 
@@ -128,10 +127,10 @@ class DiffReader {
     const [source, target] = [from === null ? null : await this.#open(from), to === null ? null : await this.#open(to)];
     if (source === undefined || target === undefined) return;
     if (patch.isBinary) return this.draft.cannot(shown, 'The diff is of a file that is not text.');
-    // A copy is of what the file was before the commit, wherever the file itself stands in it.
+    // A copy is made of the file's state before the commit, even if the commit changes the file first.
     const old = source && (patch.isCopy ? (this.#start.has(source) ? this.#start : this.#before) : this.#current).get(source);
     const existing = target && this.#current.get(target);
-    // `diff -N` names a file that is not there as if it were.
+    // `diff -N` names a missing file like an existing one.
     const creates = source === null || (old === null && !patch.isGit && patch.hunks.every(({ oldLines }) => oldLines === 0));
     if (!creates && typeof old !== 'string') return this.draft.refuse(shown, 'The diff changes a file that does not exist.');
     if (target !== null && target !== source && existing !== null)
@@ -149,7 +148,7 @@ class DiffReader {
     if (patch.newMode !== undefined && patch.newMode !== (patch.oldMode ?? '100644')) this.draft.leavePermissions(target);
   }
 
-  /** The path in its shortest form, read; undefined where it is refused or left out. */
+  /** Reads the file at the path, in its shortest form. Undefined if it is refused or left out. */
   async #open(written: string): Promise<string | undefined> {
     const checked = checkWorkspacePath(written);
     if (checked.refused !== undefined) return void this.draft.refuse(written, checked.refused);
@@ -168,7 +167,7 @@ class DiffReader {
 
   #patched(text: string, patch: StructuredPatch): string | undefined {
     const lineCount = text.split('\n').length;
-    // The search goes out from the stated line, one by one, also where the file has none: so it begins in the file.
+    // The search starts at the stated line and moves outwards by one line at a time, so it must start inside the file.
     const hunks = patch.hunks.map((hunk) => ({ ...hunk, oldStart: Math.min(hunk.oldStart, lineCount) }));
     if (hunks.some(({ oldStart }) => !Number.isSafeInteger(oldStart)))
       throw new UnreadableDiff('A part of it does not say which lines it changes.');
@@ -182,7 +181,7 @@ class DiffReader {
   }
 }
 
-/** Whether a part without lines says what becomes of the file. */
+/** Whether a part without hunks is a complete change: a new, deleted, renamed or copied file, or a new mode. */
 function saysAll({ isRename, isCopy, oldMode, newMode }: StructuredPatch, { from, to }: Pick<Part, 'from' | 'to'>): boolean {
   return isRename === true || isCopy === true || from === null || to === null || (oldMode !== undefined && newMode !== undefined);
 }

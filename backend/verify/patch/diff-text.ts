@@ -10,7 +10,7 @@ export interface FileDiff {
 }
 
 interface Hunk {
-  /** Line numbers as stated; 1 where a model left them out. They only say where to look first. */
+  /** The stated line numbers, or 1 if a model left them out. The search starts there. */
   readonly oldStart: number;
   readonly newStart: number;
   /** Context, deleted and added lines with their first character. */
@@ -18,8 +18,7 @@ interface Hunk {
 }
 
 /**
- * Of a diff, hunks times lines of its file: each hunk is looked for in the whole file, if need be. So many take half a second, and
- * nothing else happens meanwhile.
+ * Limit of hunks times lines of the file. Each hunk may be searched in the whole file, synchronously. This many take about half a second.
  */
 const MAX_LINES_LOOKED_AT = 10_000_000;
 
@@ -30,7 +29,7 @@ export function looksLikeDiff(lines: readonly string[]): boolean {
   return lines.some((_, index) => startsFile(lines, index));
 }
 
-/** `diff --git`, or `---` and `+++` in a row. Deleting "-- x" looks like the first of the two alone. */
+/** `diff --git`, or `---` followed by `+++`. A deleted line "-- x" looks like `---` alone. */
 function startsFile(lines: readonly string[], index: number): boolean {
   const line = lines[index] ?? '';
   if (line.startsWith('diff --git ')) return true;
@@ -46,7 +45,7 @@ const EXTENDED_HEADER = new RegExp(
 );
 const isExtendedHeader = (line: string): boolean => EXTENDED_HEADER.test(line);
 
-/** Bare diffs between the words of an answer, each as its own text. */
+/** Diffs in the prose of an answer, outside of fences, each as its own text. */
 export function diffsOutsideFences(lines: readonly string[]): string[] {
   const found: string[] = [];
   for (let index = 0; index < lines.length; index += 1) {
@@ -67,15 +66,15 @@ export function diffsOutsideFences(lines: readonly string[]): string[] {
   return found;
 }
 
-/** An empty line belongs to a diff if the diff goes on behind it: editors strip the space of an empty context line. */
+/** An empty line belongs to a diff if the diff continues after it: editors strip the space of an empty context line. */
 function emptyInside(lines: readonly string[], index: number): boolean {
   const next = lines[index + 1];
   return lines[index] === '' && next !== undefined && (isHunkLine(next) || startsFile(lines, index + 1));
 }
 
 /**
- * Reads the files of a unified diff, forgivingly where models err: line counts in hunk headers are not believed, numbers may be
- * missing, empty context lines may lack their space.
+ * Reads the files of a unified diff, and tolerates common errors of models: wrong line counts in hunk headers, missing line numbers, and
+ * empty context lines without their space.
  */
 export function readDiff(text: string): FileDiff[] {
   const lines = text.split('\n');
@@ -125,7 +124,7 @@ function readFileDiff(lines: readonly string[]): FileDiff {
   return { oldPath, newPath, hunks: hunks.map(withoutEmptyEnd).filter(({ lines: body }) => body.length > 0) };
 }
 
-/** Empty lines between a hunk and what follows the diff are not part of it. */
+/** Empty lines after the last hunk are not part of the diff. */
 function withoutEmptyEnd(hunk: Hunk): Hunk {
   return { ...hunk, lines: hunk.lines.slice(0, hunk.lines.findLastIndex((line) => line.trim() !== '') + 1) };
 }
@@ -150,7 +149,7 @@ function readNames(header: readonly string[]): { oldPath: string | null; newPath
 
 /**
  * The text after the diff, or null if it does not fit. Lines end with LF; a missing last line end stays missing.
- * @throws RangeError when there is too much to look at.
+ * @throws RangeError if the search would take too long.
  */
 export function applyFileDiff(text: string, diff: FileDiff): string | null {
   if (diff.hunks.length === 0) return text;
@@ -168,7 +167,7 @@ export function applyFileDiff(text: string, diff: FileDiff): string | null {
   return lacksLineEnd ? result.replace(/\n$/, '') : result;
 }
 
-/** The search goes out from the stated line, one by one, also where the file has none: so it begins in the file. */
+/** The search starts at the stated line and moves outwards by one line at a time, so it must start inside the file. */
 function hunkText({ oldStart, newStart, lines }: Hunk, lineCount: number): string[] {
   const oldLines = lines.filter((line) => !line.startsWith('+')).length;
   const newLines = lines.filter((line) => !line.startsWith('-')).length;

@@ -1,11 +1,11 @@
-/** A fenced code block of Markdown with what stands around it. */
+/** A fenced code block of Markdown, with its surroundings. */
 export interface Fence {
   readonly kind: 'fence';
   readonly language: string;
-  /** All of the info string behind the fence. */
+  /** The whole info string. */
   readonly info: string;
   readonly lines: readonly string[];
-  /** The closest line above that is not empty, if at most one empty line is between. */
+  /** The line above, with at most one empty line between. */
   readonly lineBefore: string | undefined;
   readonly unclosed: boolean;
 }
@@ -16,8 +16,8 @@ export interface Prose {
 }
 
 /**
- * Splits Markdown into fenced code blocks and what is between them, by CommonMark's rule: a fence is closed by one of the same
- * character that is at least as long. One pass over the lines, whatever the input.
+ * Splits Markdown into fenced code blocks and the text between them, by CommonMark's rule: a fence ends at a fence of the same character
+ * that is at least as long. Makes one pass over the lines.
  */
 export function splitFences(markdown: string): (Fence | Prose)[] {
   const parts: (Fence | Prose)[] = [];
@@ -58,7 +58,7 @@ export function splitFences(markdown: string): (Fence | Prose)[] {
   return parts;
 }
 
-/** A fence inside a list item is indented, and so is its content, which does not belong to the file. */
+/** In a list item, the fence and its content are indented. The indentation does not belong to the file. */
 function withoutIndent(line: string, indent: number): string {
   let cut = 0;
   while (cut < indent && (line[cut] === ' ' || line[cut] === '\t')) cut += 1;

@@ -10,21 +10,21 @@ import { checkWorkspacePath, refusalOnDisk } from '../files/workspace-path.ts';
 
 const MAX_FILES = 200;
 const MAX_ANSWER_CHARACTERS = 32 * 1024 * 1024;
-/** Of blocks in an answer, and of files in a diff: each of them may cost a pass over a file. */
+/** Limit of the blocks in an answer, and of the files in a diff. Each may take a pass over a file. */
 const MAX_CHANGES = 2_000;
 
 export interface ParsePatchOptions {
   /**
-   * Files that the question was shown with. If the answer's only code block names no path, and exactly one of these exports
-   * exactly the names that the block exports, the block is taken as that file's new content.
+   * The files that were shown with the question. If the answer's only code block names no path, and exactly one of these files exports the
+   * same names as the block, the block is that file's new content.
    */
   readonly candidates?: readonly string[];
 }
 
 /**
- * Reads an answer as whole-file edits of the workspace `base` (absolute): fenced blocks that name a path, unified diffs,
- * search/replace blocks. Nothing is written. Never throws on what an answer may hold: what is dangerous, ambiguous or does not
- * fit stands in `refused`. Files are deleted by a diff only. A block that changes nothing is no edit.
+ * Reads an answer as whole-file edits of the workspace `base` (absolute), from fenced blocks that name a path, unified diffs, and
+ * search/replace blocks. Writes nothing, and does not throw because of the answer: edits that are dangerous, ambiguous or do not fit are
+ * in `refused`. Only a diff can delete a file. A block that changes nothing is not an edit.
  */
 export async function parsePatch(answer: string, base: string, options: ParsePatchOptions = {}): Promise<Patch> {
   const tooMuch = (what: string): Patch => ({
@@ -73,7 +73,7 @@ async function addWholeFile(draft: Draft, path: string, explicit: boolean, conte
 
 const ELISION = /^(?:\/\/|#|--|\/\*|<!--|\{\/\*)\s*(?:\.{3}|…)/;
 
-/** "// ... existing code ...": taken as the whole file it would delete the rest. */
+/** Such as "// ... existing code ...". As a whole file, the block would delete the rest. */
 function leftOutPart(content: string, original: string): string | undefined {
   return content
     .split('\n')
@@ -125,7 +125,7 @@ async function addFileDiff(draft: Draft, diff: FileDiff): Promise<void> {
   target.current = result;
 }
 
-/** See `ParsePatchOptions.candidates`. Anything less certain is no edit: a snippet must not take a file's place. */
+/** See `ParsePatchOptions.candidates`. A less certain block is not an edit, because a snippet must not replace a file. */
 async function addUnnamedBlock(draft: Draft, blocks: readonly AnswerBlock[], candidates: readonly string[]): Promise<void> {
   const [only, ...others] = blocks;
   if (only?.kind !== 'unnamed' || others.length > 0 || !/^(?:[cm]?[jt]sx?|javascript|typescript|)$/i.test(only.language)) return;
@@ -152,11 +152,11 @@ type EditKind = 'whole-file' | 'replacements' | 'diff';
 interface DraftFile {
   readonly path: string;
   readonly kind: EditKind;
-  /** As on disk, with its own line ends. */
+  /** The text on disk, with its own line ends. */
   readonly onDisk: string | null;
-  /** As on disk, as plain text; null if there is no such file. */
+  /** The text on disk as plain text. Null if there is no such file. */
   readonly original: string | null;
-  /** As edited so far, as plain text. */
+  /** The plain text with the edits so far. */
   current: string | null;
 }
 
@@ -180,7 +180,7 @@ class Draft {
     this.#files.delete(path);
   }
 
-  /** The file to edit, or undefined if it is refused (or absent, where it must be present). */
+  /** The file to edit. Undefined if it is refused, or missing although it must exist. */
   async open(written: string, kind: EditKind, { onlyIfPresent = false } = {}): Promise<DraftFile | undefined> {
     const checked = checkWorkspacePath(written);
     if (checked.refused !== undefined) return void this.refuse(written, checked.refused);
@@ -219,7 +219,7 @@ class Draft {
     if (Buffer.byteLength(current) > MAX_FILE_BYTES)
       return void this.refuse(path, `The new content is larger than ${MAX_FILE_BYTES / 1024} KiB.`);
     if (onDisk === null) return { path, kind: 'create', before: null, after: current };
-    // A model's code block cannot say whether the last line has an end; the file's own habit stays.
+    // A code block does not tell whether the last line has an end, so the file's own form stays.
     if (original !== null && withoutLastLineEnd(current) === withoutLastLineEnd(original)) return undefined;
     return { path, kind: 'modify', before: onDisk, after: likeOriginal(current, onDisk) };
   }

@@ -2,7 +2,7 @@
 export interface FileEdit {
   readonly path: string;
   readonly kind: 'create' | 'modify' | 'delete';
-  /** Null for a file that does not exist. */
+  /** Null if there is no such file. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -12,7 +12,7 @@ export interface RefusedEdit {
   readonly reason: string;
 }
 
-/** What an answer would change. */
+/** The changes of an answer. */
 export interface Patch {
   readonly edits: readonly FileEdit[];
   /** Edits that are ambiguous or dangerous, with the reason in one sentence. A patch with refused edits is never verified. */

@@ -17,8 +17,8 @@ type FoundReplacement =
   | { readonly path: string | undefined; readonly reason: string };
 
 /**
- * Reads `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks. The path is `path`, or the closest line above a block that holds
- * nothing else than one word; blocks that follow without a path belong to the same file.
+ * Reads `<<<<<<< SEARCH … ======= … >>>>>>> REPLACE` blocks. The path is `path`, or the closest line above the block that is a single word.
+ * Later blocks without a path belong to the same file.
  */
 export function readReplacements(lines: readonly string[], path: string | undefined): FoundReplacement[] {
   const found: FoundReplacement[] = [];
@@ -51,7 +51,7 @@ export function readReplacements(lines: readonly string[], path: string | undefi
   return found;
 }
 
-/** The text with one replacement made, or why it cannot be made. Line ends are LF in all of them. */
+/** The text after one replacement, or why it is impossible. All line ends are LF. */
 export function applyReplacement(text: string, { search, replace }: Replacement): { text: string } | { reason: string } {
   if (search.trim() === '') return { reason: 'The text to search for is empty.' };
   // Whole lines only: "a" must not be found inside "ab".
