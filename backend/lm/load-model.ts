@@ -18,16 +18,16 @@ import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
 import { spendMemory } from './spare-memory.ts';
 
 export type LoadPhase =
-  /** Every weight is looked at, once in the life of its file. */
+  /** Every weight is checked, once for each file. */
   | 'reading'
-  /** Weights are worked out in 8 or 4 bits, once. */
+  /** Weights are quantised to 8 or 4 bits, once. */
   | 'quantizing'
   /** onnxruntime reads the graph and the weights. */
   | 'loading';
 
 export interface LoadProgress {
   readonly phase: LoadPhase;
-  /** From 0 to 1; absent where nobody can say. */
+  /** From 0 to 1; absent if unknown. */
   readonly fraction?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface LoadOptions {
   /** What was chosen, and why not a better one. CUDA needs an environment that was set before the process started. */
   readonly device: Device;
   readonly deviceReasons: readonly string[];
-  /** Threads of one operation; onnxruntime's choice where absent. */
+  /** Threads of one operation; the default is onnxruntime's choice. */
   readonly threads?: number | undefined;
   /** Whether weights are repacked, and whether a training pass keeps what the projections gave: where absent, by the machine's memory. */
   readonly repackWeights?: boolean | undefined;
@@ -110,7 +110,7 @@ async function readWeights({ tensors }: Checkpoint): Promise<ReadonlyMap<string,
 }
 
 async function requireRuntime(): Promise<void> {
-  // Before it is loaded, or its maker is told (docs/gpu.md).
+  // Turns off telemetry; it must be set before onnxruntime is loaded (docs/gpu.md).
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
   try {
     await import('onnxruntime-node');
@@ -148,7 +148,7 @@ async function checkWeights(
 
 async function quantizedWeights(
   checkpoint: Checkpoint, { precision, storage }: ModelSettings, onProgress: (fraction: number) => void,
-  signal = new AbortController().signal,
+  signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, QuantizedTensor> | undefined> {
   if (precision === 'full') return undefined;
   const { tensors } = await openQuantized(checkpoint, {

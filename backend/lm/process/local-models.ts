@@ -12,12 +12,12 @@ import { measureMemory, type DeviceWishes } from './measure-memory.ts';
 import { ModelClient, type ModelStatus } from './model-client.ts';
 import { planDevice } from './plan-device.ts';
 
-/** What the models of this machine are to be run with, as of now. */
+/** The current settings for models of this machine. */
 export interface LocalModelSettings {
   readonly device: WantedDevice;
-  /** `auto`: the best that fits. */
+  /** `auto`: the best that fits in memory. */
   readonly precision: Precision | 'auto';
-  /** Where missing CUDA libraries are fetched from. */
+  /** The package index from which missing CUDA libraries are fetched. */
   readonly packageIndex?: string | undefined;
   /** Whether requests to this model may name an adapter. */
   readonly adapters: boolean;
@@ -25,14 +25,14 @@ export interface LocalModelSettings {
 
 /** What a model of this machine is doing. */
 export interface LocalModelState {
-  /** As whoever asked for it named it. */
+  /** The name that the request used. */
   readonly model: string;
   readonly state: 'unloaded' | 'loading' | 'ready';
   readonly phase?: LoadPhase | 'choosing-device' | 'fetching-libraries' | undefined;
   readonly fraction?: number | undefined;
-  /** How it is in memory, or last was. */
+  /** How it is loaded, or was loaded last. */
   readonly loaded?: ModelDescription | undefined;
-  /** Why it could not be loaded the last time. */
+  /** Why the last attempt to load it failed. */
   readonly problem?: string | undefined;
 }
 
@@ -43,15 +43,15 @@ export interface LocalModelsOptions {
   readonly script: string;
   readonly probe: DeviceProbe;
   readonly settings: (model: string) => Promise<LocalModelSettings>;
-  /** Asks whether the CUDA libraries may be fetched; undefined where nobody is there to ask. A no is not asked again in this process. */
+  /** Asks the user whether the CUDA libraries may be fetched; undefined if no user is connected. A no is remembered until the process ends. */
   readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
   readonly onState: (state: LocalModelState) => void;
-  /** How long a model that nobody asks stays in memory. */
+  /** How long an unused model stays in memory. */
   readonly idleMs: number;
   readonly threads?: number | undefined;
 }
 
-/** The longest that a timer waits: as good as for ever. */
+/** The longest delay that a timer supports, about 25 days. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A model in memory, or on its way there. */
@@ -65,30 +65,31 @@ interface Held {
 }
 
 /**
- * The models of this machine by name, each in a process of its own that whoever plans and whoever works share. Memory is what such a
- * machine lacks: before a model is loaded, others that nobody is asking are unloaded.
+ * The models of this machine by name, each in a process of its own that the Conductor and workers share. Memory is scarce, so idle models
+ * are unloaded before another is loaded.
  */
 export class LocalModels {
   readonly #options: LocalModelsOptions;
   readonly #held = new Map<string, Held>();
-  /** Processes on their way out, whose memory is not free yet. */
+  /** Processes that are ending and whose memory is not free yet. */
   readonly #ending = new Set<Promise<void>>();
   readonly #bestPrecisions = new Map<string, Promise<Precision>>();
   readonly #states = new Map<string, LocalModelState>();
-  /** The package index whose libraries somebody did not want. */
+  /** The package index whose libraries the user declined. */
   #declinedIndex: string | undefined;
+  #isClosed = false;
 
   constructor(options: LocalModelsOptions) {
     this.#options = options;
   }
 
   /**
-   * A model by its name, `owner/name` or the path of a folder. Nothing is looked at before it is asked; then a request rejects with what
-   * ModelClient throws, and with ModelMissingError.
+   * A model by its name, `owner/name` or the path of a folder. The name is resolved at the first request. Requests reject with the errors of
+   * ModelClient, and with ModelMissingError.
    */
   model(name: string): LanguageModel {
     return {
-      // What is known already needs no turn behind the requests that wait.
+      // A known description is returned without waiting behind other requests.
       describe: () => this.#with(name, undefined, async ({ client }) =>
         (client.status.state === 'ready' ? client.status.description : client.describe())),
       write: (request) => this.#with(name, request.signal, ({ client }) => client.write(request)),
@@ -103,6 +104,7 @@ export class LocalModels {
    */
   async openTrainable(name: string): Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }> {
     const settings: ModelSettings = { ...(await this.#settingsOf(name)), adapters: true, trainable: 'adapter' };
+    this.#refuseIfClosed();
     this.#closeUnused();
     const { script, threads } = this.#options;
     const client = new ModelClient({
@@ -113,7 +115,7 @@ export class LocalModels {
     return { model: client, close: () => client.close() };
   }
 
-  /** Loads a model; an abort unloads it again, unless somebody else asks it meanwhile. */
+  /** Loads a model. An abort unloads it again, unless another request uses it. */
   load(name: string, signal: AbortSignal): Promise<ModelDescription> {
     return this.#with(name, signal, async (held) => {
       const cancel = (): void => { if (held.users === 1) this.#closeSoon(held); };
@@ -127,22 +129,24 @@ export class LocalModels {
     });
   }
 
-  /** Of every model that was asked for. */
+  /** The state of every model that was requested. */
   get states(): LocalModelState[] {
     return [...this.#states.values()];
   }
 
-  /** Of the processes that models are in. */
+  /** The ids of the models' processes. */
   get processIds(): number[] {
     return [...this.#held.values()].flatMap(({ client }) => client.pid ?? []);
   }
 
-  /** Ends the processes that have this model, also while they load or answer; who waits for them gets a ModelClosedError. */
+  /** Ends the processes of this model, even while they load or answer. Their requests reject with a ModelClosedError. */
   async unload(name: string): Promise<void> {
     await Promise.all([...this.#held.values()].filter(({ model }) => model === name).map((held) => this.#close(held)));
   }
 
+  /** Ends all processes of `model`, for good. Those of `openTrainable` are closed by their owners. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#held.values()].map((held) => this.#close(held)));
     await Promise.all(this.#ending);
   }
@@ -161,9 +165,11 @@ export class LocalModels {
     }
   }
 
-  /** The model with one more user, so that nobody unloads it for want of any. */
+  /** Adds a user to the model, so that it is not unloaded as idle. */
   async #enter(name: string): Promise<Held> {
     const settings = await this.#settingsOf(name);
+    // Checked only now: models may have been closed while the settings were read, and a process started after that would not be ended.
+    this.#refuseIfClosed();
     const key = JSON.stringify(settings);
     const held = this.#held.get(key) ?? this.#open(name, key, settings);
     held.users += 1;
@@ -176,6 +182,10 @@ export class LocalModels {
     const folder = await findModelFolder(name, { storage });
     const precision = wanted.precision === 'auto' ? await this.#bestPrecision(folder, { device, packageIndex }) : wanted.precision;
     return { folder, device, precision, adapters, storage };
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new ModelClosedError('Conductor is shutting down; ask again after it has started.');
   }
 
   #open(model: string, key: string, settings: ModelSettings): Held {
@@ -199,7 +209,7 @@ export class LocalModels {
     return planDevice(wanted, { probe: this.#options.probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
   }
 
-  /** Worked out once: it asks for the machine's GPUs, and a model in memory keeps the precision that it has. */
+  /** Computed once: it lists the machine's GPUs, and a loaded model keeps its precision. */
   #bestPrecision(folder: string, wishes: DeviceWishes): Promise<Precision> {
     const key = JSON.stringify([folder, wishes]);
     let best = this.#bestPrecisions.get(key);
@@ -266,7 +276,7 @@ export class LocalModels {
   }
 }
 
-/** Progress that nobody would see. */
+/** Whether the change of progress is too small to report. */
 function isSmallStep(before: LocalModelState, { state, phase, fraction }: Omit<LocalModelState, 'model'>): boolean {
   if (before.state !== state || before.phase !== phase || before.fraction === undefined || fraction === undefined) return false;
   return fraction > before.fraction && fraction - before.fraction < 0.01;

@@ -11,17 +11,17 @@ import { planQuantizedFile, type ByteRange, type PlannedTensor, type QuantizedFi
 import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
 
 /*
- * Quantised weights are worked out once and kept in the user's storage. Their folder appears by a rename when all of it is on the
- * disk, so that what is there is whole.
+ * Weights are quantised once and kept in the user's storage. Their folder gets its name when all of it is on the disk, so an existing
+ * folder is complete.
  */
 
 export interface OpenQuantizedOptions extends BlockFormat {
   /** The user's storage folder; made if it is not there. */
   readonly storage: string;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called every few million weights while they are quantised; never if they are there already. */
   readonly onProgress?: ((doneWeights: number, totalWeights: number) => void) | undefined;
-  /** Bytes that may be written below a folder; what the file system says where absent. */
+  /** Bytes that may be written below a folder; the default asks the file system. */
   readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
 }
 
@@ -43,7 +43,7 @@ const WEIGHTS_PER_CHUNK = 4 * 1024 * 1024;
 const SPARE_BYTES = 256 * 1024 * 1024;
 
 /**
- * The quantised weights of a checkpoint, from the cache or worked out now, in bounded memory. What they take is
+ * The quantised weights of a checkpoint, from the cache or computed now in bounded memory. Their size is
  * `planQuantizedFile(…).byteLength`. Each step between two waits is some tens of milliseconds of computing: this belongs in the
  * model's process.
  * @throws QuantizedCacheError when they cannot be stored, CheckpointError when a weight cannot be read or is not finite, and the
@@ -51,7 +51,7 @@ const SPARE_BYTES = 256 * 1024 * 1024;
  */
 export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantizedOptions): Promise<QuantizedWeights> {
   const { bits, blockSize, signal } = options;
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   const plan = planQuantizedFile(checkpoint, { bits, blockSize });
   const caches = await makeFolder(path.join(options.storage, 'quantized'));
   const folder = path.join(caches, cacheName(checkpoint, { bits, blockSize }));
@@ -114,7 +114,7 @@ async function build(
   }
 }
 
-/** Another process may be at the same work, with the same bytes: who comes second takes what is there. */
+/** Another process may have written the same bytes meanwhile; then its folder is used. */
 async function putInPlace(partial: string, folder: string, plan: QuantizedFilePlan): Promise<void> {
   if (await isWhole(folder, plan)) return;
   try {
@@ -137,7 +137,7 @@ async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onP
       for await (const weights of writeTensor(handle, tensor)) {
         doneWeights += weights;
         onProgress?.(doneWeights, totalWeights);
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
       }
     }
     // Without this, a power cut could leave a file of the right length that holds zeros.

@@ -155,6 +155,17 @@ describe('the models of this machine', () => {
     expect(await text).toHaveLength(1);
     expect(await second).toMatchObject({ device: 'cpu' });
   });
+
+  it('that are closed start no process for a request whose settings were still being read', async () => {
+    const reading = Promise.withResolvers<void>();
+    const models = localModels({ settings: async () => { await reading.promise; return settings; } });
+    const requests = [models.model(TINY).write(REQUEST), models.openTrainable(TINY)];
+    const closed = models.close();
+    reading.resolve();
+    for (const request of requests) await expect(request).rejects.toMatchObject({ name: 'ModelClosedError' });
+    await closed;
+    expect(models.processIds).toEqual([]);
+  });
 });
 
 describe('a GPU that could be used', () => {
