@@ -4,11 +4,10 @@ import { type Device, DEVICES } from './device/devices.ts';
 import type { MicroBatchSizes } from './trainer/micro-batches.ts';
 
 /*
- * How many tokens a chunk has. A chunk is one run of onnxruntime, which nothing can interrupt: it is as long as a cancel may
- * take and as the waiting for the next piece of text. Between two chunks the cache goes through the host, which costs a few
- * per cent of a chunk of some tokens on a CPU and more on a GPU. The length follows from the model and the request alone, not
- * from how fast the last chunk was: where a chunk ends must not depend on the day, or a seed would not give the same text
- * again.
+ * The number of tokens of a chunk. A chunk is one run of onnxruntime, which cannot be interrupted, so its length limits how fast a cancel
+ * takes effect and how often text appears. Between two chunks the cache goes through the host, which costs a few per cent of a chunk on a
+ * CPU and more on a GPU. The length depends only on the model and the request, not on the speed of earlier chunks: otherwise a seed would
+ * not reproduce a text.
  */
 
 export interface ChunkLoad {
@@ -18,7 +17,7 @@ export interface ChunkLoad {
   readonly config: DecoderConfig;
   readonly rows: number;
   readonly maxTokens: number;
-  /** Somebody reads along, or there is but one text: they wait for each piece of it. */
+  /** Whether a user reads along, or there is only one text: then each piece of text is waited for. */
   readonly interactive: boolean;
 }
 

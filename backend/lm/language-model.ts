@@ -5,11 +5,11 @@ import type { BatchToTrain, TrainedTokens, TrainerStart } from './trainer/traine
 import type { StepOptions } from './trainer/parameter-trainer.ts';
 
 /*
- * What the rest of the house knows of a model that runs here: this interface. The model itself runs in a process of its own
- * (`process/`), since onnxruntime blocks the thread it runs on.
+ * The interface through which the rest of the backend uses a model that runs on this machine. The model itself runs in a process of its
+ * own (`process/`), because onnxruntime blocks its thread.
  */
 
-/** How the weights are held: as the checkpoint has them, or in blocks of 8 or 4 bits. */
+/** How the weights are held: as in the checkpoint, or quantized to 8 or 4 bits. */
 export type Precision = 'full' | '8-bit' | '4-bit';
 
 export interface ModelSettings {
@@ -17,22 +17,22 @@ export interface ModelSettings {
   readonly folder: string;
   readonly device: WantedDevice;
   readonly precision: Precision;
-  /** Prompt and answer together; where absent 32,768 tokens, and never more than the model takes. */
+  /** The most tokens of prompt and answer together; the default is 32,768, and the model's own limit always holds. */
   readonly contextLength?: number | undefined;
   /** Whether requests may name an adapter. */
   readonly adapters: boolean;
-  /** What can be trained, which takes more memory: an adapter; or all weights, which a small model has room for several times. */
+  /** What can be trained: an adapter, or all weights. Both take more memory; all weights are feasible only for a small model. */
   readonly trainable?: 'adapter' | 'weights' | undefined;
-  /** Where quantised weights are kept. */
+  /** The folder of quantised weights. */
   readonly storage: string;
 }
 
-/** A model that is loaded, and how. */
+/** A loaded model. */
 export interface ModelDescription {
   /** The name of its folder, or owner/name where that is known. */
   readonly name: string;
   readonly device: Device;
-  /** Why each better device was passed over; one sentence each. */
+  /** Why each better device is not used; one sentence each. */
   readonly deviceReasons: readonly string[];
   readonly precision: Precision;
   /** Bytes that the weights take in the device's memory. */
@@ -42,13 +42,13 @@ export interface ModelDescription {
 
 interface Sampling {
   readonly maxTokens: number;
-  /** 0 takes the likeliest token each time. */
+  /** 0 always takes the most likely token. */
   readonly temperature: number;
   /** 1 for all tokens. */
   readonly topP?: number | undefined;
   /** 0 for all tokens. */
   readonly topK?: number | undefined;
-  /** One a sample of each prompt, in the prompts' order. */
+  /** One for each sample of each prompt, in the prompts' order. */
   readonly seeds: readonly number[];
   /** A PEFT folder. */
   readonly adapter?: string | undefined;
@@ -57,10 +57,10 @@ interface Sampling {
 
 export interface TextRequest extends Sampling {
   readonly messages: readonly ChatMessage[];
-  /** How the answer begins; the model continues exactly there, and the text it gives includes it. */
+  /** The beginning of the answer. The model continues exactly there, and the returned text includes it. */
   readonly prefill?: string | undefined;
   readonly samples: number;
-  /** What the text after the prefill must be. */
+  /** The pattern that the text after the prefill must match. */
   readonly grammar?: Pattern | undefined;
   readonly onText?: ((sample: number, text: string) => void) | undefined;
 }
@@ -69,11 +69,11 @@ export interface WrittenText {
   readonly text: string;
   readonly finishReason: 'stop' | 'length';
   readonly promptTokenIds: readonly number[];
-  /** Of what was generated: the stop token included, if one came. */
+  /** The generated tokens, including the stop token if there is one. */
   readonly tokenIds: readonly number[];
   /** Of softmax(logits / temperature), before top-p, top-k and grammar. */
   readonly logprobs: readonly number[];
-  /** Where it was written: on another device the same seed may give another text. */
+  /** On another device the same seed may give another text. */
   readonly device: ModelDescription['device'];
 }
 
@@ -113,21 +113,21 @@ export interface TrainRequest extends BatchToTrain {
 }
 
 /**
- * A model of which one adapter, or all weights, can be trained. Folders and files are absolute; a folder that is written must not be there yet, and appears
- * whole or not at all. To sample from the adapter as it is, export it and name its folder; weights in training are what is sampled from.
+ * A model with a trainable adapter or trainable weights. Folders and files are absolute. A folder that is written must not exist yet, and
+ * appears complete or not at all. To sample from an adapter in training, export it and name its folder. Weights in training are sampled directly.
  */
 export interface TrainableModel extends LanguageModel {
-  /** Of a prompt, as `write` reads it. */
+  /** The number of tokens of a prompt as `write` reads it. */
   countTokens(prompt: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number>;
   /** Begins a training, and ends the one before. */
   startTraining(start: TrainerStart): Promise<void>;
-  /** Adds the gradients of a batch, in as many passes as it takes, to those of the step to come. Where it fails, all of them are discarded. */
+  /** Adds the gradients of a batch to those of the next step, in as many passes as needed. If it fails, all gradients are discarded. */
   forwardBackward(request: TrainRequest): Promise<TrainedTokens>;
   optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }>;
-  /** The gradients of the step to come, as a safetensors file. */
+  /** Writes the gradients of the next step as a safetensors file. */
   writeGradients(file: string): Promise<{ readonly gradientNorm: number }>;
-  /** All that the next step depends on, for `TrainerStart.resume`. */
+  /** Saves everything that the next step depends on, for `TrainerStart.resume`. */
   saveTraining(folder: string): Promise<void>;
-  /** What was trained: an adapter as a PEFT folder, weights as a model's folder. */
+  /** Writes what was trained: an adapter as a PEFT folder, weights as a model's folder. */
   exportTrained(folder: string): Promise<void>;
 }

@@ -113,15 +113,15 @@ export class LocalModel implements TrainableModel {
         for (const rows of microBatches(request, trainedTokens(this.#load))) {
           signal?.throwIfAborted();
           const part = { ...request, sequences: pick(sequences, rows), promptLengths: pick(promptLengths, rows), tokens: pick(tokens, rows) };
-          const told = await training.forwardBackward(part);
-          loss += told.loss;
+          const trained = await training.forwardBackward(part);
+          loss += trained.loss;
           rows.forEach((row, index) => {
-            logprobs[row] = told.logprobs[index]!;
-            entropies[row] = told.entropies[index]!;
+            logprobs[row] = trained.logprobs[index]!;
+            entropies[row] = trained.entropies[index]!;
           });
         }
       } catch (error) {
-        // Half of a batch is no batch.
+        // A step must not use the gradients of half a batch.
         training.discard();
         throw error;
       }
@@ -231,7 +231,7 @@ export class LocalModel implements TrainableModel {
   async #adapter(folder: string | undefined): Promise<Adapter | undefined> {
     if (folder === undefined) return undefined;
     if (!this.#loaded.takesAdapters) {
-      throw new ModelRequestError(`The model was loaded without adapters, and ${folder} was asked for.`);
+      throw new ModelRequestError(`The model was loaded without adapters, but the request names ${folder}.`);
     }
     const key = await versionKey(folder);
     const known = this.#adapters.get(key);

@@ -1,4 +1,4 @@
-/** A few things that are costly to make, by a key: the ones that were asked for last. */
+/** Keeps the most recently used of things that are costly to make, by key. */
 export class RecentlyUsed<T> {
   readonly #capacity: number;
   readonly #made = new Map<string, T>();

@@ -15,7 +15,7 @@ export class SampleTexts {
   readonly #texts: string[];
   readonly #stops: ReadonlySet<number>;
   readonly #onText: SampleTextsOptions['onText'];
-  /** What a sample has that nobody was told yet. */
+  /** The part of a sample's text that was not reported yet. */
   readonly #untold: string[];
 
   constructor({ samples, prefill, stopTokenIds, open, onText }: SampleTextsOptions) {

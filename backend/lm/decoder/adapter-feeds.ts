@@ -13,7 +13,7 @@ export class AdapterFeeds {
     this.#config = config;
   }
 
-  /** The feeds of the adapter that was asked for last are kept: a generation of many chunks asks again and again. */
+  /** The feeds of the last adapter are kept, because each chunk of a generation needs them. */
   of(adapter: Adapter | undefined): Feeds {
     if (this.#last?.adapter !== adapter || !this.#last) this.#last = { adapter, feeds: this.#make(adapter) };
     return this.#last.feeds;

@@ -47,7 +47,7 @@ export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: Continu
   const { prompts, samples, rows, promptLength, length, promptTokens, completionTokens, tokens } = sizes;
   const ids = concat(g, [reshape(g, inputs.prompts, [promptTokens]), reshape(g, inputs.completions, [completionTokens])], 0, tokens);
   const places = reshape(g, range(g, length), [1, 1, length]);
-  // The paddings of a short completion behind a long prompt would lie behind the context; nobody looks at them.
+  // The paddings of a short completion behind a long prompt would lie behind the context; they are not used.
   const last = g.scalar('int64', (decoder.rotation.cosine.shape[0] as number) - 1);
   const behind = add(g, reshape(g, inputs.promptLengths, [prompts, 1, 1]), places);
   const positions = expand(g, minimum(g, behind, last), [prompts, samples, length]);

@@ -30,7 +30,7 @@ export interface DecoderOptions {
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
   /** Whether requests may name an adapter; without, no product asks for one. */
   readonly adapters: boolean;
-  /** Prompt and answer together have at most so many tokens; where absent LONGEST_CONTEXT, and never more than the model's own limit. */
+  /** The most tokens of prompt and answer together; the default is LONGEST_CONTEXT, and the model's own limit always holds. */
   readonly contextLength?: number | undefined;
   /**
    * What can be trained: the adapter that a request names, or weights of the model itself by their names in the checkpoint, which are then
@@ -100,8 +100,8 @@ export class DecoderSession {
   }
 
   /**
-   * The loss of a batch, and its gradients with respect to all that can be trained. Changes nothing: whoever owns the weights decides what
-   * becomes of them. @throws ModelRequestError, NotANumberError
+   * The loss of a batch, and its gradients with respect to all that can be trained. It changes nothing; the owner of the weights uses
+   * the gradients. @throws ModelRequestError, NotANumberError
    */
   async train(request: GradientRequest): Promise<BatchGradients> {
     if (this.#trained.length === 0) throw new Error('This session was opened without anything to train.');

@@ -36,7 +36,7 @@ export interface GeneratedRow {
 
 export const isForOneRow = ({ prompts, samples, seeds }: GenerationRequest): boolean => prompts.length === 1 && samples === 1 && seeds.length === 1;
 
-/** A request for one row, and for the same once more, of which nobody is told. */
+/** A request for one row, extended by a copy of that row whose tokens are not reported. */
 export const withTwin = ({ seeds, onTokens, ...request }: GenerationRequest): GenerationRequest => ({
   ...request, samples: 2, seeds: [...seeds, ...seeds], onTokens: onTokens && ((row, tokens) => { if (row === 0) onTokens(row, tokens); }),
 });

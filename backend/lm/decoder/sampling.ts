@@ -11,16 +11,16 @@ import { expand, reshape, sum } from '../graph/ops/shape.ts';
 import type { Dimension } from '../graph/tensor-type.ts';
 
 /*
- * One token a row, drawn in the graph from one uniform number a row: the same numbers give the same tokens, whatever the other rows do.
+ * Draws one token per row in the graph from one uniform number per row. The same number gives the same token regardless of the other rows.
  * So a row is added up as it is cumulated or in blocks: ReduceSum over a whole row takes another order where there is but one.
  */
 
 export interface SamplingInputs {
   /** float32[rows, 1]. At 0 the likeliest token is taken. */
   readonly temperature: Tensor;
-  /** float32[rows, 1]: of the likeliest tokens only those whose betters have less than this together; 1 for all. */
+  /** float32[rows, 1]: top-p. Keeps the smallest set of most likely tokens whose probabilities add up to at least this; 1 keeps all. */
   readonly topP: Tensor;
-  /** int64[rows, 1]: only so many of the likeliest tokens; 0 for all. */
+  /** int64[rows, 1]: top-k. Keeps this many of the most likely tokens; 0 keeps all. */
   readonly topK: Tensor;
   /** bool[]: whether any row has a topP or topK that leaves tokens out. Without, no token is sorted. */
   readonly restricted: Tensor;
@@ -30,7 +30,7 @@ export interface SamplingInputs {
   readonly allowed: Tensor;
 }
 
-/** Top-p and top-k look at so many of the likeliest tokens; what lies behind is never drawn by a row that restricts. */
+/** Top-p and top-k consider at most this many of the most likely tokens. A row with either never draws another token. */
 export const LIKELIEST = 1024;
 
 /**
@@ -62,7 +62,7 @@ export function sampleToken(
   return { token, logprob: gatherElements(g, logprobs, token, 1) };
 }
 
-/** In place of the logit of what is not allowed: its share becomes exactly 0. */
+/** Replaces the logit of a token that is not allowed: its probability becomes exactly 0. */
 const HIDDEN = -1e30;
 
 /** A draw just below the total, so that rounding never passes the last token with a share. */
@@ -83,7 +83,7 @@ function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: numb
   return add(g, multiply(g, outer.index, g.scalar('int64', size)), inner.index);
 }
 
-/** Numbers that a processor may add up at once: how a sum is begun depends on where in such a group it begins. */
+/** Numbers that a processor may add in one instruction. The rounding of a sum depends on where in such a group it begins. */
 const LANES = 16;
 
 /**
@@ -128,7 +128,7 @@ function drawFromLikeliest(
   const cumulated = cumulativeSum(g, withinK, 1);
   const total = where(g, everything, g.scalar('float32', 1), slice(g, cumulated, 1, count - 1, 1));
   const better = subtract(g, cumulated, withinK);
-  // The likeliest stays whatever topP says.
+  // The most likely token is always kept.
   const within = or(g, less(g, better, multiply(g, topP, total)), equal(g, expand(g, rank, [rows, count]), g.scalar('int64', 0)));
   const kept = where(g, and(g, within, less(g, zero, withinK)), withinK, zero);
   const { index } = invert(g, kept, rows, count, (keptTotal) => multiply(g, draw, keptTotal));

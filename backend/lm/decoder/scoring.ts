@@ -9,11 +9,11 @@ import { type ContinuedPrompts, continuedPrompts, passOver } from './continued-p
 import type { Decoder } from './decoder.ts';
 
 /*
- * Log-probabilities of given tokens. The output layer is used only where it is asked for, a few places at a time, so that no
+ * Log-probabilities of given tokens. The output layer is applied only where it is needed, a few places at a time, so that no
  * [tokens, vocabulary] ever exists.
  */
 
-/** So many places go through the output layer at once. */
+/** The number of places that go through the output layer together. */
 export const PLACES_AT_ONCE = 64;
 
 export interface ScoringInputs {

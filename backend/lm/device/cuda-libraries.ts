@@ -13,11 +13,11 @@ import type { Gpu } from './nvidia.ts';
 import { findInIndex } from './package-index.ts';
 import { unzipMembers, ZipError } from './unzip.ts';
 
-/** What a user is asked before the libraries are fetched. */
+/** What the user sees before the libraries are fetched. */
 export interface CudaConsent {
   readonly downloadBytes: number;
   readonly diskBytes: number;
-  /** Where they would come from. */
+  /** The host that they would be downloaded from. */
   readonly host: string;
   /** The whole question in one sentence, with the licences. */
   readonly question: string;
@@ -26,7 +26,7 @@ export interface CudaConsent {
 export interface CudaRequest {
   /** The product's storage; the libraries lie in `cuda/<version of onnxruntime>/` of it. Absolute. */
   readonly storage: string;
-  /** Base address of a Python package index; where absent, libraries that are not here are not fetched. */
+  /** Base address of a Python package index. Without one, missing libraries are not fetched. */
   readonly index?: string | undefined;
   readonly confirm: (consent: CudaConsent) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -38,10 +38,10 @@ export interface CudaRequest {
   readonly onNotice?: ((sentence: string) => void) | undefined;
 }
 
-/** What a user agrees to: as the wheels' own metadata has it. */
+/** The licences that a user agrees to, from the wheels' metadata. */
 const LICENCES = 'onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA\'s licence';
 
-/** What is fetched, and with what; tests put their own in. */
+/** What is fetched and the tools for it; tests replace both. */
 export interface CudaTools extends DownloadTools {
   readonly wheels: readonly CudaWheel[];
   readonly version: string;
@@ -50,7 +50,7 @@ export interface CudaTools extends DownloadTools {
 export const CUDA_TOOLS: CudaTools = { ...DOWNLOAD_TOOLS, wheels: CUDA_WHEELS, version: ONNXRUNTIME_VERSION };
 
 /**
- * The folder with the CUDA libraries, if all of them are there in their sizes. Asked at each start; reads no file's content.
+ * The folder with the CUDA libraries, if all files are there with the right sizes. Called at each start; reads no file's content.
  */
 export async function findCudaLibraries(storage: string, tools: CudaTools = CUDA_TOOLS): Promise<string | undefined> {
   const folder = folderFor(storage, tools);
@@ -93,7 +93,7 @@ export async function fetchCudaLibraries(request: CudaRequest, tools: CudaTools 
  */
 export function cudaEnvironment(folder: string, gpu: Pick<Gpu, 'uuid'>, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const searched = base.LD_LIBRARY_PATH ? `${folder}:${base.LD_LIBRARY_PATH}` : folder;
-  // Only the GPU that was measured: CUDA's own numbers may name another one.
+  // Only the GPU that was checked: CUDA may number the GPUs differently.
   return { ...base, LD_LIBRARY_PATH: searched, CUDA_VISIBLE_DEVICES: gpu.uuid, ORT_DISABLE_TELEMETRY: '1' };
 }
 
@@ -103,7 +103,7 @@ interface Filling {
   readonly staging: string;
 }
 
-/** A file is known by its size: the archives that they come from are checked in full, and nobody else writes here. */
+/** A file is recognised by its size: its archive was checked in full, and nothing else writes to this folder. */
 async function fill({ request, tools, staging }: Filling): Promise<void> {
   const { index, confirm, signal, onProgress } = request;
   const wheels = await missingWheels(staging, tools);
@@ -180,7 +180,7 @@ async function hasSize(file: string, sizeBytes: number): Promise<boolean> {
   return found !== undefined && found.isFile() && found.size === sizeBytes;
 }
 
-/** The most that lies on the disk at once: what is unpacked already, and the next wheel with its content. */
+/** The peak disk usage: everything unpacked so far, plus the next wheel and its content. */
 function peakBytes(wheels: readonly CudaWheel[]): number {
   let unpackedBytes = 0;
   let peak = 0;

@@ -1,4 +1,4 @@
-/** Why a device is not used, as far as anybody decides by it. */
+/** Why a device is not used. Only reasons that code depends on have a kind of their own. */
 export type DeviceErrorKind =
   | 'platform'
   | 'no-driver'
@@ -8,19 +8,19 @@ export type DeviceErrorKind =
   | 'no-bf16'
   /** Of the GPU. */
   | 'out-of-memory'
-  /** nvidia-smi is not there, or says nothing that can be read. */
+  /** nvidia-smi is missing, or its output cannot be read. */
   | 'unknown-gpu'
-  /** The CUDA libraries are not here, and nobody has said where to fetch them. */
+  /** The CUDA libraries are missing, and no package index is configured. */
   | 'no-index'
   | 'declined'
   | 'disk-full'
   | 'download'
   /** A CUDA library is not found when it is loaded. */
   | 'library-missing'
-  /** Something that onnxruntime says and that is not known here. */
+  /** onnxruntime reported something that is not recognised. */
   | 'unknown';
 
-/** Sentences that both the look before loading and onnxruntime's own failure lead to. */
+/** Messages for problems that are found either before loading or by onnxruntime. */
 export const NO_DRIVER = 'No NVIDIA driver was found; install driver 580 or newer, or stay on the CPU.';
 export const NO_GPU =
   'The NVIDIA driver shows no GPU that may be used; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, or stay on the CPU.';

@@ -4,13 +4,13 @@ const TOO_LITTLE_MEMORY =
   'The GPU has too little free memory for the model; choose a smaller model or 4-bit weights, or stay on the CPU.';
 const DRIVER_TOO_OLD = 'The NVIDIA driver is too old for CUDA 13; update it to 580 or newer, or stay on the CPU.';
 
-/** Longest quotation of what onnxruntime said. */
+/** The longest quotation of onnxruntime's text. */
 const MAX_QUOTE_CHARACTERS = 300;
 
 /**
- * What onnxruntime said when CUDA did not work, as an error class. onnxruntime gives no code, so this is the one place that
- * reads its text: the number after "CUDA failure" (CUDA's list of errors, cudaError_t) and its fixed sentence for a library that
- * does not load. Which library that was stands only on standard error: give both texts.
+ * Turns onnxruntime's text about a CUDA failure into an error class. onnxruntime gives no error code, so this is the only place that
+ * parses its text: the number after "CUDA failure" (cudaError_t) and its fixed sentence for a library that does not load. The name of
+ * that library is only on standard error, so pass both texts.
  */
 export function explainCudaFailure(text: string): DeviceError {
   const number = /CUDA failure (\d{1,4})\b/.exec(text)?.[1];

@@ -19,7 +19,7 @@ export interface Gpu {
 
 export interface ProbeOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** A driver that hangs must not hang us; the first call after a start may take seconds. */
+  /** Limits the time for a driver that hangs. The first call after a start may take seconds. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function listGpus({ env, timeoutMs }: ProbeOptions): Promise<Gpu[]>
   return visible(parseGpus(result.stdout), env.CUDA_VISIBLE_DEVICES);
 }
 
-/** Reads `--format=csv,noheader,nounits`; lines that are no GPU are left out, since a broken GPU must not hide a working one. */
+/** Parses `--format=csv,noheader,nounits`. Lines that describe no GPU are skipped, so a broken GPU does not hide a working one. */
 export function parseGpus(csv: string): Gpu[] {
   return csv.split('\n').flatMap((line) => parseGpu(line) ?? []);
 }
@@ -110,7 +110,7 @@ function visible(gpus: readonly Gpu[], variable: string | undefined): Gpu[] {
 
 interface RunResult {
   readonly stdout: string;
-  /** What went wrong, to follow the program's name in a sentence. */
+  /** What went wrong; follows the program's name in a sentence. */
   readonly failure?: string;
 }
 

@@ -4,8 +4,8 @@ import { guardedGet, hostOf, readJson, type Fetch } from '../download/guarded-ge
 import { retrying, type RetryPolicy } from '../download/retry.ts';
 
 /*
- * A Python package index as its "simple" API has it in JSON (PEP 691, "Simple repository API" of the Python packaging
- * specifications). Which index that is, the user says.
+ * Reads a Python package index through its "simple" API in JSON (PEP 691, "Simple repository API" of the Python packaging
+ * specifications). The user names the index.
  */
 
 const MAX_ANSWER_BYTES = 32 * 1_048_576;
@@ -28,8 +28,8 @@ export interface IndexOptions {
 }
 
 /**
- * Where the index has a file of a project.
- * @throws DownloadError, also where the index has another file under that name
+ * The address of a project's file in the index.
+ * @throws DownloadError, also if the index has a different file under that name
  */
 export async function findInIndex(
   { index, fetch, retry, signal }: IndexOptions,
@@ -49,7 +49,7 @@ export async function findInIndex(
 }
 
 interface Page extends z.infer<typeof projectSchema> {
-  /** What its relative addresses are relative to. */
+  /** The base of its relative addresses. */
   readonly address: string;
 }
 
@@ -83,7 +83,7 @@ async function readPage({ address, project, fetch, signal }: {
   }
 }
 
-/** An index behind an account usually has its files behind it too. */
+/** An index that needs an account usually needs it for its files as well. */
 function withAccountOf(index: string, file: URL): string {
   const { origin, username, password } = new URL(index);
   if (file.origin !== origin) return file.href;

@@ -1,14 +1,14 @@
-/** What can go wrong with a download, as far as anybody decides by it. */
+/** What can go wrong with a download. Only problems that code depends on have a kind of their own. */
 export type DownloadErrorKind =
-  /** 401: who asks is not known. */
+  /** 401: no valid credentials. */
   | 'unauthorized'
-  /** 403: who asks may not. */
+  /** 403: no permission. */
   | 'forbidden'
   | 'not-found'
   | 'rate-limit'
   /** Any other status. */
   | 'server'
-  /** An answer that is not what was asked for, and would not be the next time. */
+  /** An answer that is not what was requested; a retry would not help. */
   | 'bad-answer'
   /** No connection, a connection that was cut, or one that fell silent. */
   | 'network'

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onDisk } from './download-error.ts';
 
 /*
- * Two processes must not fill the same folder: the backend and a command line may be asked for the same model at once. The lock
- * is a transaction that stays open on an empty SQLite file, as with the backend's own: the system lets go of it when the process
- * ends, however it ends. The file stays, since removing it would let two processes lock two files of one name.
+ * Two processes must not fill the same folder: the backend and a command line may need the same model simultaneously. The lock
+ * is a transaction that stays open on an empty SQLite file, as with the backend's own: the system releases it when the process
+ * ends, even by a crash. The file is not removed, because two processes could then lock two files of one name.
  */
 
 const POLL_MS = 200;
-/** SQLite's result code for "somebody else holds the lock". */
+/** SQLite's result code if another connection holds the lock. */
 const SQLITE_BUSY = 5;
 
 /**
- * Runs `work` while this process, and this call in it, alone holds `file`. Waits for whoever holds it; `onWait` is told once.
+ * Runs `work` while this call holds the lock on `file`. If the lock is taken, it calls `onWait` once and waits.
  * @throws what `work` throws; the signal's reason if it aborts while waiting
  */
 export async function withFileLock<T>(
@@ -27,7 +27,7 @@ export async function withFileLock<T>(
   let release = await tryAgain();
   if (!release) onWait?.();
   while (!release) {
-    // Asked again and again, since SQLite tells nobody when a lock becomes free.
+    // Polls, because SQLite does not notify when a lock is released.
     await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     release = await tryAgain();
   }
@@ -40,7 +40,7 @@ export async function withFileLock<T>(
 }
 
 async function tryLock(file: string): Promise<(() => void) | undefined> {
-  // Loaded here and not above: a Node without it must get as far as saying so.
+  // Imported lazily: on a Node without it, the backend must still start and report that.
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { timeout: 0 });
   try {

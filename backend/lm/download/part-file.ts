@@ -5,14 +5,13 @@ import * as z from 'zod';
 import { hashFile, startHash, type Checksum } from './checksum.ts';
 import { onDisk } from './download-error.ts';
 
-/** Which content a part is of, so that a later process goes on with it only where that is still the one wanted. */
+/** Identifies the content of a part, so that a later process resumes it only if the wanted content is the same. */
 const recordSchema = z.object({ checksum: z.string(), etag: z.string().optional() });
 
 type PartRecord = z.infer<typeof recordSchema>;
 
 /**
- * The beginning of a file, as far as it has come: `<file>.part`, with its record beside it. The hash always covers exactly the
- * bytes that are in it.
+ * The part of a file that has arrived: `<file>.part`, with its record in a second file. The hash always covers exactly its bytes.
  */
 export class PartFile {
   readonly #file: string;
@@ -35,7 +34,7 @@ export class PartFile {
     this.#isPatched = found.bytes > 0;
   }
 
-  /** Opens what an earlier download of the same content left, or begins with nothing. */
+  /** Opens the part of an earlier download of the same content, or an empty one. */
   static async open(file: string, checksum: Checksum, sizeBytes: number, signal: AbortSignal): Promise<PartFile> {
     return onDisk(file, async () => {
       const part = partName(file);
@@ -63,12 +62,12 @@ export class PartFile {
     return this.#bytes;
   }
 
-  /** What the server called the content when it sent the first byte of this. */
+  /** The ETag of the response that sent the first byte. */
   get etag(): string | undefined {
     return this.#etag;
   }
 
-  /** It was put together: of what an earlier process left, or of several responses. If it is wrong, a second try is worth it. */
+  /** Whether it was assembled from an earlier process's part or from several responses. If it is wrong, a second try is worthwhile. */
   get isPatched(): boolean {
     return this.#isPatched;
   }
@@ -80,7 +79,7 @@ export class PartFile {
     this.#isPatched = false;
   }
 
-  /** From here on the bytes come from a response that bore this ETag. */
+  /** Records that the following bytes come from a response with this ETag. */
   async servedAs(etag: string | undefined): Promise<void> {
     if (this.#bytes > 0) this.#isPatched = true;
     if (etag === this.#etag) return;
@@ -98,12 +97,12 @@ export class PartFile {
     this.#bytes += chunk.length;
   }
 
-  /** Whether all bytes are here and are the right ones. The hash cannot be added to afterwards. */
+  /** Whether all bytes have arrived and match the checksum. */
   isRight(): boolean {
     return this.#bytes === this.#sizeBytes && this.#hash.copy().digest('hex') === this.#checksum.hex;
   }
 
-  /** Gives the file its name: it appears whole. */
+  /** Renames the complete part to the file. */
   async finish(): Promise<void> {
     await onDisk(this.#file, async () => {
       await this.#handle.sync();
@@ -140,7 +139,7 @@ function isPlainFile(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A record that cannot be read is none: the part is then fetched anew. */
+/** Returns undefined if the record cannot be read; the part is then fetched again. */
 async function readRecord(file: string): Promise<PartRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(recordName(file), 'utf8'));

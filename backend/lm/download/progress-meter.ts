@@ -7,7 +7,7 @@ export interface DownloadProgress {
 }
 
 const WINDOW_MS = 5_000;
-/** Reported when so much time has passed, or so much has come: nobody reads a number that changes more often. */
+/** Progress is reported after this much time or this many bytes: people cannot read a number that changes more often. */
 const REPORT_EVERY_MS = 100;
 const REPORT_EVERY_SHARE = 0.01;
 

@@ -9,8 +9,8 @@ import { ProgressMeter, type DownloadProgress } from './progress-meter.ts';
 import { RETRY_POLICY, retrying, type RetryPolicy } from './retry.ts';
 
 /*
- * One file, fetched with care, for models and for the CUDA libraries: it has its name only when every byte is there and the
- * checksum is right. Two downloads of one file at once are for the caller to keep apart, with a lock on its folder
+ * Downloads one file, of a model or of the CUDA libraries. The file gets its name only when it is complete and its checksum is
+ * right. The caller prevents two simultaneous downloads of one file with a lock on its folder
  * (`whole-folder.ts`).
  */
 
@@ -18,7 +18,7 @@ export interface Download {
   readonly url: string;
   /** Sent to the origin of `url` only, such as a token. */
   readonly secretHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Where it goes; absolute. */
+  /** The target file; absolute. */
   readonly file: string;
   readonly sizeBytes: number;
   readonly checksum: Checksum;
@@ -26,12 +26,12 @@ export interface Download {
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
-/** What a download works with; tests put their own in. */
+/** The tools of a download; tests replace them. */
 export interface DownloadTools {
   readonly fetch: Fetch;
   readonly freeBytes: FreeBytes;
   readonly retry: RetryPolicy;
-  /** A connection on which nothing comes for so long is given up and opened again. */
+  /** After this time without data a connection is closed and opened again. */
   readonly stallMs: number;
 }
 
@@ -42,12 +42,12 @@ export const DOWNLOAD_TOOLS: DownloadTools = {
   stallMs: 30_000,
 };
 
-/** So many new bytes, and the next failure counts as the first one. */
+/** After this many new bytes the count of failures starts again. */
 const PROGRESS_BYTES = 1_048_576;
 
 /**
- * Fetches a file, going on where an earlier download of the same content stopped. A file of that name with the right content is
- * left as it is; one with another content is replaced.
+ * Downloads a file and resumes an earlier download of the same content. An existing file with the right content is kept; one with
+ * different content is replaced.
  * @throws DownloadError; the signal's reason once it has aborted. What was fetched is kept for the next try, unless it was wrong.
  */
 export async function download(request: Download, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<void> {
@@ -89,23 +89,23 @@ interface Attempt {
   readonly request: Download;
   readonly tools: DownloadTools;
   readonly meter: ProgressMeter;
-  /** These many bytes were added to the part just now. */
+  /** Called with the number of bytes that were just added to the part. */
   readonly arrived: (bytes: number) => void;
 }
 
-/** Fetches what the part lacks, in one response, and checks the whole. */
+/** Fetches the missing bytes in one response and checks the complete file. */
 async function complete(part: PartFile, attempt: Attempt): Promise<void> {
   const { request } = attempt;
   if (part.bytes < request.sizeBytes) await fetchRest(part, attempt);
   if (part.isRight()) return;
-  // The process that began it may have died with holes in the file, or the server may have changed the content in between.
+  // An earlier process may have died and left holes in the file, or the server may have changed the content since.
   const worthAnother = part.isPatched;
   await part.restart();
   attempt.meter.at(0);
   if (worthAnother) return complete(part, attempt);
   const what = path.basename(request.file);
   const found = `${what} from ${hostOf(request.url)} is not the file that was announced (its checksum differs)`;
-  throw new DownloadError('checksum', `${found}: it was thrown away; try again later.`);
+  throw new DownloadError('checksum', `${found}: it was deleted; try again later.`);
 }
 
 async function fetchRest(part: PartFile, { request, tools, arrived }: Attempt): Promise<void> {
@@ -130,14 +130,14 @@ async function fetchRest(part: PartFile, { request, tools, arrived }: Attempt): 
   }
 }
 
-/** From the first missing byte on, if the content is still the one that the part is of. A weak ETag does not name bytes. */
+/** Requests the bytes from the first missing one on, if the content is unchanged. A weak ETag does not identify bytes. */
 function rangeHeaders(part: PartFile): Record<string, string> {
   if (part.bytes === 0) return {};
   const isStrong = part.etag !== undefined && !part.etag.startsWith('W/');
   return { range: `bytes=${part.bytes}-`, ...(isStrong && part.etag !== undefined ? { 'if-range': part.etag } : {}) };
 }
 
-/** Sees that the response fits to what is there. One that sends the whole again makes the part begin again. */
+/** Checks that the response continues the part. A response with the complete file restarts the part. */
 async function accept(response: Response, part: PartFile, { url, file, sizeBytes }: Download): Promise<void> {
   const what = path.basename(file);
   const refuse = async (error: DownloadError): Promise<never> => {
@@ -176,10 +176,10 @@ async function classify(error: unknown, { part, request, watch }: Failed): Promi
   const what = path.basename(request.file);
   const host = hostOf(request.url);
   if (watch.expired) {
-    return new DownloadError('network', `${host} fell silent in the middle of ${what}: try again, it goes on where it stopped.`);
+    return new DownloadError('network', `${host} stopped sending in the middle of ${what}: try again; the download is resumed.`);
   }
   if (!(error instanceof DownloadError)) return networkError(host, what, error);
-  // The server has fewer bytes than the part; another file then.
+  // The server's file is shorter than the part, so it is a different file.
   if (error.status !== 416) return error;
   await part.restart();
   return new DownloadError('server', error.message, { cause: error });
@@ -189,7 +189,7 @@ function wrongSize(what: string, url: string): DownloadError {
   return new DownloadError('wrong-size', `${hostOf(url)} has ${what} in another size than it announced: try again later.`);
 }
 
-/** Aborts when the caller does, and when nothing has been heard for too long. */
+/** Aborts when the caller aborts, or when no data arrives for too long. */
 class SilenceWatch {
   readonly #silence = new AbortController();
   readonly signal: AbortSignal;

@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DownloadError } from './download-error.ts';
 
 export interface RetryPolicy {
-  /** So many failures one after another, without progress between them, and the last one is thrown. */
+  /** After this many consecutive failures without progress, the last error is thrown. */
   readonly failures: number;
   readonly firstDelayMs: number;
-  /** Also the longest wait that a server may ask for; one that asks for more is taken at its word, and the error is thrown. */
+  /** Also the longest wait that a server may request. If it requests more, the error is thrown. */
   readonly longestDelayMs: number;
 }
 
-/** About a minute of patience with a server that is gone. */
+/** About a minute for a server that does not answer. */
 export const RETRY_POLICY: RetryPolicy = { failures: 7, firstDelayMs: 500, longestDelayMs: 30_000 };
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or has failed too often. `attempt` calls `progressed` when it got further
- * than any before it: a long download over a bad line is cut more often than a short one and deserves as much patience.
+ * Runs `attempt` until it succeeds, fails with an error that is not retryable, or fails too often. `attempt` calls `progressed` when it
+ * gets further than all attempts before it, which resets the count: a long download over a bad line fails more often than a short one.
  * @throws what the last attempt threw; the signal's reason once it has aborted
  */
 export async function retrying<T>(

@@ -5,26 +5,26 @@ import { onDisk } from './download-error.ts';
 import { withFileLock } from './file-lock.ts';
 
 export interface WholeFolder {
-  /** Where it will be found; there is either nothing there or all of it. Absolute. */
+  /** The folder, either complete or absent. Absolute. */
   readonly folder: string;
   /** Where it is filled, on the same file system. */
   readonly staging: string;
   readonly lock: string;
-  /** Whether what lies at `folder` is complete; asked before and after waiting for the lock. */
+  /** Whether `folder` is complete; called before and after waiting for the lock. */
   readonly isWhole: () => Promise<boolean>;
   /**
-   * Puts everything into `staging`, and nothing else. What an earlier try left is in it, and what is left of a `folder` that was
-   * damaged (`wasDamaged`): what of that is still right is for `fill` to see.
+   * Fills `staging`, which must then hold exactly the wanted files. It may contain files of an earlier try, or of a damaged `folder`
+   * (`wasDamaged`); `fill` decides which of them are still right.
    */
   readonly fill: (wasDamaged: boolean) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Another process is filling it; told once. */
+  /** Called once if another process is filling it. */
   readonly onWait?: (() => void) | undefined;
 }
 
 /**
- * Fills a folder beside its place and renames it when it is complete: whoever finds it finds all of it, whatever ended the
- * process in between. What a failed `fill` leaves in `staging` is kept for the next try.
+ * Fills a folder under another name and renames it when it is complete, so that no reader ever finds an incomplete one. What a failed
+ * `fill` leaves in `staging` is kept for the next try.
  */
 export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, signal, onWait }: WholeFolder): Promise<void> {
   if (await isWhole()) return;
@@ -42,7 +42,7 @@ export async function fillWholeFolder({ folder, staging, lock, isWhole, fill, si
   });
 }
 
-/** Puts what is left of a damaged folder back into work. @returns whether there was one */
+/** Moves the files of a damaged folder back to `staging`. @returns whether there was one */
 async function takeBack(folder: string, staging: string): Promise<boolean> {
   await mkdir(staging, { recursive: true });
   const names = await readdir(folder).catch(() => undefined);

@@ -72,7 +72,7 @@ class Names {
     return name;
   }
 
-  /** Inputs are fed by their names. A weight keeps its name too, for whoever reads the model, the first time that it is used. */
+  /** Inputs are fed by their names. A weight keeps its name where it is first used, to make the model readable. */
   #unused({ origin, scope }: Tensor): string {
     if (origin.kind === 'operation') return this.#numbered(origin.operation.op.name);
     if (origin.kind === 'constant') return this.#numbered('constant');

@@ -51,7 +51,7 @@ export interface Op<Attributes> {
   /** The types of the outputs. Throws GraphError where the inputs do not fit. */
   types(inputs: readonly TensorType[], attributes: Attributes): readonly TensorType[];
   onnx(attributes: Attributes, inputs: readonly TensorType[], outputs: readonly TensorType[]): OnnxNode<Body>;
-  /** It computes with so many of its inputs, the first ones: all where absent. The others are looked at by gradients alone, and computed for nobody. */
+  /** The number of inputs, from the first, that the operation computes with; the default is all. The others are used only for gradients. */
   readonly forwardInputs?: number;
   /** The gradient with respect to each input, undefined where there is none. Absent: the operation cannot be differentiated. */
   gradient?(context: GradientContext<Attributes>): readonly (Tensor | undefined)[];

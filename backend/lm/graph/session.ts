@@ -17,7 +17,7 @@ export type Feeds = Readonly<Record<string, Values>>;
 
 export interface SessionOptions {
   readonly device: Device;
-  /** Threads of one operation; onnxruntime's choice where absent. */
+  /** Threads of one operation; the default is onnxruntime's choice. */
   readonly threads?: number | undefined;
   /** On a CPU: copies weights into the layout that the kernels like best. Faster with few rows, and memory for the copy. */
   readonly repackWeights?: boolean | undefined;
@@ -39,7 +39,7 @@ export class Session {
 
   static async open(graph: Graph, outputs: Readonly<Record<string, Tensor>>, { device, threads, repackWeights }: SessionOptions): Promise<Session> {
     const bytes = encodeModel(graph, outputs);
-    // onnxruntime's builds for Linux report usage to their maker unless this is set before they are loaded (docs/gpu.md).
+    // Turns off telemetry; it must be set before onnxruntime is loaded (docs/gpu.md).
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     const { InferenceSession: Onnx, Tensor: OnnxTensor } = (await import('onnxruntime-node')).default;
     const session = await Onnx.create(bytes, {
@@ -63,7 +63,7 @@ export class Session {
     return new Session(device, session, OnnxTensor);
   }
 
-  /** Runs the graph and returns the outputs that are asked for; others are not copied from the device. */
+  /** Runs the graph and returns the named outputs; others are not copied from the device. */
   async run<Name extends string>(feeds: Feeds, outputs: readonly Name[]): Promise<Readonly<Record<Name, Values>>> {
     const inputs = Object.fromEntries(Object.entries(feeds).map(([name, values]) => [name, this.#feed(name, values)]));
     const results = await this.#session.run(inputs, outputs as readonly string[]);

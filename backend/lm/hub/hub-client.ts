@@ -14,7 +14,7 @@ export interface HubFile {
 }
 
 export interface HubOptions {
-  /** Such as an address of a mirror; the library's own default where absent. */
+  /** Such as the address of a mirror; the default is the hub library's own. */
   readonly endpoint?: string | undefined;
   readonly token?: string | undefined;
   readonly fetch: Fetch;
@@ -23,7 +23,7 @@ export interface HubOptions {
 }
 
 const COMMIT = /^[0-9a-f]{40}$/;
-/** A model's repository has some tens of files; a listing that goes on is no listing of one. */
+/** A model's repository has a few dozen files. A longer listing is refused. */
 const MAX_FILES = 5_000;
 const MAX_ANSWER_BYTES = 16 * 1_048_576;
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -37,7 +37,7 @@ const treeEntry = z.object({
   lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: fileSize }).optional(),
 });
 
-/** The part of the hub's API that a download needs, spoken by the hub's own library over our own way to the network. */
+/** The part of the hub's API that a download needs: the hub's own library, over our own HTTP client. */
 export class HubClient {
   readonly endpoint: string;
   readonly #options: HubOptions;
@@ -51,19 +51,19 @@ export class HubClient {
     return hostOf(this.endpoint);
   }
 
-  /** The token as it is sent; to the hub's own origin only. */
+  /** The header with the token; sent only to the hub's own origin. */
   get secretHeaders(): Readonly<Record<string, string>> {
     const { token } = this.#options;
     return token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** Where a file's bytes are; the hub redirects to its storage from there. */
+  /** The address of a file's content; the hub redirects it to its storage. */
   fileUrl(repo: string, commit: string, name: string): string {
     return `${this.endpoint}/${repo}/resolve/${commit}/${encodeURIComponent(name)}`;
   }
 
   /**
-   * The commit that a branch, tag or commit is now.
+   * The commit that a branch or tag currently points to.
    * @throws HubError
    */
   async commitOf(repo: string, revision: string): Promise<string> {
@@ -106,14 +106,14 @@ export class HubClient {
       signal.throwIfAborted();
       const asked = { repo, revision, host: this.host, hasToken: token !== undefined };
       if (error instanceof HubError || error instanceof DownloadError) throw toHubError(error, asked);
-      // The library did not understand the answer; its words are not for a user.
+      // The library did not understand the answer. Its message is not for users.
       throw new HubError('bad-answer', `${this.host} answers for ${repo} in a form that is not known here; is it a hub?`, error);
     }
   }
 
   /**
-   * What the library sends goes through here: errors become ours before it reads their bodies, pages of a listing are fetched
-   * only from the hub itself, and the token is added by us, since the library takes none that does not begin with "hf_".
+   * All requests of the library go through here. Errors become ours before it reads their bodies, pages of a listing are fetched
+   * only from the hub itself, and the token is added here because the library accepts only tokens that begin with "hf_".
    */
   #fetch(repo: string): typeof globalThis.fetch {
     return async (input) => {

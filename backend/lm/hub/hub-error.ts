@@ -1,6 +1,6 @@
 import { DownloadError, type DownloadErrorKind } from '../download/download-error.ts';
 
-/** What can go wrong with a model on the hub, as far as anybody decides by it. */
+/** What can go wrong with a model on the hub. Only problems that code depends on have a kind of their own. */
 export type HubErrorKind =
   /** No name of a model, no name of a revision, or no address of a hub. */
   | 'invalid-name'
@@ -53,8 +53,8 @@ export interface Asked {
 }
 
 /**
- * A download's error as one about a model. The hub answers 401 for a model that does not exist as well, so that nobody can find
- * out by asking which private ones do; its header `X-Error-Code` says more, where it is sent.
+ * Turns a download's error into one about a model. The hub answers 401 also for a model that does not exist, to hide which private
+ * models exist. Its header `X-Error-Code`, if sent, says more.
  */
 export function toHubError(error: unknown, { repo, revision, host, hasToken }: Asked): unknown {
   if (!(error instanceof DownloadError)) return error;
@@ -69,7 +69,7 @@ export function toHubError(error: unknown, { repo, revision, host, hasToken }: A
   if (error.kind === 'unauthorized') {
     return hasToken
       ? make('unauthorized', `${host} does not know ${repo}, or does not accept the access token: check the name and the token.`)
-      : make('unauthorized', `${host} shows ${repo} to nobody without an access token: check the name, or give a token.`);
+      : make('unauthorized', `${host} shows ${repo} only with an access token: check the name, or give a token.`);
   }
   if (error.code === 'RepoNotFound' || error.kind === 'not-found') {
     return make('not-found', `${host} has no model ${repo} in revision "${revision}": check the name.`);

@@ -5,7 +5,7 @@ import { recommendModel } from './recommend-model.ts';
 /** A model that can be pulled, without its geometry. */
 export type OfferedModel = Pick<TableModel, 'repo' | 'licence' | 'parameters' | 'downloadBytes'>;
 
-/** Which model to pull for this machine, as clients and scripts are told. */
+/** The model recommended for this machine, as clients and scripts get it. */
 export interface RecommendedModel {
   readonly repo: string;
   readonly precision: 'full' | '8-bit' | '4-bit';
@@ -14,7 +14,7 @@ export interface RecommendedModel {
   readonly reason: string;
 }
 
-/** What can be pulled, and the best of it for so much memory; none where nothing fits. */
+/** The models that can be pulled, and the best of them for the given memory, if any fits. */
 export function modelOffers(memory: Parameters<typeof recommendModel>[0]): {
   readonly offered: OfferedModel[];
   readonly recommended: RecommendedModel | undefined;

@@ -13,31 +13,31 @@ import { modelPlaces, readPulledModel, recordFile, type PulledModel, type PullRe
 export interface PullRequest {
   /** "owner/name" on the hub. */
   readonly repo: string;
-  /** A branch, tag or commit; `main` where absent. */
+  /** A branch, tag or commit; the default is `main`. */
   readonly revision?: string | undefined;
-  /** Address of another hub or a mirror; the library's own default where absent. */
+  /** Address of another hub or a mirror; the default is the hub library's own. */
   readonly endpoint?: string | undefined;
-  /** For models that are not open to everybody; goes to the endpoint only. */
+  /** For models with restricted access; sent only to the endpoint. */
   readonly token?: string | undefined;
   /** The product's storage; models lie in `models/` of it. Absolute. */
   readonly storage: string;
   readonly signal: AbortSignal;
   /** Of all files together; `file` is the one being fetched. */
   readonly onProgress?: ((progress: DownloadProgress & { readonly file: string }) => void) | undefined;
-  /** Another process fetches the same model; this one waits for it. */
+  /** Called when this process waits because another process is downloading the same model. */
   readonly onWait?: (() => void) | undefined;
 }
 
 const COMMIT = /^[0-9a-f]{40}$/;
-/** A hub that cannot be asked is not worth the patience of a download that is half done. */
+/** Fewer retries than for a download that is half complete. */
 const QUESTION_FAILURES = 3;
 /** The hub's own rule: letters, digits, `-`, `_`, `.`; no "--", no "..", no `-` or `.` at an end. */
 const NAME_PART = /^(?![-.])(?!.*(?:--|\.\.))[\w.-]{1,96}(?<![-.])$/;
 const REVISION = /^(?![-./])(?!.*\.\.)[\w./-]{1,200}$/;
 
 /**
- * Fetches a model so that its folder is there whole or not at all, going on where an earlier try stopped, and pinned to the
- * commit that the revision is now. One that is here already costs one question to the hub, or none if the commit is given.
+ * Downloads a model. Its folder appears complete or not at all; an interrupted download is resumed; the current commit of the revision is
+ * pinned. A model that is already here costs one request to the hub, or none if the revision is a commit.
  * @throws HubError; the signal's reason once it has aborted
  */
 export async function pullModel(request: PullRequest, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<PulledModel> {
@@ -80,7 +80,7 @@ interface Filling {
   readonly staging: string;
 }
 
-/** Each file is known by its checksum, so what an interrupted pull of an older commit left is used as far as it is the same. */
+/** Files are identified by checksum, so files left by an interrupted pull of an older commit are reused if they are the same. */
 async function fill({ request, tools, hub, commit, staging }: Filling): Promise<void> {
   const { repo, signal, onProgress } = request;
   const files = neededFiles(await hub.listFiles(repo, commit));
@@ -121,7 +121,7 @@ function requireNames({ repo, revision, endpoint, token }: PullRequest): void {
   if (endpoint !== undefined && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(endpoint)) {
     throw new HubError('invalid-name', 'The address of a hub begins with https:// and holds no account; the token is given apart.');
   }
-  // The HTTP client would refuse it with an error that repeats it.
+  // The HTTP client would refuse it with an error that contains the token.
   if (token !== undefined && !/^[\x21-\x7e]{1,500}$/.test(token)) {
     throw new HubError('unauthorized', 'The access token holds characters that no token has: copy it again.');
   }

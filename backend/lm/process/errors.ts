@@ -2,18 +2,18 @@
 export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
   readonly exitCode: number | null;
-  /** What it wrote last on standard error. */
+  /** The end of its standard error. */
   readonly lastOutput: string;
 }
 
 export interface ModelDiedData extends Partial<ProcessEnd> {
-  /** Whether asking again makes sense. */
+  /** Whether a retry makes sense. */
   readonly retryable: boolean;
   readonly message: string;
   readonly cause?: unknown;
 }
 
-/** The model's process is gone, and with it what it was working on. */
+/** The model's process ended, and its current request failed. */
 export class ModelDiedError extends Error {
   override readonly name = 'ModelDiedError';
   readonly retryable: boolean;
@@ -30,7 +30,7 @@ export class ModelDiedError extends Error {
   }
 }
 
-/** The model answered a request with a failure of its own, of no kind that anybody decides by. It goes on with the next one. */
+/** A request failed in the model's process with an error that has no class of its own. The process continues with the next request. */
 export class ModelFailedError extends Error {
   override readonly name = 'ModelFailedError';
 }

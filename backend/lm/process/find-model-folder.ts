@@ -6,7 +6,7 @@ import { ModelMissingError } from './model-missing-error.ts';
 export interface WhereToLook {
   /** The product's storage, where pulled models lie. */
   readonly storage: string;
-  /** Where whoever named the model stands; absent where a name that came from elsewhere is no path of theirs. */
+  /** The folder to which a relative path refers. Absent if the name cannot be a relative path, such as one from settings. */
   readonly currentFolder?: string | undefined;
 }
 

@@ -50,7 +50,7 @@ const sampling = {
   seeds: numbers,
   samples: z.int().min(1).max(100_000),
   adapter: z.string().optional(),
-  /** Whether somebody wants what is written while it is written. */
+  /** Whether text is sent while it is generated. */
   streamed: z.boolean(),
 };
 

@@ -17,7 +17,7 @@ export type Unnumbered<Request> = Request extends { readonly id: number } ? Omit
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long the process has after an abort to end what it does; then it is killed. */
+  /** How long the process may continue after an abort before it is killed. */
   readonly graceMs: number;
   readonly onEvent?: ((event: ModelEvent) => void) | undefined;
 }
@@ -31,9 +31,9 @@ interface Pending {
 
 const LAST_OUTPUT_CHARACTERS = 4_000;
 
-/** One process with one model, and what it was asked and has not answered. */
+/** One process with one model, and the requests that it has not answered yet. */
 export class ModelChild {
-  /** Resolves when the process has ended and all it said has been read. */
+  /** Resolves when the process has ended and all its output has been read. */
   readonly ended: Promise<ProcessEnd>;
   readonly #process: ChildProcess;
   readonly #pending = new Map<number, Pending>();
@@ -60,7 +60,7 @@ export class ModelChild {
       };
       this.#process.on('error', (error) => {
         this.#stderr.add(error.message);
-        // Also raised where a message could not be sent, which the end of the process explains better.
+        // Also emitted if a message could not be sent; then the end of the process gives the better explanation.
         if (this.#process.pid === undefined) end(null, null);
       });
       this.#process.once('close', end);
@@ -72,8 +72,8 @@ export class ModelChild {
   }
 
   /**
-   * Asks and waits for the answer.
-   * @throws what the process answered, as it was there; ModelDiedError when it ended before
+   * Sends a request and waits for the answer.
+   * @throws the error that the process answered with; ModelDiedError if the process ended first
    */
   async ask<Type extends ModelRequest['type']>(
     request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, options: AskOptions,
@@ -92,7 +92,7 @@ export class ModelChild {
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      // Looked at where it arrived, by the schema of the request's type.
+      // It was parsed on arrival, with the schema of the request's type.
       return (await promise) as ResultOf<Type>;
     } finally {
       clearTimeout(timer);
@@ -100,7 +100,7 @@ export class ModelChild {
     }
   }
 
-  /** Lets the process end by itself, and kills it where it does not. */
+  /** Asks the process to end, and kills it if it does not. */
   async end(graceMs: number): Promise<void> {
     this.#send({ type: 'close' });
     const timer = setTimeout(() => this.kill(), graceMs);
@@ -113,13 +113,13 @@ export class ModelChild {
   }
 
   #send(message: ModelNotice | { readonly id: number }): void {
-    // Where the channel is closed, the end of the process says the rest.
+    // If the channel is closed, the end of the process rejects the request.
     if (this.#process.connected) this.#process.send(message, undefined, undefined, () => {});
   }
 
   #receive(message: unknown): void {
     const reply = replySchema.safeParse(message);
-    // What cannot be understood could be anybody's answer: nothing this process says can be relied on any more.
+    // A message that cannot be parsed may answer any request, so the process can no longer be trusted.
     if (!reply.success) return this.#distrust(reply.error.message);
     const pending = this.#pending.get(reply.data.id);
     if (!pending) return;

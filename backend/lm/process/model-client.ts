@@ -17,7 +17,7 @@ import { processEnvironment } from './process-environment.ts';
 
 export type ModelStatus =
   | { readonly state: 'unloaded' }
-  /** The device is being chosen, where no progress of loading is there yet. */
+  /** Without `progress`, the device is still being chosen. */
   | { readonly state: 'loading'; readonly progress?: LoadProgress | undefined }
   | { readonly state: 'ready'; readonly description: ModelDescription };
 
@@ -25,23 +25,23 @@ export interface ModelClientOptions {
   readonly settings: ModelSettings;
   /** backend/model-process.ts, or the bundle of it. */
   readonly script: string;
-  /** Asked each time the model is loaded: what is free on a GPU changes. See `planDevice`. */
+  /** Called each time the model is loaded, because a GPU's free memory changes. See `planDevice`. */
   readonly chooseDevice: (settings: ModelSettings, signal: AbortSignal) => Promise<DeviceChoice>;
-  /** How long a model that nobody asks stays in memory. */
+  /** How long an unused model stays in memory. */
   readonly idleMs: number;
   readonly onStatus?: ((status: ModelStatus) => void) | undefined;
-  /** How long a process has to end a chunk that nobody waits for any more; then it is killed. */
+  /** How long a process may continue an aborted chunk before it is killed. */
   readonly graceMs?: number | undefined;
-  /** Threads of one operation; onnxruntime's choice where absent. */
+  /** Threads of one operation; the default is onnxruntime's choice. */
   readonly threads?: number | undefined;
-  /** The environment to take what the process needs from; this process's own where absent. */
+  /** The environment from which the process gets its variables; the default is this process's own. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-/** Several times a chunk on a slow machine (chunk-tokens.ts), and still a time that a user waits who wants the machine back. */
+/** Several times as long as a chunk on a slow machine (chunk-tokens.ts), but short enough for a user who waits for the machine. */
 const GRACE_MS = 5_000;
 
-/** A process that dies so often while it loads will do it again. */
+/** After this many deaths while loading, the process is not started again for a while. */
 const DEATHS_TO_STOP = 3;
 const DEATHS_WITHIN_MS = 60_000;
 
@@ -51,9 +51,8 @@ interface Running {
 }
 
 /**
- * A model in a process of its own, which is started by the first request, ends when nobody has asked for a while, and is
- * started again when it died. Requests are sent one after another, so those behind the one that a death has hit are not
- * affected.
+ * A model in a process of its own. The first request starts the process, it ends when it is idle, and it is started again if it dies.
+ * Requests are sent one after another, so a death affects only the current request.
  */
 export class ModelClient implements TrainableModel {
   readonly #options: ModelClientOptions;
@@ -80,12 +79,12 @@ export class ModelClient implements TrainableModel {
     return this.#status;
   }
 
-  /** The model's process, while there is one. */
+  /** The id of the model's process, while it runs. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** How long a model that nobody asks stays in memory, from now on. */
+  /** Changes how long an unused model stays in memory. */
   unloadAfter(idleMs: number): void {
     this.#idleMs = idleMs;
     this.#waitForIdle();
@@ -148,7 +147,7 @@ export class ModelClient implements TrainableModel {
     });
   }
 
-  /** A training lives as long as the process: an idle model that is unloaded takes it along, and one whose process dies. */
+  /** A training is lost when the process ends: when an idle model is unloaded, or when the process dies. */
   async startTraining({ adapter, optimizer, resume }: TrainerStart): Promise<void> {
     const begun = typeof adapter === 'object' ? { ...adapter, projections: [...adapter.projections] } : adapter;
     await this.#ask({ type: 'startTraining', adapter: begun, optimizer: { ...optimizer }, resume });
@@ -186,12 +185,12 @@ export class ModelClient implements TrainableModel {
     return this.#enqueue(signal, ({ child }) => child.ask<Type>(request, { signal, graceMs: this.#graceMs }));
   }
 
-  /** What the process takes of the machine's memory; nothing is loaded for it. It answers between two chunks. */
+  /** The memory that the process uses. It loads nothing, and is answered between two chunks. */
   async memory(): Promise<{ readonly residentBytes: number } | undefined> {
     return this.#running?.child.ask({ type: 'memory' }, { graceMs: this.#graceMs });
   }
 
-  /** Ends the process now and refuses what waits or comes, with a ModelClosedError. */
+  /** Ends the process immediately. Waiting and later requests reject with a ModelClosedError. */
   async close(): Promise<void> {
     this.#closing.abort(new ModelClosedError('The model was closed; open it again.'));
     clearTimeout(this.#idleTimer);
@@ -208,7 +207,7 @@ export class ModelClient implements TrainableModel {
       try {
         return await work(running);
       } catch (error) {
-        // So that the next request does not find what has died.
+        // So that the next request starts a new process.
         if (error instanceof ModelDiedError) await running.child.ended;
         throw explained(error, running.description);
       }
@@ -280,7 +279,7 @@ export class ModelClient implements TrainableModel {
         graceMs: this.#graceMs,
         onEvent: (event) => { if (event.type === 'progress') this.#report({ state: 'loading', progress: event.progress }); },
       });
-      // Before anything else is heard of the process, such as its death.
+      // Before any other event of the process, such as its death.
       this.#running = { child, description };
       this.#report({ state: 'ready', description });
     } catch (error) {
@@ -305,17 +304,17 @@ export class ModelClient implements TrainableModel {
   }
 }
 
-/** What happens to a request after its abort is nobody's business. */
+/** Drops events that arrive after the abort. */
 function unlessAborted(signal: AbortSignal | undefined, onEvent: (event: ModelEvent) => void): (event: ModelEvent) => void {
   return (event) => { if (!signal?.aborted) onEvent(event); };
 }
 
-/** Whether another device could help; a checkpoint that is damaged is damaged everywhere. */
+/** Whether another device could help. A damaged checkpoint fails on every device. */
 function maybeOfTheDevice(error: unknown): error is Error {
   return [ModelDiedError, ModelFailedError, RuntimeMissingError, DeviceError].some((kind) => error instanceof kind);
 }
 
-/** What onnxruntime says of a GPU in a sentence for users, where it is known what it means. */
+/** Replaces onnxruntime's text about a GPU by a sentence for users, if its meaning is known. */
 function explained(error: unknown, { device }: ModelDescription): unknown {
   if (device === 'cpu' || !(error instanceof ModelFailedError)) return error;
   const meant = ACCELERATORS[device].explainFailure(error.message);

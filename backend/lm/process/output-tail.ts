@@ -1,4 +1,4 @@
-/** The end of what a process writes, for the report of its death: nobody reads the rest. */
+/** Keeps the end of a process's output for the report of its death. */
 export class OutputTail {
   readonly #characters: number;
   #text = '';

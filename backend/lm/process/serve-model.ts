@@ -13,9 +13,8 @@ export interface ModelChannel {
 }
 
 /**
- * Answers the backend with one model, which `open` brings. Requests are answered one after another; a cancel is heard between
- * two chunks.
- * @param end called when the backend has no more use for this process.
+ * Serves one model, loaded by `open`, to the backend. Requests are answered one after another; a cancel takes effect between two chunks.
+ * @param end called when the backend no longer needs this process
  */
 export function serveModel(channel: ModelChannel, end: () => void): void {
   const server = new ModelServer(channel, end);
@@ -47,7 +46,7 @@ class ModelServer {
     const { id } = addressed.parse(message);
     const [issue] = request.error.issues;
     const place = issue?.path.join('.') || 'its type';
-    const problem = new ModelRequestError(`The request is not as it must be at ${place}: ${issue?.message}.`);
+    const problem = new ModelRequestError(`The request is invalid at ${place}: ${issue?.message}.`);
     this.#channel.send({ type: 'error', id, error: toWireError(problem) });
   }
 
@@ -147,7 +146,7 @@ function packed({ tokens, logprobs, finishReason }: GeneratedTokens) {
 
 const PROGRESS_STEP = 0.01;
 
-/** Progress that somebody would see: another phase, or a hundredth more. */
+/** Reports only visible progress: another phase, or one percent more. */
 function throttled(
   report: (progress: LoadProgress) => void): typeof report {
   let last: { phase: string; fraction: number } | undefined;

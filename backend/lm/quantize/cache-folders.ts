@@ -14,7 +14,7 @@ import { QUANTIZED_FILE_VERSION } from './quantized-file.ts';
  *   partial-<process id>-<random>/                                   the same, under construction
  */
 
-/** A cache under construction is named after its process: when that has died, nobody else removes it. */
+/** The name of an incomplete cache contains its process's id, so that the cache of a dead process can be found and removed. */
 const PARTIAL = 'partial-';
 const SOURCE_FILE = 'source.json';
 
@@ -26,12 +26,12 @@ export function partialName(): string {
   return `${PARTIAL}${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Says in a cache which checkpoint it is of. */
+/** Records the checkpoint of a cache. */
 export async function writeSource(folder: string, checkpoint: Checkpoint): Promise<void> {
   await writeFile(path.join(folder, SOURCE_FILE), JSON.stringify({ folder: checkpoint.folder }));
 }
 
-/** Removes what processes that have died since were making. */
+/** Removes incomplete caches of dead processes. */
 export async function removeAbandoned(caches: string): Promise<void> {
   for (const name of await readdir(caches)) {
     const pid = name.startsWith(PARTIAL) ? Number.parseInt(name.slice(PARTIAL.length), 10) : Number.NaN;
@@ -44,7 +44,7 @@ function lives(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
+    // EPERM: it is alive and belongs to another user.
     return systemErrorCode(error) === 'EPERM';
   }
 }

@@ -29,7 +29,7 @@ export class QuantizedCacheError extends Error {
   }
 }
 
-/** Errors of the file system as ours; whatever has a class of its own stays as it is. */
+/** Turns errors of the file system into ours; other errors are returned unchanged. */
 export function storageError(folder: string, error: unknown): unknown {
   const code = systemErrorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {

@@ -6,7 +6,7 @@ import { type ComputeType, type Device, DEVICES, type WeightType } from '../devi
 import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
 
 /*
- * What a model takes in memory, worked out from its geometry before anything is loaded. Each formula stands with what it counts.
+ * The memory that a model takes, computed from its geometry before anything is loaded.
  */
 
 export interface MemoryLoad {
@@ -14,7 +14,7 @@ export interface MemoryLoad {
   /** The type of the weights. Quantised ones are taken to come from a 16-bit checkpoint. */
   readonly precision: WeightType;
   readonly device: Device;
-  /** Texts that are generated at once. */
+  /** Texts that are generated in one batch. */
   readonly rows: number;
   /** The longest prompt. */
   readonly promptTokens: number;
@@ -29,7 +29,7 @@ export interface MemoryPlan {
   readonly workspaceBytes: number;
   readonly adapterBytes: number;
   readonly totalBytes: number;
-  /** The same for people, one item a line. */
+  /** The same for people, one item per line. */
   readonly lines: readonly string[];
 }
 
@@ -157,7 +157,7 @@ function adapterOf(load: MemoryLoad): number {
   return adapterRank * perRank * (computeBytes(load) === 4 ? 4 : 4 + computeBytes(load));
 }
 
-/** On a CPU, what the seven projections of all layers give for so many tokens, but for the last one of each layer. */
+/** On a CPU, the results of all layers' projections for this many tokens, except the last projection of each layer. */
 export function projectedBytes(config: DecoderConfig, tokens: number): number {
   const rows = Object.entries(linearShapes(config)).map(([name, [rows]]) => (name === 'mlp.down_proj' ? 0 : rows));
   return 4 * tokens * config.layers * rows.reduce((sum, count) => sum + count, 0);
@@ -172,7 +172,7 @@ export const trainedBytes = (config: DecoderConfig): number => 4 * 4 * allWeight
  */
 export const repackedBytes = (weightsBytes: number, storedType: StoredType): number => (storedType === 'float32' ? 1 : 2) * weightsBytes;
 
-/** Memory is sold in powers of two, and called MB and GB. */
+/** In powers of two, as memory is sold, but called MB and GB. */
 export function memorySize(bytes: number): string {
   return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`;
 }

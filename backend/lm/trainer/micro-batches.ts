@@ -8,7 +8,7 @@ interface Row {
 
 /** In tokens, padding counted. */
 export interface MicroBatchSizes {
-  /** The most that go through the model at once; a single row may have more. */
+  /** The most tokens in one run of the model; a single row may have more. */
   readonly most: number;
   /** What a run costs beside its tokens, however few those are. */
   readonly perRun: number;
@@ -16,7 +16,7 @@ export interface MicroBatchSizes {
 
 /**
  * Which rows of a batch, by their numbers, go through the model together. Rows of one prompt stay among themselves, so that it is computed once
- * for all of them; those that share theirs with nobody keep each other company. Rows of a run are padded to its longest, so they are divided in
+ * for all of them; those that share it with no other sequence are grouped together. Rows of a run are padded to its longest, so they are divided in
  * the way that costs least. The longest come first: what does not fit into memory fails at once.
  */
 export function microBatches({ sequences, promptLengths }: PromptedSequences, sizes: MicroBatchSizes): number[][] {

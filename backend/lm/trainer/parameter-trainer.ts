@@ -9,17 +9,17 @@ import { AdamW, type AdamWOptions, clipGradients, gradientNorm, type Moments } f
 
 export interface StepOptions {
   readonly learningRate: number;
-  /** The most that the norm of all gradients together may be; absent: any. */
+  /** The largest norm of all gradients together; larger gradients are scaled down. Absent: no limit. */
   readonly gradientClip?: number | undefined;
 }
 
-/** A saved training that does not fit what is to be trained, or is damaged. */
+/** A saved training is damaged, or belongs to another model or adapter. */
 export class TrainerStateError extends Error {
   override readonly name = 'TrainerStateError';
   readonly folder: string;
 
   constructor(folder: string, reason: string) {
-    super(`The training saved in ${folder} cannot go on: ${reason}. Go back to an earlier checkpoint.`);
+    super(`The training saved in ${folder} cannot be resumed: ${reason}. Go back to an earlier checkpoint.`);
     this.folder = folder;
   }
 }
@@ -35,8 +35,7 @@ const stateSchema = z.object({
 });
 
 /**
- * Parameters, and the optimiser that changes them. Gradients add up until a step uses them. What is saved holds all that the next step
- * depends on, to the last bit.
+ * Parameters and their optimizer. Gradients add up until a step uses them. `save` stores everything that the next step depends on, bit for bit.
  */
 export class ParameterTrainer {
   /** Float32, by the names of the tensors; a step changes the numbers in place. */
@@ -51,11 +50,11 @@ export class ParameterTrainer {
     this.optimizer = optimizer instanceof AdamW ? optimizer : new AdamW(optimizer);
   }
 
-  /** From these numbers, or, where `resume` names a folder that `save` wrote, from what is in it. @throws as `load` */
+  /** Begins with these parameters, or with those in `resume`, a folder that `save` wrote. @throws as `load` */
   static async begin(tensors: readonly NamedTensor[], optimizer: AdamWOptions, resume: string | undefined): Promise<ParameterTrainer> {
     if (resume === undefined) return new ParameterTrainer(tensors, optimizer);
     const saved = await ParameterTrainer.load(resume, tensors);
-    // The arrays at hand are kept: others look at them, too.
+    // The same arrays are kept, because the session uses them as well.
     for (const { name, data } of tensors) data.set(saved.parameters.get(name) ?? data);
     return new ParameterTrainer(tensors, saved.optimizer);
   }
@@ -65,7 +64,7 @@ export class ParameterTrainer {
     return [...this.parameters].map(([name, data]) => ({ name, shape: this.#shapes.get(name) as readonly number[], data }));
   }
 
-  /** Writes the gradients of the step to come as a safetensors file, and returns their norm. */
+  /** Writes the gradients of the next step as a safetensors file, and returns their norm. */
   async writeGradients(file: string): Promise<{ readonly gradientNorm: number }> {
     const shapeOf = (name: string): readonly number[] => this.#shapes.get(name) as readonly number[];
     await writeSafetensors(file, [...this.#gradients].map(([name, data]): NamedTensor => ({ name, shape: shapeOf(name), data })));
@@ -77,18 +76,18 @@ export class ParameterTrainer {
     return this.optimizer.steps;
   }
 
-  /** Adds gradients to those of the step to come. Throws where one belongs to no parameter. */
+  /** Adds gradients to those of the next step. @throws if one belongs to no parameter */
   accumulate(gradients: ReadonlyMap<string, Float32Array>): void {
     for (const [name, values] of gradients) {
       if (this.parameters.get(name)?.length !== values.length) throw new Error(`There is no parameter for the gradient ${name}.`);
       const sum = this.#gradients.get(name);
-      // A loop, since a call for each of some millions of numbers would take longer than working them out.
+      // A loop: a function call for each of millions of numbers would take longer than the additions.
       if (sum) for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] as number) + (values[index] as number);
       else this.#gradients.set(name, values.slice());
     }
   }
 
-  /** One step of the optimiser. Returns the norm of the gradients before they were clipped. */
+  /** One step of the optimizer. Returns the norm of the gradients before clipping. */
   step({ learningRate, gradientClip = Number.POSITIVE_INFINITY }: StepOptions): { readonly gradientNorm: number } {
     const norm = clipGradients(this.#gradients, gradientClip);
     this.optimizer.step(this.parameters, this.#gradients, learningRate);
@@ -96,14 +95,14 @@ export class ParameterTrainer {
     return { gradientNorm: norm };
   }
 
-  /** Throws away gradients that no step has used. */
+  /** Discards gradients that no step has used. */
   discard(): void {
     this.#gradients = new Map();
   }
 
   /** Into a new folder (absolute), which appears whole or not at all. Only between steps: gradients are not saved. */
   async save(folder: string): Promise<void> {
-    if (this.#gradients.size > 0) throw new Error('A training is saved between steps.');
+    if (this.#gradients.size > 0) throw new Error('A training can only be saved between steps.');
     const { moments, options, steps } = this.optimizer;
     const tensors = [...this.parameters].flatMap(([name, data]): NamedTensor[] => {
       const shape = this.#shapes.get(name) as readonly number[];

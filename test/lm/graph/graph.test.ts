@@ -141,7 +141,7 @@ describe('a loop', () => {
     expect(() => loop(g, { ...around, limit: x }, (b) => ({ goOn: goOn(b), state: [x], kept: [] })))
       .toThrow('The limit of a loop is int64[], not float32[2].');
     expect(() => loop(g, around, (b) => ({ goOn: goOn(b), state: [x], kept: [new Graph().scalar('float32', 1)] })))
-      .toThrow('A body was asked for a tensor of another graph.');
+      .toThrow('A body must return tensors that its graph can see.');
   });
 });
 

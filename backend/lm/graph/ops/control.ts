@@ -87,7 +87,7 @@ const BRANCH: Op<Branch> = {
   onnx: ({ then, otherwise }) => ({ type: 'If', attributes: { then_branch: { body: then }, else_branch: { body: otherwise } } }),
 };
 
-/** Only the side that is chosen is computed. A size in which the sides differ has a new name: onnxruntime trusts in what it is told. */
+/** Only the side that is chosen is computed. A size in which the sides differ has a new name: onnxruntime relies on the sizes that the graph states. */
 export function branch(
   g: Graph,
   condition: Tensor,
@@ -107,7 +107,7 @@ export function branch(
 }
 
 function bodyOf(graph: Graph, outputs: readonly Tensor[]): Body {
-  if (!outputs.every((tensor) => graph.sees(tensor))) throw new GraphError('A body was asked for a tensor of another graph.');
+  if (!outputs.every((tensor) => graph.sees(tensor))) throw new GraphError('A body must return tensors that its graph can see.');
   return { graph, outputs };
 }
 
