@@ -36,7 +36,8 @@ const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
   },
 }));
 
-// Inside the large rooms the same: which part may import which. Files at the root of a room may import all of its parts.
+// Inside the large rooms the same: which part may import which. Files at the root of a room may import all of its
+// parts; a part imports only the root files that it lists.
 const PARTS = {
   'extension': {
     common: [],
@@ -69,6 +70,11 @@ const PARTS = {
     rollouts: ['grpo', 'engines', 'tasks', 'statistics'],
     trainings: ['rollouts', 'grpo', 'engines', 'tasks', 'statistics'],
   },
+  'backend/workers': {
+    servers: ['errors.ts'],
+    limits: ['servers', 'errors.ts', 'failure-sentences.ts', 'model.ts', 'read-json-file.ts'],
+    adapters: ['servers', 'limits', 'errors.ts', 'failure-sentences.ts', 'model.ts', 'redact.ts'],
+  },
   'backend/verify': {
     files: [],
     syntax: [],
@@ -88,7 +94,7 @@ const partRules = Object.entries(PARTS).flatMap(([room, parts]) => Object.entrie
   comment: `${room}/${part}/ may import ${allowed.length ? allowed.join(', ') : 'no other part of its room'}.`,
   severity: 'error',
   from: { path: `^${room}/${part}/` },
-  to: { path: `^${room}/`, pathNot: [part, ...allowed].map((name) => `^${room}/${name}/`) },
+  to: { path: `^${room}/`, pathNot: [part, ...allowed].map((name) => `^${room}/${name}${name.endsWith('.ts') ? '$' : '/'}`) },
 })));
 
 module.exports = {
