@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { clip } from '../common/clip.ts';
 
 /** Where the command line writes. Results go to standard output, everything said on the way to standard error. */
 export interface Terminal {
@@ -48,6 +49,5 @@ export function jsonText(value: unknown, indent?: number): string {
 
 /** One line of at most `width` characters. */
 export function oneLine(text: string, width: number): string {
-  const line = printable(text).replace(/\s+/g, ' ').trim();
-  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+  return clip(printable(text).replace(/\s+/g, ' ').trim(), width);
 }

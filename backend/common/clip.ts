@@ -1,4 +1,4 @@
-/** At most so many characters of a text; where some are left out, the last one says so. */
+/** Shortens a text to at most this many characters, the last of which is then an ellipsis. */
 export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

@@ -69,7 +69,7 @@ export interface WorkerCallerOptions {
   readonly delay?: Delay;
 }
 
-/** Calls workers: in turn, within the budget, on record, without waiting for ever, and again where that can help. */
+/** Calls workers within limits and budget, with timers and retries, and logs every attempt. */
 export class WorkerCaller {
   readonly #limits: ProviderLimits;
   readonly #prices: Prices;
@@ -90,7 +90,7 @@ export class WorkerCaller {
     this.#delay = delay;
   }
 
-  /** Undefined where it was not called yet, or is another by now under the same name. */
+  /** Undefined where the worker was not called yet or its settings changed since. */
   lastCall(worker: WorkerConfig): LastCall | undefined {
     return this.#lastCalls.get(identityOf(worker));
   }
@@ -204,7 +204,7 @@ export class WorkerCaller {
   }
 }
 
-/** Whom a call goes to: one that is mended in workers.json is another. */
+/** Identifies a worker by what decides where its calls go: an edit in workers.json makes another worker of it. */
 function identityOf({ id, provider, model, baseUrl, key }: WorkerConfig): string {
   return JSON.stringify([id, provider, model, baseUrl, key]);
 }

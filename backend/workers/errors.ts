@@ -1,7 +1,7 @@
 import type { Failure } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
-/** What can go wrong with a call, as far as anybody decides by it. */
+/** What can go wrong with a call, as far as code decides by it. */
 export type WorkerErrorKind =
   | 'authentication'
   | 'missing-key'
@@ -23,7 +23,7 @@ export type WorkerErrorKind =
   | 'model-died'
   /** A model of this machine cannot be loaded or cannot answer, now and next time. */
   | 'model-unusable'
-  /** Somebody unloaded a model of this machine while it was needed. */
+  /** A local model was unloaded while a call needed it. */
   | 'model-unloaded'
   | 'cancelled';
 
@@ -40,8 +40,8 @@ export interface WorkerErrorData {
   /** What the server asked us to wait, from Retry-After or its relatives. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * What the attempt used, as far as the provider said or as it is certain: nothing, for a request that was refused or never
-   * sent. Absent where nobody knows; it is then estimated.
+   * What the attempt used, where it is known: nothing, for a request that was refused or never sent. Where absent, it is
+   * estimated.
    */
   readonly usage?: Usage | undefined;
   readonly cause?: unknown;
@@ -72,7 +72,7 @@ export class WorkerError extends Error {
   }
 }
 
-/** A scope of the budget has not enough left for the next call. Nothing was sent. */
+/** A scope of the budget has too little left for the next call. Nothing was sent. */
 export class BudgetSpentError extends Error {
   override readonly name = 'BudgetSpentError';
   readonly scope: string;

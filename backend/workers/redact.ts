@@ -1,6 +1,8 @@
-/** Longest quotation of a server's own words. */
+import { clip } from '../common/clip.ts';
+
+/** Longest quotation of a server's message. */
 const MAX_QUOTE_CHARACTERS = 240;
-/** A run of the prompt this long, found in a server's words, makes them unfit to repeat. */
+/** A message that contains this many consecutive characters of the prompt is not quoted. */
 const PROMPT_RUN = 24;
 
 const KEY_LIKE = /\b(?:sk|pk|key|api|AIza|xai|gsk|hf)[-_A-Za-z0-9]{12,}|\bBearer\s+\S+|[A-Za-z0-9_-]{40,}/g;
@@ -11,14 +13,14 @@ export interface Secrets {
 }
 
 /**
- * A server's own words, fit to be shown and stored: one line, without the key or anything that looks like one, and cut short.
- * Servers echo requests in their errors; words that repeat the prompt are not quoted at all.
+ * A server's message in a form that is safe to show and store: one clipped line without the key or anything that looks like one.
+ * Servers echo requests in their errors; a message that repeats the prompt is not quoted.
  * @returns `undefined` when nothing quotable is left.
  */
 export function quotable(text: string, { key, prompts }: Secrets): string | undefined {
   const withoutKey = key ? text.split(key).join('[key]') : text;
   const line = withoutKey.replace(KEY_LIKE, '[key]').replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  const quote = line.length > MAX_QUOTE_CHARACTERS ? `${line.slice(0, MAX_QUOTE_CHARACTERS)}…` : line;
+  const quote = clip(line, MAX_QUOTE_CHARACTERS);
   return quote === '' || repeatsAny(quote, prompts) ? undefined : quote;
 }
 

@@ -12,7 +12,7 @@ export interface ChatDialect {
 
 const COMMON: ChatDialect = { asksForUsage: true, limit: 'max_tokens' };
 
-/** Remembers, for as long as the process lives, what each server's models turned out to understand. */
+/** Remembers, for the life of the process, which dialect each server's models accept. */
 export class ChatDialects {
   readonly #learned = new Map<string, ChatDialect>();
 

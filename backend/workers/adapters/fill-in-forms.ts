@@ -28,10 +28,10 @@ interface Left {
   readonly until: number;
 }
 
-/** So long a server is left alone that did not say what it is. */
+/** How long a server that did not identify itself is not asked again. */
 const UNKNOWN_MS = 60_000;
 
-/** Remembers, for as long as the process lives, which form each server's models turned out to understand. */
+/** Remembers, for the life of the process, which form each server's models accept. */
 export class FillInForms {
   readonly #left = new Map<string, Left>();
   readonly #now: () => number;
@@ -77,7 +77,7 @@ function formsOf(server: ServerKind, model: string): readonly FillInForm[] {
     case 'vllm':
     case 'lm-studio':
       return [...byName, 'chat'];
-    // A server that passes over `suffix` would write on as if nothing followed: only one that fills gaps by its name is tried.
+    // A server that ignores `suffix` would continue as if nothing followed: only models known to fill gaps are tried.
     case 'unknown':
       return byName.length > 0 ? ['suffix', ...byName, 'chat'] : ['chat'];
   }

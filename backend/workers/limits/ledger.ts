@@ -3,8 +3,8 @@ import type { Cost, Usage } from '../../protocol/usage.ts';
 import type { ModelReply } from '../model.ts';
 
 /*
- * The two things a call needs from whoever wants it made: somebody who lends the money, and somebody who writes down what was tried.
- * `solve` implements both on the journal; a test does so in a few lines.
+ * What a call needs from its caller: a ledger that reserves the money, and a log of the attempts. `solve` implements both on the
+ * journal.
  */
 
 export interface Reservation {
@@ -17,9 +17,9 @@ export interface Reserved {
   readonly tokens: number;
 }
 
-/** What a call needs of whoever lends the money for it. */
+/** The reservation that a call asks for. */
 export interface Asked extends Reserved {
-  /** Nobody sends a bill for it: it is held by no limit and counts in none. */
+  /** Costs nothing: no limit applies to it or counts it. */
   readonly isFree: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { delay as realDelay, type Delay } from './delay.ts';
 import { concurrencyOf, serverKey } from '../servers/server-of.ts';
 
-/** The right to have one call under way at a server. */
+/** Permission for one concurrent call to a server. */
 export interface Slot {
   /** Gives the slot to the next in line; a second call does nothing. */
   release(): void;
@@ -29,8 +29,8 @@ export interface ProviderLimitsOptions {
 }
 
 /**
- * How many calls each server (provider and origin) has at once, all runs together: as many as the lowest `concurrency` of its
- * workers. Callers come in the order they asked. After a refusal for load, a cooldown holds all of them back.
+ * Limits concurrent calls to each server (provider and origin) across all runs to the lowest `concurrency` of its workers. Callers are
+ * served first come, first served. After a refusal for load, a cooldown delays all of them.
  */
 export class ProviderLimits {
   readonly #servers = new Map<string, Server>();
@@ -44,7 +44,7 @@ export class ProviderLimits {
     this.setWorkers(workers);
   }
 
-  /** The pool changed. Calls under way go on; the new limits hold from the next slot on. */
+  /** Replaces the pool. Running calls continue; the new limits apply from the next slot on. */
   setWorkers(workers: readonly WorkerConfig[]): void {
     const lowest = new Map<string, number>();
     for (const worker of workers) {
@@ -90,7 +90,7 @@ export class ProviderLimits {
     };
   }
 
-  /** No call of the worker's server begins for so long; a longer cooldown that is under way stays. */
+  /** Starts no call to the worker's server for this time. A longer cooldown that is active stays. */
   coolDown(worker: WorkerConfig, ms: number): void {
     const server = this.#server(serverKey(worker));
     server.coolUntil = Math.max(server.coolUntil, this.#now() + ms);

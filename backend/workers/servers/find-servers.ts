@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { MAX_LISTED_MODELS, type FoundModel, type FoundServer, type FoundServers, type ServerKind } from '../../protocol/found-servers.ts';
 
-/** Where a server of some kind listens unless somebody told it otherwise. */
+/** Where a kind of server listens by default. */
 export interface ServerPlace {
   readonly kind: ServerKind;
   readonly port: number;
@@ -29,8 +29,8 @@ const TIMEOUT_MS = 1_500;
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Looks for model servers on this machine: at each place, all at once, only by asking for the list of models. Nothing is sent but the
- * request, no redirect is followed, and whatever else listens there is passed over.
+ * Looks for model servers on this machine, at all places in parallel, by asking only for the list of models. No redirect is followed,
+ * and other programs that listen there are ignored.
  * @returns in the order of the places. @throws only when the signal aborts.
  */
 export async function findServers(
@@ -76,7 +76,7 @@ async function lookAt({ kind, port }: ServerPlace, signal: AbortSignal): Promise
     if (!list.success) return undefined;
     return { kind: kindOf(list.data.data[0]?.owned_by), baseUrl, needsKey: false, models: usable(list.data.data.map(openAiModel)) };
   } catch {
-    // Nobody listens there, or somebody who speaks something else.
+    // Nothing listens there, or a program with another protocol.
     return undefined;
   }
 }
@@ -98,7 +98,7 @@ export function modelsIn(body: unknown): FoundModel[] | undefined {
   return list.success ? usable(list.data.data.map(openAiModel)) : undefined;
 }
 
-/** Past every proxy, and without following anybody elsewhere: what is asked here stays on this machine. */
+/** Uses no proxy and follows no redirect: the request stays on this machine. */
 async function ask(url: string, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
   const request = get(url, { agent: false, signal, headers: { accept: 'application/json' } });
   // What breaks after the response has begun is told by the response; unheard, it would end the process.

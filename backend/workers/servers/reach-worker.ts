@@ -7,12 +7,12 @@ import { baseUrlOf } from './server-of.ts';
 const TIMEOUT_MS = 2_000;
 
 /**
- * Whether a worker's server answers and has its model: `unlisted` where it answers and does not say which models it has, `unasked`
- * where only a call would tell, which somebody may have to pay for.
+ * Whether a worker's server answers and has its model. `unlisted`: it answers without listing its models. `unasked`: only a call would
+ * tell, and a call may cost money.
  */
 export type Reach = { readonly state: 'answers' | 'unlisted' | 'unasked' } | { readonly state: 'silent'; readonly reason: string };
 
-/** Asks the server of a worker for its models, if it is on this machine: nobody pays for that. Its key is not sent. */
+/** Lists the models of a worker's server if it is on this machine. This costs nothing, and the key is not sent. */
 export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Promise<Reach> {
   const { provider, model } = worker;
   if (!isServerProvider(provider) || !MODEL_LISTS[provider].isOpen) return { state: 'unasked' };

@@ -20,8 +20,8 @@ const MAX_BYTES = 1_048_576;
 const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), owned_by: z.string().catch('') })) });
 
 /**
- * Tells the program behind a worker's address: by its name where it is a provider's, otherwise by the list of its models, which
- * costs nothing. @returns undefined where the server did not say, and may do so another time
+ * Identifies the program behind a worker's address: by a known host name, otherwise by its list of models, which costs nothing.
+ * @returns undefined where the server did not answer; it may do so later
  */
 export async function serverKindOf(
   worker: WorkerConfig, key: string | undefined, signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function serverKindOf(
 
 type Models = z.infer<typeof modelsSchema>['data'];
 
-/** Undefined where there was no answer, or a refusal: the server may be starting; empty where there was an answer that is no list. */
+/** Undefined without an answer or after a refusal: the server may be starting. Empty where the answer is not a list. */
 async function modelsAt(base: URL, key: string | undefined, signal: AbortSignal): Promise<Models | undefined> {
   let text: string | undefined;
   try {
