@@ -8,6 +8,9 @@ import { ARTIFACTS, Workbench } from '../harness/workbench.ts';
 const SCREENS = path.join(ARTIFACTS, 'screens');
 const FINE_TUNE = 'Conductor: Fine-tune on Project Tests';
 
+/** Enough to look at a training while it runs. */
+const STEPS = 60;
+
 const { available, note } = await trySandbox();
 
 /* A training as a person begins and follows it, of a tiny real model, with simulated workers: its plans are noise, so what is shown is that
@@ -26,7 +29,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
 
   const configure = (tasks: { readonly project: boolean }): Promise<void> =>
     writeFile(path.join(workbench.project, 'conductor.train.json'), JSON.stringify({
-      tasks: { ...tasks, heldOut: 0.3 }, steps: 150, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
+      tasks: { ...tasks, heldOut: 0.3 }, steps: STEPS, tasksPerStep: 2, groupSize: 4, maxTokens: 24, adapter: { rank: 2 },
       evaluation: { samples: 1 }, budget: { usd: 3 },
     }));
 
@@ -88,7 +91,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     }));
     await window.runCommand(FINE_TUNE);
     const modal = window.modal('Train "tiny" for at most $3.00?');
-    await modal.getByText(/are asked to carry out a plan up to 1,200 times/).waitFor();
+    await modal.getByText(/are asked to carry out a plan up to 480 times/).waitFor();
     await modal.getByText(/simulated/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
     await window.answerModal('Train "tiny"', 'Change Budget…');
@@ -102,7 +105,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await panel.frame.getByText('Simulated: the workers of this training').waitFor();
     await panel.curve('Reward').waitFor({ timeout: 240_000 });
     await panel.frame.getByText(/of \$2\.50/).waitFor();
-    await window.statusItem(/^Conductor training: training, \d+ of 150 steps, \$/).waitFor();
+    await window.statusItem(new RegExp(`^Conductor training: training, \\d+ of ${STEPS} steps, \\$`)).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-dark.png'));
   });
 
@@ -133,7 +136,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await expect.poll(() => panel.status.innerText(), { timeout: 60_000 }).toBe('Paused');
     await panel.button('Runs').click();
     await panel.status.waitFor({ state: 'detached' });
-    await window.statusItem(/^Conductor training: training paused, \d+ of 150 steps/).click();
+    await window.statusItem(new RegExp(`^Conductor training: training paused, \\d+ of ${STEPS} steps`)).click();
     await expect.poll(() => panel.status.innerText()).toBe('Paused');
   });
 
@@ -159,7 +162,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await window.screenshot(path.join(SCREENS, 'fine-tune-compared-dark.png'));
     await window.useTheme('light');
     await window.screenshot(path.join(SCREENS, 'fine-tune-compared-light.png'));
-    const plans = panel.frame.getByRole('region', { name: /^Plans of step 150$/ });
+    const plans = panel.frame.getByRole('region', { name: `Plans of step ${STEPS}`, exact: true });
     await plans.getByRole('button', { name: /^Plan 1 of task 1/ }).click();
     await plans.getByRole('button', { name: 'As it was written' }).scrollIntoViewIfNeeded();
     await window.screenshot(path.join(SCREENS, 'fine-tune-plan-light.png'));
