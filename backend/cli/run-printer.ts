@@ -80,8 +80,11 @@ export class RunPrinter {
         return this.#verdict(event.verdict);
       case 'budget.warned':
         return this.#line('Budget', style('yellow', warningText(event)));
+      case 'step.turned':
+        return this.#line('', style('dim', `· step ${event.step + 1}: ${oneLine(event.text, 80)}`));
       case 'run.accepted':
       case 'attempt.started':
+      case 'step.observed':
       case 'run.stopped':
       case 'run.completed':
       case 'run.failed':
