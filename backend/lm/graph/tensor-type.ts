@@ -16,12 +16,6 @@ export class GraphError extends Error {
   override readonly name = 'GraphError';
 }
 
-const BYTES: Readonly<Record<ElementType, number>> = {
-  float32: 4, float64: 8, float16: 2, bfloat16: 2, int32: 4, int64: 8, uint8: 1, bool: 1,
-};
-
-export const bytesPerElement = (element: ElementType): number => BYTES[element];
-
 export const isFloat = (element: ElementType): boolean => element.startsWith('float') || element === 'bfloat16';
 
 export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length && a.every((size, axis) => size === b[axis]);
