@@ -16,14 +16,14 @@ import { testsNamed } from './tests-named.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
 /**
- * Alters what tests expect, so that each of them must fail with code that is honest. Returns the ids of the tests of which it is sure
- * of that; the others were left as they were.
+ * Alters the expectations of tests so that each test must fail if the code is honest. Returns the ids of the tests that are certain to
+ * fail; the others are unchanged.
  *
- * Every assertion of a test is tried with another expectation, and what it says is kept from the test; one that holds all the same is
- * noted, and a test in which none held fails at its end. So an honest test fails whichever of its assertions it comes to, and one
- * value that equals everything, one silenced assertion or a swallowed failure is enough to let a test pass. Only where a test asserts
- * nothing but in functions that it hands to others, failures are let out: what does not come back to the test was swallowed. Of a
- * comparison of the product's own not only the opposite is asked for, but another value, too.
+ * Each assertion runs with another expectation, and its failure is caught. An assertion that passes anyway is counted as held, and a test
+ * fails at its end if none held. An honest test thus fails whichever assertions it reaches. A test passes after one value that equals
+ * everything, one silenced assertion or one swallowed failure. Failures are rethrown only if all assertions of a test are in callbacks: a
+ * failure that does not come back to the test was swallowed. A comparison that the product defines is tested with another value as well,
+ * not only negated.
  */
 export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySet<string>> {
   const certain = new Map<string, boolean>();
@@ -37,7 +37,7 @@ export async function alterExpectations(tests: TestsToAlter): Promise<ReadonlySe
   return new Set([...certain].filter(([, isCertain]) => isCertain).map(([id]) => id));
 }
 
-/** For each name of a test that the file has, whether it was altered. */
+/** Whether each test was altered, by name, for the tests found in the file. */
 async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<string>): Promise<ReadonlyMap<string, boolean>> {
   const language = languageOf(file);
   const source = await readSource(tests, file);
@@ -49,7 +49,7 @@ async function alterFile(tests: TestsToAlter, file: string, names: ReadonlySet<s
   return certainties(plan, text?.tests ?? new Set());
 }
 
-/** A test without assertions of its own fails with those below it: where one is that ran under its name, and was altered. */
+/** A test without assertions of its own fails if one of its subtests ran and was altered. */
 function certainties({ tests }: Plan, altered: ReadonlySet<number>): ReadonlyMap<string, boolean> {
   const certain = new Map<string, boolean>();
   for (const [name, found] of [...tests].sort(([a], [b]) => b.length - a.length)) {
@@ -72,11 +72,11 @@ export async function readSource({ folder, runner }: TestsToAlter, file: string)
 const heldName = (hash: string): string => `held_${hash.slice(0, 8)}`;
 
 interface Plan {
-  /** The tests in the file of each name that it has. */
+  /** The tests of the file by name. */
   readonly tests: ReadonlyMap<string, readonly PlannedTest[]>;
-  /** For each test that can be altered its edits. */
+  /** The edits of each test that can be altered, by its number. */
   readonly edits: ReadonlyMap<number, readonly Edit[]>;
-  /** Places where the text as it is does not follow the grammar as it is known here. */
+  /** Syntax errors in the original text, as this grammar sees it. */
   readonly errors: number;
 }
 
@@ -103,7 +103,7 @@ function planOf(all: readonly SourceTest[], names: ReadonlySet<string>, errors: 
   return { tests, edits, errors };
 }
 
-/** All tests are altered at once; where the text would not follow its grammar then, only those with which it does. */
+/** Alters all tests together. If that adds syntax errors, alters only the tests that add none. */
 async function alteredText(
   text: string,
   language: Language,
@@ -137,7 +137,7 @@ function countErrors(root: Parameters<typeof nodesIn>[0]): number {
   return count;
 }
 
-/** The file is there and no link; that it is none now either is held by the system. */
+/** The caller checked that the file is no symbolic link. O_NOFOLLOW fails if it has become one. */
 async function writeInPlace(file: string, text: string): Promise<void> {
   const handle = await open(file, constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0));
   try {

@@ -6,7 +6,7 @@ import { testsIn } from './source-tests.ts';
 import { testsNamed } from './tests-named.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
-/** Of the given tests those whose own source says that they are skipped. */
+/** Returns the given tests whose source declares them skipped. */
 export async function declaredSkips(tests: TestsToAlter): Promise<ReadonlySet<string>> {
   const skipped = new Set<string>();
   for (const { file, wanted } of await locateTests(tests)) {

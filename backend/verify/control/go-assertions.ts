@@ -2,7 +2,7 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 
-/** Assertions of testify, and the ones that say the opposite. */
+/** Assertions of testify and their opposites. */
 const PAIRS = [
   ...['Equal NotEqual', 'EqualValues NotEqualValues', 'Same NotSame', 'True False', 'Nil NotNil', 'NoError Error', 'Empty NotEmpty'],
   ...['Zero NotZero', 'Contains NotContains', 'Subset NotSubset', 'Panics NotPanics', 'Regexp NotRegexp', 'ErrorIs NotErrorIs'],
@@ -13,7 +13,7 @@ const OPPOSITES: ReadonlyMap<string, string> = new Map(
   PAIRS.flatMap(([one = '', other = '']): [string, string][] => [[one, other], [other, one]]),
 );
 
-/** Assertions of testify that have no opposite: the place of the argument that is changed (without the test), and to what. */
+/** Assertions of testify without an opposite: the index of the argument to change (not counting the test) and its new text. */
 const CHANGED: Readonly<Record<string, { readonly index: number; readonly text: (argument: string) => string }>> = {
   EqualError: { index: 1, text: (argument) => `${argument}+"~altered"` },
   ErrorContains: { index: 1, text: (argument) => `${argument}+"~altered"` },
@@ -23,23 +23,23 @@ const CHANGED: Readonly<Record<string, { readonly index: number; readonly text: 
   WithinDuration: { index: 2, text: () => '-1' },
 };
 
-/** What in a function fails the test. */
+/** The ways in which functions of a file fail the test. */
 export interface GoChecks {
-  /** The test, by its name in the function: `t`; and how it is failed for good. */
+  /** Names of parameters that are a test: `t`. */
   readonly tests: ReadonlySet<string>;
   readonly usesTestify: boolean;
-  /** What testify's assertions are called on, with whether those end the test: `assert`, `require` and objects made of them. */
+  /** The receivers of testify's assertions (`assert`, `require` and objects made from them), and whether a failure ends the test. */
   readonly owners: ReadonlyMap<string, 'goes on' | 'ends'>;
   readonly held: string;
-  /** Constants that the file names. */
+  /** Names of constants that the file declares. */
   readonly constants: ReadonlySet<string>;
 }
 
 const FAILING = /^(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)$/;
 
 /**
- * `if got != want { t.Errorf(…) }`: with the condition turned round, and its body kept for the compiler alone. What Go compares
- * cannot be made to equal everything, so the values may stay; but an error can say that it is any other, and a method that it agrees.
+ * Negates the condition of `if got != want { t.Errorf(…) }`. The body no longer runs, but still compiles. Go's own comparisons cannot be
+ * overridden, so their values stay. `errors.Is` and comparison methods can be, so these are also tested with other values.
  */
 export function alteredIf(statement: Node, checks: GoChecks): readonly Edit[] | undefined {
   const { tests, held } = checks;
@@ -56,7 +56,7 @@ export function alteredIf(statement: Node, checks: GoChecks): readonly Edit[] | 
   ];
 }
 
-/** The one of the two that was asked for stays for the compiler, which wants every variable to be used. */
+/** The original condition stays in dead code, because the compiler rejects unused variables. */
 function alteredErrorIs(condition: Node, held: string): string | undefined {
   const call = negatedCall(condition);
   const given = call?.childForFieldName('function')?.text === 'errors.Is' ? call.childForFieldName('arguments') : null;
@@ -69,12 +69,12 @@ function negatedCall(condition: Node): Node | undefined {
   return operand?.type === 'call_expression' ? operand : undefined;
 }
 
-/** Functions and methods by which a product compares. */
+/** Names of functions and methods with which a product compares values. */
 const COMPARISON = /^(?:Is|Are|Deep)?(?:Equals?|Eq|Same)(?:To)?$/i;
-/** Packages in which no method of a product's is asked. */
+/** Packages that compare without calling methods of the product. */
 const PLAIN = /^(?:bytes|maps|reflect|slices|strings)$/;
 
-/** Of `!got.Equal(want)`: whether it equals nothing but the zero of its type as well, although that is not what is expected. */
+/** For `!got.Equal(want)`, a condition that is true if `got` also equals the zero value of the type of `want`, and `want` is not zero. */
 function agreesWithZero(condition: Node, { held, constants }: GoChecks): string | undefined {
   const call = negatedCall(condition);
   const called = call?.childForFieldName('function');
@@ -90,13 +90,13 @@ function agreesWithZero(condition: Node, { held, constants }: GoChecks): string 
     + `return ${held}_empty(&${zero}) && ${asked} }())`;
 }
 
-/** A number or a constant by itself would be an int, whatever it is compared with. */
+/** A number or constant alone would become an int, whatever type it is compared with. */
 const hasOwnType = ({ type, text }: Node, constants: ReadonlySet<string>): boolean =>
   (type === 'identifier' && !constants.has(text) && !/^(?:nil|true|false|iota)$/.test(text)) ||
   type === 'composite_literal' ||
   (type === 'unary_expression' && text.startsWith('&'));
 
-/** A function that makes a value the zero of its type, and says false where it was as good as that before. */
+/** Adds a Go function that sets a value to the zero value of its type. It returns false if the value was zero or empty before. */
 function zeroing(root: Node, { held }: GoChecks): readonly Edit[] {
   const declaration = partsOf(root).find(({ type }) => type === 'package_clause');
   const empty = `func ${held}_empty(pointer interface{}) bool {
@@ -118,8 +118,8 @@ function zeroing(root: Node, { held }: GoChecks): readonly Edit[] {
 }
 
 /**
- * `if item != want { panic(…) }`, with the condition turned round. For a test that has no other assertion: one that panics in a callback
- * and is not stopped by that was swallowed.
+ * Negates the condition of `if item != want { panic(…) }`. Used for tests without other assertions: if a callback panics and the test
+ * goes on, the panic was swallowed.
  */
 export function alteredPanic(statement: Node, { held }: GoChecks): readonly Edit[] | undefined {
   const [condition, body] = [statement.childForFieldName('condition'), statement.childForFieldName('consequence')];
@@ -129,7 +129,7 @@ export function alteredPanic(statement: Node, { held }: GoChecks): readonly Edit
   return [replacement(condition, `!(${condition.text})`), insertion(body.startIndex + 1, ` ${held}++; `)];
 }
 
-/** A call of testify's that stands by itself, as the assertion of the opposite. */
+/** Turns a statement that calls a testify assertion into the opposite assertion. */
 export function alteredCall(statement: Node, checks: GoChecks): readonly Edit[] | undefined {
   const call = callIn(statement);
   const selector = call?.childForFieldName('function');
@@ -156,7 +156,7 @@ function alteredTestify(field: Node, given: readonly Node[]): readonly Edit[] | 
   return argument && [replacement(argument, change.text(argument.text))];
 }
 
-/** The call that a statement is. */
+/** The call, if the statement consists of one. */
 export function callIn(statement: Node): Node | undefined {
   const [call] = statement.type === 'expression_statement' ? partsOf(statement) : [];
   return call?.type === 'call_expression' ? call : undefined;

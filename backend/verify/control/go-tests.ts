@@ -5,10 +5,10 @@ import { alteredCall, alteredIf, alteredPanic, callIn, statementsOf, type GoChec
 import { HelperCopies } from './helper-copies.ts';
 import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
-/** Of subtests in subtests. */
+/** Nesting of subtests. */
 const MAX_DEPTH = 10;
 
-/** The tests of `go test` in a file, with the subtests that they run, and the methods of testify's suites. */
+/** The Go tests of a file with their subtests, and the methods of testify suites. */
 export function goTests(root: Node, source: SourceFile): readonly SourceTest[] {
   return new GoTests(root, source).found();
 }
@@ -45,7 +45,7 @@ class GoTests {
 
   #test(title: Title, body: Node, test: string, depth: number): SourceTest {
     const runs = depth < MAX_DEPTH ? this.#runsIn(body) : [];
-    // A function that is handed the test may run subtests, too.
+    // A function that receives the test may run subtests too.
     const isComplete = !this.#handsOn(body, test);
     const subtests = runs.flatMap(({ name, definition }) => {
       const [inner, parameter] = [definition.childForFieldName('body'), testParameterOf(definition)];
@@ -54,7 +54,7 @@ class GoTests {
       return [this.#test(below, inner, parameter, depth + 1)];
     });
     return {
-      // Subtests with one name are counted.
+      // Go numbers subtests with the same name.
       titles: depth === 0 ? [title] : [title, [...title, '#', undefined]],
       isSkipped: statementsOf(body).some((statement) => skipsHere(statement, test)),
       subtests,
@@ -79,7 +79,7 @@ class GoTests {
     const asserted = this.#tried(body);
     const tried = asserted.length > 0 ? asserted : this.#panics(body);
     if (tried.length === 0) return undefined;
-    // Whichever way the function is left: a test may end by a panic, and take it back.
+    // Deferred, so that it runs on every exit: a test may panic and recover.
     const start = ` ${held} := 0; defer func() { if ${held} == 0 { ${failure} } }();`;
     return [insertion(body.startIndex + 1, start), ...tried];
   }
@@ -104,7 +104,7 @@ class GoTests {
     return [...nodesIn(body, ({ id }) => subtests.has(id))].flatMap((node) => (subtests.has(node.id) ? [] : (alteredPanic(node, this.#checks) ?? [])));
   }
 
-  /** The call of a helper becomes one of its altered copy, which fails the test where no assertion in it held. */
+  /** Calls the altered copy of a helper instead. The copy fails the test if none of its assertions held. */
   #helperCall(statement: Node): readonly Edit[] | undefined {
     const call = callIn(statement);
     const called = call?.childForFieldName('function');
@@ -122,7 +122,7 @@ class GoTests {
     return copy && [insertion(helper.endIndex, `\n\n${copy.part}`), ...copy.outside];
   }
 
-  /** The subtests that a function runs itself: the name, and the function that is run. */
+  /** The subtests that a function runs directly: their names and functions. */
   #runsIn(body: Node): readonly { readonly name: Title; readonly definition: Node }[] {
     const found: { name: Title; definition: Node }[] = [];
     const leaves = new Set<number>();
@@ -157,7 +157,7 @@ function constantsIn(root: Node): ReadonlySet<string> {
   return new Set(specs.flatMap((spec) => partsOf(spec).filter(({ type }) => type === 'identifier').map(({ text }) => text)));
 }
 
-/** The name of a function's parameter that is a test: that of the first. */
+/** The name of the first parameter that is a test. */
 function testParameterOf(definition: Node): string | undefined {
   const list = definition.childForFieldName('parameters');
   return list ? partsOf(list).map(testParameter).find((name) => name !== undefined) : undefined;
@@ -169,7 +169,7 @@ function testParameter(node: Node): string | undefined {
   return name === '_' ? undefined : name;
 }
 
-/** `require := require.New(t)` makes an object of the same kind as the package. In a suite it is the suite. */
+/** `require := require.New(t)` makes an object with the functions of the package. In a suite the receiver has them. */
 function ownersIn(text: string): GoChecks['owners'] {
   const owners = new Map<string, 'goes on' | 'ends'>([['assert', 'goes on'], ['require', 'ends']]);
   for (const [, name = '', kind] of text.matchAll(/\b(\w+)\s*:?=\s*(assert|require)\.New\(/g))
@@ -182,7 +182,7 @@ function ownersIn(text: string): GoChecks['owners'] {
   return owners;
 }
 
-/** go writes spaces as underscores; what it does with other characters, or what a name is made of, is left open. */
+/** Go replaces spaces by underscores. A name with other special characters, or one that is computed, counts as unknown. */
 function nameOf(node: Node): Title {
   const content = partsOf(node);
   const isText = /_string_literal$/.test(node.type) && content.every(({ type }) => /_string_literal_content$/.test(type));

@@ -1,7 +1,7 @@
 import type { Edit } from '../syntax/edits.ts';
 import type { Node } from '../syntax/parse.ts';
 
-/** Of helpers that call helpers. */
+/** Nesting of helpers that call helpers. */
 const MAX_DEPTH = 10;
 
 /** The altered copies of the helpers in a file. A helper is copied once, however many tests call it. */

@@ -2,29 +2,29 @@ import { insertion, replacement, type Edit } from '../syntax/edits.ts';
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 
-/** An error and a class that the code under test has nothing to do with. */
+/** An error and a class that the code under test is unlikely to use. */
 const OTHER_ERROR = 'java.util.zip.DataFormatException.class';
 const OTHER_CLASS = 'java.util.zip.CRC32.class';
 
 /** Equal to nothing else. */
 const fresh = ({ text }: Node): string => `(Object) new Object[] { ${text} }`;
-/** Null, but the values are worked out. */
+/** Null; the values are still evaluated. */
 const nothing = (...nodes: readonly Node[]): string =>
   `(Object) (new Object[] { ${nodes.map(({ text }) => text).join(', ')} }.length == 0 ? "" : null)`;
 
-/** A class of the tests that equals everything: whichever side is one of it, two values are equal all the same. */
+/** A test class whose `equals` always returns true. An altered value would still be equal to its objects. */
 const DEFINES_SUCH = /\bboolean\s+equals\s*\([^)]*\)\s*\{\s*return\s+true\s*;/;
 
 const isText = (node: Node | undefined): boolean => node?.type === 'string_literal' || node?.type === 'lambda_expression';
 
-/** `assertEquals("message", 1, a)` of JUnit 4 has the message first, and others have it last. */
+/** JUnit 4 has the message first (`assertEquals("message", 1, a)`), JUnit 5 last. */
 function withoutMessage(given: readonly Node[], count: number, hasMessageFirst: boolean): readonly Node[] | undefined {
   if (given.length === count) return given;
   if (hasMessageFirst) return given[0]?.type === 'string_literal' ? given.slice(1) : undefined;
   return given.length === count + 1 ? given : undefined;
 }
 
-/** Edits of a statement that asserts something, or undefined where it is none or it is not sure that it fails then. */
+/** Edits of an assertion statement. Undefined if it is no assertion or is not certain to fail afterwards. */
 export function alteredStatement(statement: Node, file: string): readonly Edit[] | undefined {
   const [call] = statement.type === 'expression_statement' ? partsOf(statement) : [];
   const [name, list] = [call?.childForFieldName('name'), call?.childForFieldName('arguments')];
@@ -50,7 +50,7 @@ function ofAssert(name: string, all: readonly Node[], file: string): readonly Ed
       return [replacement(first, nothing(first))];
     case 'assertEquals':
     case 'assertSame':
-      // What is expected is asked whether it equals the other.
+      // JUnit calls `equals` of the expected value.
       return second && (alteredLiteral(first) !== undefined || !DEFINES_SUCH.test(file)) ? alteredPair(first, second, third) : undefined;
     case 'assertNotEquals':
       return second && !third ? [{ start: first.startIndex, end: second.endIndex, text: `(Object) null, ${nothing(first, second)}` }] : undefined;
@@ -66,7 +66,7 @@ function ofAssert(name: string, all: readonly Node[], file: string): readonly Ed
   }
 }
 
-/** `rest`: a message, or how far two numbers may be apart. */
+/** `rest`: a message or a tolerance. */
 function alteredPair(first: Node, second: Node, rest: Node | undefined): readonly Edit[] | undefined {
   for (const side of [first, second]) {
     const altered = alteredLiteral(side);
@@ -77,13 +77,13 @@ function alteredPair(first: Node, second: Node, rest: Node | undefined): readonl
   return [replacement(first, `(Object) (${first.text})`), replacement(second, fresh(second))];
 }
 
-/** Of AssertJ and Truth. */
+/** Assertions of AssertJ and Truth, and their opposites. */
 const OPPOSITES: ReadonlyMap<string, string> = new Map([
   ...[['isTrue', 'isFalse'], ['isFalse', 'isTrue'], ['isNull', 'isNotNull'], ['isNotNull', 'isNull'], ['isEmpty', 'isNotEmpty']],
   ...[['isNotEmpty', 'isEmpty'], ['isSameAs', 'isNotSameAs'], ['isNotSameAs', 'isSameAs'], ['isNotEqualTo', 'isEqualTo']],
 ] as [string, string][]);
 
-/** `assertThat(a).isEqualTo(b)`. */
+/** For `assertThat(a).isEqualTo(b)`. */
 function alteredChain(call: Node, name: Node, [argument, ...others]: readonly Node[], file: string): readonly Edit[] | undefined {
   let root: Node | null = call;
   for (let links = 0; root?.childForFieldName('object') && links < 100; links += 1) root = root.childForFieldName('object');
@@ -112,7 +112,7 @@ function alteredChain(call: Node, name: Node, [argument, ...others]: readonly No
 const isNumber = ({ type, text }: Node): boolean =>
   /^(?:decimal_integer|hex_integer|decimal_floating_point)_literal$/.test(type) || (type === 'unary_expression' && /^-\s*[\d.]+[LlFfDd]?$/.test(text));
 
-/** Another value of the same type, in place of one that is written out. */
+/** Another value of the same type as this literal. */
 function alteredLiteral(node: Node): string | undefined {
   if (isNumber(node)) return `(-(${node.text}) - 1000003)`;
   switch (node.type) {

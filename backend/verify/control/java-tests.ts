@@ -6,7 +6,7 @@ import type { SourceFile, SourceTest } from './source-test.ts';
 
 const MAX_DEPTH = 20;
 
-/** The methods of the classes in a file, named with the classes around them but for the one that the file is named for. */
+/** The methods of the classes in a file. Their names include nested classes, but not the outermost one. */
 export function javaTests(root: Node, source: SourceFile): readonly SourceTest[] {
   const testsIn = (owner: Node, path: readonly string[], isSkipped: boolean): readonly SourceTest[] =>
     partsOf(owner.childForFieldName('body') ?? owner).flatMap((node) => {
@@ -17,7 +17,7 @@ export function javaTests(root: Node, source: SourceFile): readonly SourceTest[]
       if (node.type === 'class_declaration') return testsIn(node, [...path, name], isOff);
       if (node.type !== 'method_declaration') return [];
       const whole = [...path, name].join(' > ');
-      // Such a test passes where its own failure is what it expects.
+      // A test that expects an assertion error passes when it fails.
       const expectsFailure = annotations.some((text) => /\bexpected\s*=\s*(?:\w+\.)*(?:AssertionError|Error|Throwable)\b/.test(text));
       return [{
         titles: [[whole], ...['(', '{', '['].map((bracket) => [whole + bracket, undefined])],
@@ -36,7 +36,7 @@ const annotationsOf = (node: Node): readonly string[] => {
   return modifiers ? partsOf(modifiers).filter(({ type }) => /annotation$/.test(type)).map(({ text }) => text) : [];
 };
 
-/** See `alter-expectations.ts`. Whichever way the method is left, it fails where no altered assertion held. */
+/** See `alter-expectations.ts`. On every exit, the method fails if no altered assertion held. */
 function altered(body: Node, { held, text }: SourceFile): readonly Edit[] | undefined {
   if (body.hasError) return undefined;
   const edits: Edit[] = [];

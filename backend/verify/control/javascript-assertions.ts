@@ -8,7 +8,7 @@ import { alteredLiteral, argumentsOf, FRESH } from './javascript-expressions.ts'
 interface Link {
   readonly name: Node;
   readonly call?: Node;
-  /** Where what it is a property of ends. */
+  /** End of the object before this link. */
   readonly after: number;
 }
 
@@ -33,7 +33,7 @@ const changeTwo = (first: Node | undefined, second: Node | undefined, text: (fir
 
 const otherValue = (node: Node): string => alteredLiteral(node) ?? FRESH;
 
-/** The argument in this place becomes this. */
+/** Replaces the argument at this index. */
 const at =
   (index: number, text: string | ((node: Node) => string | undefined)): Alter =>
   (given) =>
@@ -41,7 +41,7 @@ const at =
 
 const muchMore = (node: Node): string => `(${node.text}) + 1000003`;
 
-/** The first argument that is a literal, or else the first one; one more where there is none. */
+/** Changes the first literal argument, or else the first argument. Adds an argument if there is none. */
 const anyArgument: Alter = (given, call) => {
   const literal = given.find((node) => alteredLiteral(node) !== undefined);
   if (literal ?? given[0]) return change(literal ?? given[0], otherValue);
@@ -56,7 +56,7 @@ const alteredText = (node: Node): string | undefined =>
 
 const thrown: Alter = ([expected]) => change(expected, (node) => alteredText(node) ?? FRESH_ERROR);
 
-/** Matchers of jest, vitest and chai by their names; any other, and one without the arguments named here, is negated. */
+/** Matchers of jest, vitest and chai by name. Other matchers, and calls without the arguments used here, are negated. */
 const MATCHERS: ReadonlyMap<string, Alter> = byName([
   ['toBe toEqual toStrictEqual toContain toContainEqual equal equals eq eql eqls include includes contain contains', at(0, otherValue)],
   ['toMatchObject', at(0, (node) => alteredLiteral(node) ?? `{ altered: ${FRESH} }`)],
@@ -76,7 +76,7 @@ const EQUAL: Alter = ([first, second]) => {
   return first && second && change(literal ?? second, otherValue);
 };
 
-/** Two equal arguments of an assertion that they differ. */
+/** For assertions that two values differ: makes both arguments equal. */
 const SAME: Alter = ([first, second]) => changeTwo(first, second, (a, b) => `...[${a.text}, ${b.text}].fill(0)`);
 
 const negated = at(0, ({ text }) => `!(${text})`);
@@ -84,11 +84,11 @@ const untrue = at(0, (node) => `!(${strictComparison(node) ?? node.text})`);
 const none = at(0, ({ text }) => `void (${text})`);
 const some = at(0, ({ text }) => `[${text}]`);
 
-/** Throws otherwise than expected; without an expectation the assertion of the opposite. */
+/** Expects another error. Without an expected error, asserts the opposite. */
 const throwing =
   (opposite: string): Alter =>
   ([called, expected], call) =>
-    // A text there is a message in `node:assert`.
+    // In `node:assert`, a string in this place is a message.
     expected && alteredText(expected) === undefined ? change(expected, () => NEVER_MATCHES) : called && opposed(call, opposite);
 
 function opposed(call: Node, opposite: string): readonly Edit[] | undefined {
@@ -123,24 +123,24 @@ function byName(rows: readonly (readonly [names: string, alter: Alter])[]): Read
   return new Map(rows.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
 }
 
-/** What has to be waited for: a failure comes later than the call. */
+/** Asynchronous assertions, which must be awaited. */
 const LATER = new Set(['resolves', 'rejects', 'eventually', 'poll', 'element', 'doesNotReject', 'fulfilled', 'rejected', 'rejectedWith', 'become']);
 
 /** Assertions of chai and sinon-chai without a call. */
 const PROPERTIES = /^(?:true|false|null|undefined|NaN|ok|empty|exist|exists|finite|extensible|sealed|frozen|arguments|fulfilled|rejected|(?:not)?[cC]alled\w*)$/;
 
-/** What is equal is said by a file, which a run may write. */
+/** Snapshots: the expected value is in a file, which a run may write. */
 const SNAPSHOT = /snapshot|screenshot/i;
 
 export interface AlteredAssertion {
   readonly edits: readonly Edit[];
-  /** Whether its failure is that of a promise. */
+  /** Whether it fails by rejecting a promise. */
   readonly isLater: boolean;
-  /** What is called with its failure instead. */
+  /** The callback that gets its failure instead. */
   readonly callback?: Node;
 }
 
-/** Edits of an expression (without its `await`) that asserts something; undefined where it is none or need not fail then. */
+/** Edits of an assertion (without its `await`). Undefined if the expression is none, or is not certain to fail afterwards. */
 export function alteredAssertion(expression: Node, asserts: Asserts): AlteredAssertion | undefined {
   const chain = chainOf(expression);
   if (!chain || expression.hasError) return undefined;
@@ -168,11 +168,11 @@ function ofAssert({ root, links }: Chain, imported: string | undefined): readonl
 const LIBRARY = String.raw`['"](?:node:)?(?:assert(?:\/strict)?|uvu\/assert)['"]`;
 const IMPORTS = new RegExp(String.raw`(?:import\s+(?:\w+\s*,\s*)?|(?:const|let|var)\s+)\{([^{}]{0,2000})\}\s*(?:from|=\s*require\()\s*${LIBRARY}`, 'g');
 
-/** An `assert` that is none of a library known here; it may assert something of types, or nothing. */
+/** An `assert` of an unknown library. It may check types only, or nothing. */
 const OWN_ASSERT = /\bfunction\s+assert\b|(?:\bimport\s[^;'"]*\bassert\b[^;'"]*\bfrom|\bassert\b[^;=\n]*=\s*require\()\s*['"](?!(?:node:)?assert|chai|vitest|power-assert|uvu)/;
 
 export interface Asserts {
-  /** Functions of an assertion library that the file calls by themselves, with their names in the library. */
+  /** Functions imported from an assertion library: the name in the file, and the name in the library. */
   readonly imported: ReadonlyMap<string, string>;
   readonly isAssertKnown: boolean;
 }
@@ -190,7 +190,7 @@ function ofExpect(chain: Chain): readonly Edit[] | undefined {
   const links = assertedLinks(chain);
   const last = links?.at(-1);
   if (!links || !last || links.some(({ name }) => SNAPSHOT.test(name.text))) return undefined;
-  // A property that is no assertion asserts nothing, however it is spelled: `expect(f).to.throw;`.
+  // An uncalled matcher asserts nothing: `expect(f).to.throw;`.
   if (!last.call && !PROPERTIES.test(last.name.text)) return undefined;
   const not = links.find(({ name }) => name.text === 'not');
   if (not) return [{ start: not.after, end: not.name.endIndex, text: '' }];
@@ -200,13 +200,13 @@ function ofExpect(chain: Chain): readonly Edit[] | undefined {
   return [...ofExpected(chain.root), ...(byValue ?? [insertion(last.name.startIndex, 'not.')])];
 }
 
-/** `expect(a.equals(b))` */
+/** For `expect(a.equals(b))`. */
 function ofExpected(root: Node): readonly Edit[] {
   const [value] = (root.type === 'call_expression' && argumentsOf(root)) || [];
   return change(value, strictComparison) ?? [];
 }
 
-/** The links of a chain behind `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
+/** The links after `expect(…)`, `expect.soft(…)`, `chai.expect(…)` or `.should`. */
 function assertedLinks({ root, links }: Chain): readonly Link[] | undefined {
   if (root.type === 'call_expression') return root.childForFieldName('function')?.text === 'expect' ? links : behindShould(links);
   const [first] = links;
@@ -220,7 +220,7 @@ function behindShould(links: readonly Link[]): readonly Link[] | undefined {
   return should < 0 ? undefined : links.slice(should + 1);
 }
 
-/** supertest's `request(app).get('/').expect(200, done)`. */
+/** For supertest's `request(app).get('/').expect(200, done)`. */
 function ofRequest({ root, links }: Chain): AlteredAssertion | undefined {
   if (root.type !== 'call_expression' && links.length < 2) return undefined;
   const given = links.map(({ name, call }) => (call ? { isExpect: name.text === 'expect', values: argumentsOf(call) ?? [] } : undefined));
@@ -236,7 +236,7 @@ function ofRequest({ root, links }: Chain): AlteredAssertion | undefined {
 
 const MAX_LINKS = 200;
 
-/** Takes `expect(a).not.toBe(b)` apart: its root is the innermost call of a function, or whatever the chain begins with. */
+/** Splits `expect(a).not.toBe(b)` into its root (the innermost call or object) and its links. */
 function chainOf(expression: Node): Chain | undefined {
   const links: Link[] = [];
   let node = expression;

@@ -10,18 +10,18 @@ const FUNCTION = /^(?:arrow_function|function_expression|function_declaration|me
 
 export const isFunction = ({ type }: Node): boolean => FUNCTION.test(type);
 
-/** Parameters that are called when a test is over. */
+/** Names of the callback parameter that ends a test. */
 const DONE = /^_?(?:done|cb|callback|next|end|finish|finished)$/i;
 
 export interface JavaScriptFile extends SourceFile {
   readonly root: Node;
-  /** Whether this expression declares a test of its own. */
+  /** Whether this expression declares a test. */
   isTestCall(call: Node): boolean;
-  /** Edits without which a changed file could not be loaded. */
+  /** Edits that an altered file needs in order to load. */
   readonly preamble: readonly Edit[];
 }
 
-/** Alters functions of one file: see `alter-expectations.ts` for how. */
+/** Alters functions of one file as described in `alter-expectations.ts`. */
 export class JavaScriptBodies {
   readonly #file: JavaScriptFile;
   readonly #helpers: ReadonlyMap<string, Node>;
@@ -34,10 +34,10 @@ export class JavaScriptBodies {
     this.#asserts = assertsOf(file.text);
   }
 
-  /** Edits of a test's function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
+  /** Edits of a test function and of the helpers that it calls. Undefined if it has no assertion or is not certain to fail. */
   alter(test: Node, { mayHaveDone }: { readonly mayHaveDone: boolean }): readonly Edit[] | undefined {
     const done = parametersOf(test).find(({ type, text }) => type === 'identifier' && DONE.test(text));
-    // Some other first parameter of such a test is called when it is over, too.
+    // In such a test any first parameter is the callback, whatever its name.
     if (!done && mayHaveDone && parametersOf(test)[0]?.type === 'identifier') return undefined;
     const edits = done ? this.#alteredUntilDone(test, done) : this.#alteredFunction(test);
     return edits && [...this.#file.preamble, ...edits];
@@ -51,7 +51,7 @@ export class JavaScriptBodies {
     return tried && [...tried, ...this.#returns(body), insertion(body.endIndex - 1, `;${this.#failure()} `)];
   }
 
-  /** `() => expect(a).toBe(b)` is its own last failure; around anything else a block is written. */
+  /** `() => expect(a).toBe(b)` fails by itself. Any other expression is wrapped in a block. */
   #alteredExpression(body: Node): readonly Edit[] | undefined {
     const { inner, isAwaited } = awaited(body);
     const own = this.#assertionIn(inner);
@@ -61,7 +61,7 @@ export class JavaScriptBodies {
     return [insertion(body.startIndex, `{ ${this.#declaration()} return ${PROMISE}`), ...tried, insertion(body.endIndex, `${this.#then()}; }`)];
   }
 
-  /** A test that says by a call when it is over fails by that call. */
+  /** A test with a `done` callback fails by calling it with an error. */
   #alteredUntilDone(definition: Node, done: Node): readonly Edit[] | undefined {
     const body = definition.childForFieldName('body');
     if (!body || body.hasError || body.type !== 'statement_block') return undefined;
@@ -74,7 +74,7 @@ export class JavaScriptBodies {
     return tried && first && [replacement(done, original), insertion(first.start, wrapped), ...tried];
   }
 
-  /** A block whose statements try altered assertions; undefined where there are none. */
+  /** Edits of a block that try its altered assertions. Undefined if there are none. */
   #tried(body: Node, letsOut = false): readonly Edit[] | undefined {
     const tried = this.#triedIn(body, letsOut);
     if (tried.length === 0) return undefined;
@@ -84,8 +84,8 @@ export class JavaScriptBodies {
   }
 
   /**
-   * Whether all that a test asserts stands in functions that it hands to others: if those swallow failures, it says nothing. Only of
-   * such as are called here and now, for a failure that comes later may be nobody's.
+   * Whether failures are rethrown: if all assertions are in callbacks, a caller that swallows failures silences the test. Holds only for
+   * synchronous tests, because a later failure may not reach the test.
    */
   #letsOut(definition: Node, body: Node): boolean {
     const returns = [...nodesIn(body, isFunction)].some((node) => node.type === 'return_statement' && partsOf(node).length > 0);
@@ -117,13 +117,13 @@ export class JavaScriptBodies {
     return edits && [insertion(statement.startIndex, 'try { '), ...edits, insertion(endOf(statement), this.#noted(statement, letsOut))];
   }
 
-  /** An assertion whose failure goes to what is called when the test is over. */
+  /** An assertion that passes its failure to the `done` callback. */
   #calledBack(edits: readonly Edit[], callback: Node): readonly Edit[] | undefined {
     if (!DONE.test(callback.text)) return undefined;
     return [...edits, replacement(callback, `(error) => { if (!error) ${this.#file.held} += 1; ${callback.text}(error); }`)];
   }
 
-  /** What a function in the test returns: `(value) => expect(value).toBe(1)`. */
+  /** An assertion that an inner function returns: `(value) => expect(value).toBe(1)`. */
   #triedValue(node: Node, letsOut: boolean): readonly Edit[] | undefined {
     const value = node.type === 'arrow_function' ? node.childForFieldName('body') : node.type === 'return_statement' ? partsOf(node)[0] : null;
     const own = value && this.#assertionIn(value);
@@ -136,7 +136,7 @@ export class JavaScriptBodies {
     const { text, held } = this.#file;
     const end = text[endOf(node) - 1] === ';' ? '' : ';';
     if (!letsOut) return `${end} ${held} += 1; } catch {}`;
-    // A failure that does not come back to the test is as good as an assertion that held.
+    // A failure that does not reach the test counts as an assertion that held.
     return `${end} ${held} = Infinity; } catch (error) { ${held} += 1; if (${held} !== Infinity) throw error; }`;
   }
 
@@ -144,7 +144,7 @@ export class JavaScriptBodies {
     return alteredAssertion(expression, this.#asserts);
   }
 
-  /** Returns of the function itself must not leave it before it has failed. */
+  /** Makes the function fail before each of its own returns. */
   #returns(body: Node): readonly Edit[] {
     const edits: Edit[] = [];
     for (const node of nodesIn(body, isFunction)) {
@@ -161,7 +161,7 @@ export class JavaScriptBodies {
     return edits;
   }
 
-  /** The call of a helper becomes one of its altered copy, which returns only where an assertion in it held. */
+  /** Calls the altered copy of a helper instead. The copy returns only if one of its assertions held. */
   #helperCall(call: Node, isAwaited: boolean): readonly Edit[] | undefined {
     const called = call.type === 'call_expression' ? call.childForFieldName('function') : null;
     const helper = called?.type === 'identifier' ? this.#helpers.get(called.text) : undefined;
@@ -205,17 +205,17 @@ export class JavaScriptBodies {
 
 const PROMISE = 'Promise.resolve(';
 
-/** `'use strict'` and the like, which count only as the first statements. */
+/** Directives such as `'use strict'`. They must be the first statements. */
 function directivesOf(body: Node): readonly Node[] {
   const statements = partsOf(body);
   const other = statements.findIndex((statement) => statement.type !== 'expression_statement' || partsOf(statement)[0]?.type !== 'string');
   return statements.slice(0, other < 0 ? statements.length : other);
 }
 
-/** Methods of lists call a function as the test itself does. */
+/** Methods of arrays and promises. Their callbacks count as part of the test itself. */
 const ITERATIONS = new Set(['forEach', 'map', 'each', 'flatMap', 'filter', 'every', 'some', 'reduce', 'then', 'catch', 'finally']);
 
-/** Whether a function is handed to another one. */
+/** Whether a function is an argument of a call. */
 function isCallback(node: Node): boolean {
   const call = isFunction(node) && !isAsync(node) && node.parent?.type === 'arguments' ? node.parent.parent : null;
   const called = call?.type === 'call_expression' ? call.childForFieldName('function') : null;
@@ -224,7 +224,7 @@ function isCallback(node: Node): boolean {
 
 const isAsync = (definition: Node): boolean => definition.children.some((child) => child?.type === 'async');
 
-/** Where a statement without a semicolon ends, a comment behind it is part of it; its parts end where it does itself. */
+/** The node of a statement without a semicolon includes a following comment, so its last child gives its end. */
 function endOf(statement: Node): number {
   return statement.children.findLast((child) => child !== null && !child.isExtra && child.endIndex > child.startIndex)?.endIndex ?? statement.endIndex;
 }
@@ -236,7 +236,7 @@ function parametersOf(definition: Node): readonly Node[] {
   return single ? [single] : list ? partsOf(list).map((parameter) => parameter.childForFieldName('pattern') ?? parameter) : [];
 }
 
-/** The functions of a file that are called by a name which only one of them has. */
+/** The functions of a file whose names are unique. */
 function helpersIn(root: Node): ReadonlyMap<string, Node> {
   const found = new Map<string, Node | undefined>();
   for (const node of nodesIn(root)) {
@@ -247,7 +247,7 @@ function helpersIn(root: Node): ReadonlyMap<string, Node> {
   return new Map([...found].filter((entry): entry is [string, Node] => entry[1] !== undefined));
 }
 
-/** The statement behind which a copy of a helper can stand. */
+/** The statement after which a copy of a helper can be inserted. */
 function declarationOf(helper: Node): Node | undefined {
   let node = helper.type === 'function_declaration' ? helper : helper.parent?.parent;
   if (node && helper.type !== 'function_declaration' && node.type !== 'lexical_declaration' && node.type !== 'variable_declaration') return undefined;

@@ -3,12 +3,12 @@ import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 import { alteredLiteral, argumentsOf, SUFFIX } from './javascript-expressions.ts';
 
-/** Functions and methods by which a product compares. */
+/** Names of functions and methods with which a product compares values. */
 const COMPARISON = /^(?:is|are)?_?(?:deep|shallow)?_?(?:equals?|eq|same)(?:_?to)?$/i;
 
 /**
- * A comparison of the product's own that is asked for another value, too: `a.equals(new Money(300))` becomes what is true only where
- * `a` equals that, and is not said to equal one with another number. Undefined where it is no comparison, or with nothing to alter.
+ * Tests a comparison that the product defines with another value as well. `a.equals(new Money(300))` becomes a condition that is true
+ * only if `a` equals this and does not equal one with another number. Undefined if it is no comparison, or has nothing to alter.
  */
 export function strictComparison(node: Node): string | undefined {
   const [inside] = node.type === 'parenthesized_expression' ? partsOf(node) : [node];
@@ -16,7 +16,7 @@ export function strictComparison(node: Node): string | undefined {
   const given = inside && called ? argumentsOf(inside) : undefined;
   const name = called?.type === 'member_expression' ? called.childForFieldName('property') : called;
   if (!inside || !given || !name || !COMPARISON.test(name.text)) return undefined;
-  // What stands behind the compared values would be a tolerance or options.
+  // Further arguments would be a tolerance or options.
   if (given.length !== (called?.type === 'member_expression' ? 1 : 2)) return undefined;
   for (const argument of [...given].reverse()) {
     const altered = otherValue(argument);
@@ -25,7 +25,7 @@ export function strictComparison(node: Node): string | undefined {
   return undefined;
 }
 
-/** Writes a node that holds the value with another one in its place. */
+/** Returns a function that rewrites a node around the value with another value in its place. */
 function otherValue(node: Node): ((around: Node) => string) | undefined {
   const edits = /^(?:new_expression|call_expression)$/.test(node.type) ? otherArguments(node) : otherLiteral(node, 0);
   if (edits.length === 0) return undefined;
@@ -35,16 +35,16 @@ function otherValue(node: Node): ((around: Node) => string) | undefined {
   };
 }
 
-/** All that is written out: which of it is compared, and which of it may be left out, is not known. */
+/** Alters every literal argument, because it is unknown which of them the product compares. */
 function otherArguments(made: Node): readonly Edit[] {
   const maker = made.childForFieldName(made.type === 'new_expression' ? 'constructor' : 'function')?.text ?? '';
-  // `Money.of(300)` makes a value; what a method of a value makes of a number need not depend on it.
+  // `Money.of(300)` makes a value. The result of a method of a value may not depend on its argument.
   if (made.type === 'call_expression' && !/^(?:[A-Z]\w*\.)?\w+$/.test(maker)) return [];
-  // Zero may be where values end, so that everything below is zero, too.
+  // Zero is kept: values may be clamped to zero, and its negative replacement would be clamped too.
   return (argumentsOf(made) ?? []).flatMap((part, index) => (Number(part.text) === 0 ? [] : otherLiteral(part, index)));
 }
 
-/** Numbers that differ otherwise from each other than the ones before did: of a fraction both parts are altered. */
+/** Numbers get different offsets by `index`, so that the altered parts of a value such as a fraction do not stay equivalent. */
 function otherLiteral(node: Node, index: number): readonly Edit[] {
   if (node.type === 'string' || node.type === 'template_string') return [replacement(node, `"${SUFFIX}"`)];
   const altered = alteredLiteral(node);

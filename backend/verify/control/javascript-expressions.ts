@@ -1,20 +1,20 @@
 import { partsOf } from '../syntax/nodes.ts';
 import type { Node } from '../syntax/parse.ts';
 
-/** What is put behind texts. It means nothing to regular expressions and formats. */
+/** Appended to strings. It has no special meaning in regular expressions and format strings. */
 export const SUFFIX = '~altered';
 
 /** Equal to nothing else. */
 export const FRESH = `Symbol("${SUFFIX}")`;
 
-/** Matchers that hold where their argument does. */
+/** Matchers that no longer match if their argument is altered. */
 const LIKE_THEIR_ARGUMENT = /^expect\.(?:objectContaining|arrayContaining|stringContaining)$/;
 
-/** Another value of the same type, in place of one that is written out. */
+/** Another value of the same type as this literal. */
 export function alteredLiteral(node: Node): string | undefined {
   if (isNumber(node)) {
     const big = node.text.endsWith('n') ? 'n' : '';
-    // Far enough for any tolerance.
+    // Beyond any tolerance.
     return `(-(${node.text}) - 1000003${big})`;
   }
   switch (node.type) {
@@ -31,7 +31,7 @@ export function alteredLiteral(node: Node): string | undefined {
     case 'array':
       return withAlteredPart(node, partsOf(node)) ?? `[${FRESH}, ${node.text.slice(1)}`;
     case 'object': {
-      // What is spread over it could replace an altered value.
+      // A spread could overwrite an altered value.
       const pairs = partsOf(node);
       const isPlain = pairs.every(({ type }) => type !== 'spread_element');
       const values = isPlain ? pairs.map((pair) => (pair.type === 'pair' ? pair.childForFieldName('value') : null)) : [];
@@ -62,7 +62,7 @@ function isNumber(node: Node): boolean {
   return argument?.type === 'number' && node.text.startsWith('-');
 }
 
-/** The first of these parts that can be altered is. */
+/** Alters the first of these parts that can be altered. */
 function withAlteredPart(node: Node, parts: readonly Node[]): string | undefined {
   for (const part of parts) {
     const altered = alteredLiteral(part);
@@ -72,7 +72,7 @@ function withAlteredPart(node: Node, parts: readonly Node[]): string | undefined
   return undefined;
 }
 
-/** Undefined where arguments are spread, so that their places are unknown. */
+/** Undefined if arguments are spread, because their positions are then unknown. */
 export function argumentsOf(call: Node): readonly Node[] | undefined {
   const list = call.childForFieldName('arguments');
   if (list?.type !== 'arguments') return undefined;

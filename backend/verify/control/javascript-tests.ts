@@ -9,33 +9,33 @@ const SUITES = new Set(['describe', 'suite', 'context', 'fdescribe', 'xdescribe'
 const TESTS = new Set(['it', 'test', 'specify', 'fit', 'xit', 'xtest', 'xspecify', 'ftest']);
 const HOOKS = /^(?:before|after|setup|teardown|suiteSetup|suiteTeardown|require|import|on)/;
 
-/** Methods that call a function for every element, here and now. */
+/** Methods that call a function synchronously for each element. */
 const ITERATIONS = new Set(['forEach', 'map', 'each', 'flatMap']);
 
 const MAX_DEPTH = 50;
 
-/** Characters of a title by which it is hardly that of another test. */
+/** A known part of a title with this many characters identifies its test. */
 const TELLING = 4;
 
 /** A call that declares a test or a suite: `describe.each([1])('of %i', () => {})`. */
 interface Declaration {
   readonly kind: 'suite' | 'test';
   readonly call: Node;
-  /** The words in front of its arguments: `it`, `skip`. */
+  /** The names before its arguments: `it`, `skip`. */
   readonly words: readonly string[];
   readonly title: Title;
   readonly callback: Node | undefined;
   readonly isSkipped: boolean;
-  /** It passes where its callback fails. */
+  /** It passes if its callback fails. */
   readonly expectsFailure: boolean;
 }
 
 interface Place {
-  /** The titles of the suites and tests around. */
+  /** The titles of the enclosing suites and tests. */
   readonly path: readonly Title[];
   readonly isSkipped: boolean;
   readonly depth: number;
-  /** The name of the parameter on which a test around declares its subtests: `t`. */
+  /** The parameter on which the enclosing test declares subtests: `t`. */
   readonly context: string | undefined;
 }
 
@@ -50,7 +50,7 @@ class JavaScriptTests {
   readonly #bodies: JavaScriptBodies;
   /** Names that the file gives to an extended `test`. */
   readonly #extended: ReadonlySet<string>;
-  /** False where functions of other files may declare tests, too, so that a title that is not written out may be theirs. */
+  /** False if functions of other files may declare tests. An unknown title may then be one of theirs. */
   readonly #isComplete: boolean;
 
   constructor(root: Node, source: SourceFile, language: Language) {
@@ -69,7 +69,7 @@ class JavaScriptTests {
     return this.#testsIn(this.#root, { path: [], isSkipped: false, depth: 0, context: undefined });
   }
 
-  /** Tests below a node, which is no function itself. Functions that are only defined there may be called by any suite. */
+  /** Tests in a node, which is not itself a function. Any suite may call the functions that are only defined in it. */
   #testsIn(body: Node, place: Place): readonly SourceTest[] {
     if (place.depth > MAX_DEPTH) return [];
     const tests: SourceTest[] = [];
@@ -103,7 +103,7 @@ class JavaScriptTests {
     if (kind === 'suite') return inside;
     const titles = [
       joinedTitles(path),
-      // A test that is declared by a function may be in no suite, and one whose title is not written out may be called as its suite.
+      // A test declared by a function may be outside of suites. A test with a computed title may be named like its suite.
       ...(path[0]?.[0] === undefined ? [joinedTitles(path.slice(1))] : []),
       ...(title.every((piece) => piece === undefined) ? [joinedTitles(place.path)] : []),
     ];
@@ -126,7 +126,7 @@ class JavaScriptTests {
     const isSubtest = context !== undefined && base === context && next === 'test' && words.length === 2;
     const kind = SUITES.has(base) ? 'suite' : isSubtest || TESTS.has(base) || this.#extended.has(base) ? 'test' : undefined;
     const [title, ...rest] = partsOf(list);
-    // `it.each(table)` and `it.skipIf(condition)` are called once more.
+    // The results of `it.each(table)` and `it.skipIf(condition)` are called again.
     if (!kind || !title || (/^(?:each|for|skipIf|runIf|extend)$/.test(words.at(-1) ?? '') && called.type === 'member_expression')) return undefined;
     const callback = rest.find(isFunction);
     const isTable = words.includes('each') || words.includes('for');
@@ -138,7 +138,7 @@ class JavaScriptTests {
       title: titleOf(title, isTable),
       callback,
       expectsFailure: words.some((word) => /^fail(?:s|ing)?$/.test(word)) || /\b(?:fails|expectFailure)\s*:/.test(options),
-      // One with nothing but a title is planned.
+      // A test with only a title is a todo.
       isSkipped: rest.length === 0
         || /^x/.test(base)
         || words.some((word) => /^(?:skip|todo|skipIf|runIf)$/.test(word))
@@ -172,7 +172,7 @@ class JavaScriptTests {
   }
 }
 
-/** `test.each(table)`: test, each. Empty where it is something else than names and calls of them. */
+/** `test.each(table)`: test, each. Empty if the expression is not built of names and their calls. */
 function wordsOf(called: Node): readonly string[] {
   const words: string[] = [];
   let node: Node | null = called;
@@ -186,7 +186,7 @@ function wordsOf(called: Node): readonly string[] {
   return [];
 }
 
-/** Whether a function is called where it stands: for each element of a list, or at once. */
+/** Whether a function is called where it is defined: immediately or for each element of an array. */
 function isCalledHere(node: Node): boolean {
   const parent = node.parent?.type === 'parenthesized_expression' ? node.parent.parent : node.parent;
   if (parent?.type === 'call_expression') return true;
@@ -194,7 +194,7 @@ function isCalledHere(node: Node): boolean {
   return ITERATIONS.has(call?.childForFieldName('function')?.childForFieldName('property')?.text ?? '');
 }
 
-/** What the runner makes of a title; in that of a table's tests it puts values. */
+/** The title as the runner reports it. In tests of a table, the runner inserts values. */
 function titleOf(node: Node, isTable: boolean): Title {
   const pieces = piecesOf(node);
   return isTable ? pieces.flatMap((piece) => (piece === undefined ? [piece] : withoutValues(piece))) : pieces;
@@ -225,7 +225,7 @@ function unescaped(sequence: string): string {
   return ESCAPES[rest] ?? rest;
 }
 
-/** `this.skip()` at the start of a test, or under a condition on the machine. */
+/** `this.skip()` at the top level of a test, or under a condition on the environment. */
 function skipsHere(statement: Node): boolean {
   if (statement.type === 'expression_statement') return /^(?:this|t|ctx|context|test)\.(?:skip|todo)\(/.test(statement.text);
   if (statement.type === 'statement_block') return partsOf(statement).some(skipsHere);
@@ -234,7 +234,7 @@ function skipsHere(statement: Node): boolean {
   return condition !== null && body !== null && /\b(?:process|os)\./.test(condition.text) && skipsHere(body);
 }
 
-/** Types are no longer right in an altered test, and some runners check them. Behind the comments in which a file is configured. */
+/** Turns off type checks, since altered tests have wrong types. It follows the comments that configure the file. */
 function preambleOf(root: Node, language: Language): readonly Edit[] {
   const first = root.namedChildren.find((child) => child && child.type !== 'comment' && child.type !== 'hash_bang_line');
   return language !== 'javascript' && first ? [insertion(first.startIndex, '// @ts-nocheck\n')] : [];

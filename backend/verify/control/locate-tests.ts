@@ -5,7 +5,7 @@ import { readTextFile } from '../files/text-file.ts';
 import { refusalOnDisk } from '../files/workspace-path.ts';
 import type { TestsToAlter } from './tests-to-alter.ts';
 
-/** A file, and the ids of tests that may be in it, each with the test's name in that file. */
+/** A file with the ids of tests that it may contain, each with the test's name in that file. */
 export interface FileOfTests {
   readonly file: string;
   readonly wanted: ReadonlyMap<string, string>;
@@ -31,7 +31,7 @@ export async function locateTests(tests: TestsToAlter): Promise<readonly FileOfT
   return [...files].map(([file, wanted]) => ({ file, wanted }));
 }
 
-/** Takes the first part of an id, and the other parts. */
+/** Maps the first part of an id and its other parts to places. */
 type Places = (first: string, names: readonly string[]) => readonly Place[];
 
 const PLACES: Readonly<Record<IdRoot, (tests: TestsToAlter) => Places | Promise<Places>>> = {
@@ -42,7 +42,7 @@ const PLACES: Readonly<Record<IdRoot, (tests: TestsToAlter) => Places | Promise<
   'no source': () => () => [],
 };
 
-/** `import/path > TestName`: any test file of the package. The package's folder follows from its module's. */
+/** `import/path > TestName`: any test file of the package. The folder of the module gives the folder of the package. */
 async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   const modules = new Map<string, string>();
   for (const file of namedFiles(paths, 'go.mod')) {
@@ -60,7 +60,7 @@ async function goPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   };
 }
 
-/** `package > test name > module::test`, without a target for tests of the library; nextest joins package and target with `::`. */
+/** `package > test name > module::test`. Library tests have no target. nextest joins package and target with `::`. */
 async function rustPlaces({ folder, paths }: TestsToAlter): Promise<Places> {
   const packages = new Map<string, string>();
   for (const file of namedFiles(paths, 'Cargo.toml')) {

@@ -8,19 +8,19 @@ import {
 const FRESH_ERROR = 'type("Altered", (Exception,), {})';
 const FRESH_WARNING = 'type("Altered", (Warning,), {})';
 
-/** What is expected to be raised: the name of the call, and what to expect instead. */
+/** Calls that expect an error or a warning, each with the one to expect instead. */
 const RAISES: ReadonlyMap<string, string> = new Map([
   ...['raises', 'assertRaises', 'assertRaisesRegex', 'assertRaisesRegexp', 'assertRaisesMessage', 'failUnlessRaises', 'assert_raises', 'assert_raises_regex']
     .map((name) => [name, FRESH_ERROR] as const),
   ...['warns', 'assertWarns', 'assertWarnsRegex', 'assert_warns'].map((name) => [name, FRESH_WARNING] as const),
 ]);
 
-/** For each form of assertion edits of its arguments; undefined where it is not sure that it fails then. */
+/** Edits the arguments of an assertion. Undefined if it is not certain to fail afterwards. */
 type Alter = (call: Call, expressions: PythonExpressions) => readonly Edit[] | undefined;
 
 interface Call extends CallArguments {
   readonly node: Node;
-  /** What the assertion is called on, with the dot: `self.`; empty for a function. */
+  /** The receiver of the call with its dot (`self.`); empty for a function. */
   readonly owner: string;
 }
 
@@ -30,7 +30,7 @@ const change = (node: Node | undefined, text: (node: Node) => string): readonly 
 const changeTwo = (first: Node | undefined, second: Node | undefined, text: (first: Node, second: Node) => string) =>
   first && second && [replacement({ startIndex: first.startIndex, endIndex: second.endIndex }, text(first, second))];
 
-/** A literal on either side is altered, or the expected side is something that equals nothing else. */
+/** Alters a literal on either side. Without one, the second side becomes an object that equals nothing else. */
 const equal: Alter = ({ positional: [first, second] }, expressions) => {
   if (!first || !second || !expressions.areComparable(first, second)) return undefined;
   for (const side of [second, first]) {
@@ -40,7 +40,7 @@ const equal: Alter = ({ positional: [first, second] }, expressions) => {
   return [replacement(second, 'object()')];
 };
 
-/** As `equal`, where any values are compared: then of two that are no literals either could be the one that equals everything. */
+/** Like `equal`, for values of any type. Without a literal, either side could be one that equals everything, so both are checked. */
 const equalValues: Alter = (call, expressions) => {
   const [first, second] = call.positional;
   if (!first || !second || !expressions.areComparable(first, second)) return undefined;
@@ -50,10 +50,10 @@ const equalValues: Alter = (call, expressions) => {
 
 const holds: Alter = ({ positional: [condition] }, expressions) => change(condition, (node) => expressions.condition(node));
 const fails: Alter = ({ positional: [condition] }) => change(condition, ({ text }) => `not (${text})`);
-/** The last of two equal arguments of an assertion that they differ. */
+/** For assertions that two values differ: makes both arguments None. */
 const same: Alter = ({ positional: [first, second] }) => changeTwo(first, second, (a, b) => `None, (${a.text}, ${b.text}, None)[2]`);
 
-/** A number becomes one that no other comes before, or after. */
+/** Replaces a number by an infinity with which the order cannot hold. */
 const ordered = (operator: string, onLeft: string, onRight: string): Alter => ({ node, owner, positional: [first, second] }) => {
   if (!first || !second) return undefined;
   const isPlain = !/\binf/i.test(first.text + second.text);
@@ -65,7 +65,7 @@ const [LEAST, GREATEST] = ['-float("inf")', 'float("inf")'];
 
 const otherLiteral = (node: Node): string => alteredLiteral(node) ?? 'object()';
 
-/** See `PLAIN_CONTAINERS`; of others it is asserted that an empty one contains it. */
+/** See `PLAIN_CONTAINERS`. For other containers, asserts that an empty list contains the item. */
 const contained: Alter = ({ positional: [item, container] }, expressions) => {
   if (!item || !container || !expressions.areComparable(item) || /\b(?:await|yield)\b/.test(item.text + container.text)) return undefined;
   const other = item.type === 'string' ? otherLiteral(item) : 'object()';
@@ -111,11 +111,11 @@ const FORMS: readonly (readonly [names: string, alter: Alter])[] = [
 
 const BY_NAME: ReadonlyMap<string, Alter> = new Map(FORMS.flatMap(([names, alter]) => names.split(' ').map((name) => [name, alter] as const)));
 
-/** Edits of a statement that asserts something, or undefined where it is none or it is not sure that it fails then. */
+/** Edits of an assertion statement. Undefined if it is no assertion or is not certain to fail afterwards. */
 export function alteredAssertion(statement: Node, expressions: PythonExpressions): readonly Edit[] | undefined {
   const [first] = partsOf(statement);
   if (!first || statement.hasError) return undefined;
-  // Nothing was asserted of what is written out.
+  // `assert` of a literal asserts nothing.
   if (statement.type === 'assert_statement')
     return /^(?:true|false|none|integer|string|tuple)$/.test(first.type) ? undefined : [replacement(first, expressions.condition(first))];
   const node = statement.type === 'expression_statement' ? (first.type === 'await' ? partsOf(first)[0] : first) : undefined;
@@ -123,7 +123,7 @@ export function alteredAssertion(statement: Node, expressions: PythonExpressions
   return call && BY_NAME.get(call.name)?.(call, expressions);
 }
 
-/** Edits of the calls in a `with` statement that expect its body to raise, or undefined where there is none. */
+/** Edits of a `with` statement that expects its body to raise. Undefined for any other statement. */
 export function alteredRaises(statement: Node): readonly Edit[] | undefined {
   if (statement.type !== 'with_statement') return undefined;
   for (const node of contextsOf(statement)) {
@@ -135,7 +135,7 @@ export function alteredRaises(statement: Node): readonly Edit[] | undefined {
   return undefined;
 }
 
-/** Whether a `with` statement may keep what its body raises to itself by what it is for. */
+/** Whether a `with` statement is meant to catch errors of its body. */
 export const expectsErrors = (statement: Node): boolean =>
   contextsOf(statement).some(({ text }) => /raises|suppress|warns|fails?\b|catch|expect|error/i.test(text));
 
@@ -148,7 +148,7 @@ export interface NamedCall extends Call {
   readonly name: string;
 }
 
-/** A call of a function or a method by its name, with arguments of which the places are known. */
+/** A call of a named function or method whose argument positions are known. */
 export function callOf(node: Node): NamedCall | undefined {
   const called = node.type === 'call' ? node.childForFieldName('function') : null;
   const name = called?.type === 'attribute' ? called.childForFieldName('attribute') : called?.type === 'identifier' ? called : null;

@@ -6,15 +6,15 @@ import { alteredAssertion, alteredRaises, callOf, expectsErrors } from './python
 import { PythonExpressions } from './python-expressions.ts';
 import type { SourceFile } from './source-test.ts';
 
-/** Where a test reckons with assertions that fail, or compares with what equals anything, no altered one is sure to fail. */
+/** A test that expects assertions to fail, or compares with a value that equals anything, is not certain to fail when altered. */
 const EXPECTS_FAILURES = /\bsuppress\s*\(|\bAssertionError\b|\bfailureException\b|\bANY\b/;
 
 const isScope = ({ type }: Node): boolean => /^(?:function_definition|lambda|class_definition)$/.test(type);
 
-/** The functions of a file by what they are called as: helpers of tests, which may assert in their place. */
+/** Finds a helper function of the file by the name and receiver of its call. Helpers may contain a test's assertions. */
 export type FindHelper = (name: string, owner: string, from: Node) => Node | undefined;
 
-/** Alters functions of one file: see `alter-expectations.ts` for how. */
+/** Alters functions of one file as described in `alter-expectations.ts`. */
 export class PythonBodies {
   readonly #source: SourceFile;
   readonly #findHelper: FindHelper;
@@ -27,7 +27,7 @@ export class PythonBodies {
     this.#expressions = new PythonExpressions(source.text);
   }
 
-  /** Edits of a function and of the helpers that it calls, or undefined where no assertion was found or its end is not sure. */
+  /** Edits of a function and of the helpers that it calls. Undefined if it has no assertion or is not certain to fail. */
   alter(definition: Node): readonly Edit[] | undefined {
     const body = definition.childForFieldName('body');
     const [first, second] = body ? partsOf(body) : [];
@@ -45,7 +45,7 @@ export class PythonBodies {
     edits.push(...tried);
     for (const { type, startIndex } of own)
       if (type === 'return_statement') edits.push(insertion(startIndex, `assert ${held}, "altered"; `));
-    // What a `with` keeps to itself must include the failure: inside it that is noted as an assertion that held, and then fails.
+    // A `with` at the end may swallow the failure. Therefore the check inside it first counts an assertion as held and then fails.
     for (const block of lastBlocks(body).reverse()) {
       const failure = block === body ? `assert ${held}, "altered"` : `assert ${held} or ${held}.append(1), "altered"`;
       const [firstIn, last] = [partsOf(block)[0] ?? first, partsOf(block).at(-1) ?? first];
@@ -61,7 +61,7 @@ export class PythonBodies {
     return edits;
   }
 
-  /** A statement that tries an altered assertion, and notes it if that holds. */
+  /** Tries the altered assertion of a statement, and counts it if it holds. */
   #tried(node: Node): readonly Edit[] | undefined {
     if (!this.#startsLine(node) || !this.#endsLine(node)) return undefined;
     const altered = alteredAssertion(node, this.#expressions) ?? this.#helperCall(node);
@@ -79,7 +79,7 @@ export class PythonBodies {
     ];
   }
 
-  /** Spaces before the lines of a block but its first. */
+  /** Indents the lines of a block, except the first, by one more space. */
   #movedIn({ startIndex, endIndex }: Node): readonly Edit[] {
     const { text } = this.#source;
     const indent = beforeInLine(text, startIndex);
@@ -89,7 +89,7 @@ export class PythonBodies {
     return edits;
   }
 
-  /** Not a block with texts of several lines; and what it calls the error that it expects must not be needed afterwards. */
+  /** False if the block has a multi-line string, or if later code uses the name of the expected error. */
   #canMoveIn(node: Node): boolean {
     for (const { type, startPosition, endPosition } of nodesIn(node))
       if (type === 'string' && startPosition.row !== endPosition.row) return false;
@@ -100,7 +100,7 @@ export class PythonBodies {
     return names.every((name) => !rest.includes(name));
   }
 
-  /** The call of a helper becomes one of its altered copy, which returns only where an assertion in it held. */
+  /** Calls the altered copy of a helper instead. The copy returns only if one of its assertions held. */
   #helperCall(statement: Node): readonly Edit[] | undefined {
     const [node] = statement.type === 'expression_statement' ? partsOf(statement) : [];
     const call = node && callOf(node.type === 'await' ? (partsOf(node)[0] ?? node) : node);
@@ -123,7 +123,7 @@ export class PythonBodies {
     return copy && [insertion(endIndex, `\n\n${this.#indentOf(whole)}${copy.part}`), ...copy.outside];
   }
 
-  /** In front of it no `test`, by which it would be taken for one, and no two underscores, which Python reads as private. */
+  /** Does not begin with `test`, which would make it a test, nor with two underscores, which Python mangles. */
   #nameOf(helper: string): string {
     return `${this.#source.held}_${helper}`;
   }
@@ -142,7 +142,7 @@ export class PythonBodies {
   }
 }
 
-/** The body of a function, and of the `with` that it ends by, if it does. */
+/** The body of a function, and the bodies of the nested `with` statements at its end. */
 function lastBlocks(body: Node): Node[] {
   const blocks = [body];
   for (const block of blocks) {

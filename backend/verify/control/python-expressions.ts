@@ -1,37 +1,37 @@
 import type { Node } from '../syntax/parse.ts';
 import { partsOf } from '../syntax/nodes.ts';
 
-/** What is put behind texts. It means nothing to regular expressions and number formats. */
+/** Appended to strings. It has no special meaning in regular expressions and number formats. */
 export const SUFFIX = '~altered';
 
-/** What compares as equal to anything by its own right, as `mock.ANY` does: its name. */
+/** Names of values that are designed to equal anything, such as `mock.ANY`. */
 const EQUALS_ANYTHING = /(?:^|\.)(?:ANY|Any\w*|anything|Always\w*|Is[A-Z]\w*)(?:\(|$)/;
 
-/** A class of the tests' own whose objects equal anything. */
+/** A test class whose objects equal anything. */
 const DEFINES_SUCH = /\b__eq__\s*=\s*lambda\b[^:]*:\s*True\b|\bdef __eq__\([^)]*\)[^:]*:\s*(?:("|')[^\n]*\1\s*)?return True\b/;
 
 /** Alters conditions and values of one file. */
 export class PythonExpressions {
-  /** False where values of the file's own equal anything, and so an altered one, too. */
+  /** False if the file defines values that equal anything, and thus also an altered value. */
   readonly #comparesHonestly: boolean;
 
   constructor(text: string) {
     this.#comparesHonestly = !DEFINES_SUCH.test(text);
   }
 
-  /** Makes of what has to hold something that does not, where the code is honest. */
+  /** Turns a condition into one that is false if the code is honest. */
   condition(node: Node): string {
     return this.#byValue(node) ?? `not (${node.text})`;
   }
 
-  /** Whether two values may be compared with others than they are. */
+  /** Whether these values can be compared with altered ones. */
   areComparable(...sides: readonly Node[]): boolean {
     return this.#comparesHonestly && !sides.some(({ text }) => EQUALS_ANYTHING.test(text));
   }
 
   /**
-   * An altered condition in which values are compared as before, but with others: what equals everything still holds. With honest
-   * values it does not hold, whether the original does or not.
+   * Replaces compared values by other values. A value that equals everything still passes; with honest values the condition is false,
+   * whether or not the original holds.
    */
   #byValue(node: Node): string | undefined {
     if (node.type === 'parenthesized_expression') {
@@ -43,7 +43,7 @@ export class PythonExpressions {
     return node.type === 'comparison_operator' ? this.#comparison(node) : undefined;
   }
 
-  /** Of an `and` one side is enough, of an `or` both have to fail. */
+  /** For an `and` one side has to be altered, for an `or` both. */
   #junction(node: Node): string | undefined {
     const [left, right] = [node.childForFieldName('left'), node.childForFieldName('right')];
     if (!left || !right) return undefined;
@@ -79,33 +79,33 @@ export class PythonExpressions {
   }
 }
 
-/** Whichever of two values equals everything, this is true; of honest ones it is not. */
+/** True if either value equals everything; false for honest values. */
 export const equalsAFreshObject = (left: Node, right: Node): string => `(${left.text}) == object() or object() == (${right.text})`;
 
-/** What may be asked for something that it does not contain. Containers of the project's own may contain everything by what they are for. */
+/** Containers that can be searched for an item that they do not contain. A project's own containers may be meant to contain everything. */
 export const PLAIN_CONTAINERS = '(str, bytes, list, tuple, dict, set, frozenset)';
 
 function isInAnother(item: Node, container: Node): string | undefined {
-  // A lambda can neither wait nor yield.
+  // A lambda can neither await nor yield.
   if (/\b(?:await|yield)\b/.test(`${item.text} ${container.text}`)) return undefined;
   const other = item.type === 'string' ? `${alteredLiteral(item) ?? 'object()'} in c` : 'object() in c or x == object()';
   return `(lambda x, c: (${other}) if isinstance(c, ${PLAIN_CONTAINERS}) else x not in c)(${item.text}, ${container.text})`;
 }
 
-/** A number in an order becomes one that no other comes before, or after. */
+/** Replaces a number by an infinity with which the order cannot hold. */
 function outOfOrder(left: Node, operator: string, right: Node, onLeft: string, onRight: string): string | undefined {
   if (/\binf/i.test(left.text + right.text)) return undefined;
   if (isNumber(right)) return `${left.text} ${operator} ${onRight}`;
   return isNumber(left) ? `${onLeft} ${operator} ${right.text}` : undefined;
 }
 
-/** Calls that have the value of their first argument. */
+/** Calls whose value changes with their first argument. */
 const LIKE_THEIR_ARGUMENT = /(?:^|\.)(?:approx|set|frozenset|tuple|list)$/;
 
-/** Another value of the same type, in place of one that is written out. */
+/** Another value of the same type as this literal. */
 export function alteredLiteral(node: Node): string | undefined {
   if (isNumber(node)) {
-    // Far enough for any tolerance, relative or absolute.
+    // Beyond any tolerance, relative or absolute.
     return `(-(${node.text}) - 1000003)`;
   }
   switch (node.type) {
@@ -132,7 +132,7 @@ export function alteredLiteral(node: Node): string | undefined {
     case 'set':
       return withAlteredPart(node, partsOf(node)) ?? `${node.text.charAt(0)}object(), ${node.text.slice(1)}`;
     case 'dictionary': {
-      // What is unpacked into it could replace an altered value.
+      // Unpacking could overwrite an altered value.
       const pairs = partsOf(node);
       const values = pairs.some(({ type }) => type !== 'pair') ? [] : pairs.map((pair) => pair.childForFieldName('value'));
       return withAlteredPart(node, values.filter((value) => value !== null)) ?? `{object(): 0, ${node.text.slice(1)}`;
@@ -153,7 +153,7 @@ export function isNumber(node: Node): boolean {
   return argument !== null && isNumber(argument);
 }
 
-/** The first of these parts that can be altered is. */
+/** Alters the first of these parts that can be altered. */
 function withAlteredPart(node: Node, parts: readonly Node[]): string | undefined {
   for (const part of parts) {
     const altered = alteredLiteral(part);
@@ -170,7 +170,7 @@ export interface CallArguments {
   readonly keywords: ReadonlyMap<string, Node>;
 }
 
-/** Undefined where arguments are unpacked from somewhere, so that their places are unknown. */
+/** Undefined if arguments are unpacked, because their positions are then unknown. */
 export function argumentsOf(call: Node): CallArguments | undefined {
   const list = call.childForFieldName('arguments');
   if (list?.type !== 'argument_list') return undefined;

@@ -5,13 +5,13 @@ import type { SourceFile, SourceTest, Title } from './source-test.ts';
 
 interface PythonClass {
   readonly node: Node;
-  /** The names of the classes around it and its own. */
+  /** The names of the enclosing classes, then its own. */
   readonly path: readonly string[];
   readonly bases: readonly string[];
   readonly methods: ReadonlyMap<string, Node>;
 }
 
-/** The tests of pytest and unittest in a file: functions, and methods of classes, also those that a class inherits in the file. */
+/** The tests of pytest and unittest in a file: functions, and methods of classes, including methods inherited within the file. */
 export function pythonTests(root: Node, source: SourceFile): readonly SourceTest[] {
   const functions = new Map<string, Node>();
   const classes: PythonClass[] = [];
@@ -54,13 +54,13 @@ export function pythonTests(root: Node, source: SourceFile): readonly SourceTest
   ];
 }
 
-/** unittest joins the names of classes in classes by dots; pytest puts parameters behind the name. */
+/** unittest joins nested class names with dots. pytest appends parameters to the name. */
 function titlesOf(path: readonly string[], name: string): readonly Title[] {
   const whole = [...path, name].join(' > ');
   return [[whole], [`${whole}[`, undefined], ...(path.length > 1 ? [[`${path.join('.')} > ${name}`]] : [])];
 }
 
-/** Of two definitions with one name the later one counts, as when the file is loaded. */
+/** A later definition replaces an earlier one with the same name, as in Python. */
 function collect(block: Node, path: readonly string[], functions: Map<string, Node>, classes: PythonClass[]): void {
   for (const node of nodesIn(block, ({ id, type }) => id !== block.id && /^(?:function_definition|class_definition|lambda)$/.test(type))) {
     const name = node.childForFieldName('name')?.text ?? '';
@@ -97,10 +97,10 @@ const decoratorsOf = ({ parent }: Node): readonly string[] =>
 
 const SKIP = /\b(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure|SkipTest|skipTest|importorskip)\b/;
 
-/** What a condition asks that the code under test does not decide. */
+/** Conditions on the environment, which the code under test does not decide. */
 const ENVIRONMENT = /\b(?:sys|os|platform|shutil|locale)\./;
 
-/** By a decorator, a mark of its class or module, or a call at its start or under a condition on the machine. */
+/** Checks decorators, marks of the class or module, and calls at the top level or under a condition on the environment. */
 function isSkipped(node: Node, classes: readonly Node[], root: Node): boolean {
   if ([node, ...classes].some((at) => decoratorsOf(at).some((text) => SKIP.test(text)))) return true;
   const bodies = [...classes.map((at) => at.childForFieldName('body')), root].filter((body) => body !== null);

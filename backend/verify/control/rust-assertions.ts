@@ -4,11 +4,11 @@ import type { Node } from '../syntax/parse.ts';
 
 export interface AlteredMacro {
   readonly name: string;
-  /** What is true only where it would hold with another expectation. */
+  /** True only if the assertion would still pass with the altered expected value. */
   readonly condition: string;
 }
 
-/** A macro that asserts something, or undefined where it is none. */
+/** The altered form of an assertion macro; undefined for other macros. */
 export function alteredMacro(macro: Node): AlteredMacro | undefined {
   const name = macro.childForFieldName('macro')?.text ?? '';
   const [first, second] = argumentsOf(macro);
@@ -36,12 +36,12 @@ interface Argument {
   readonly text: string;
 }
 
-/** What stands between the commas of a macro's tokens. */
+/** Splits a macro's tokens at commas. */
 function argumentsOf(macro: Node): readonly Argument[] {
   const tree = macro.namedChildren.find((child) => child?.type === 'token_tree');
   const tokens = (tree?.children ?? []).slice(1, -1).filter((child): child is Node => child !== null && !child.isExtra);
   const groups: Node[][] = [[]];
-  // `a::<B, C>()`, `<A as B<C, D>>::e()`.
+  // Commas within angle brackets do not separate arguments: `a::<B, C>()`, `<A as B<C, D>>::e()`.
   let angles = 0;
   for (const [index, token] of tokens.entries()) {
     const previous = tokens[index - 1]?.text;
@@ -58,14 +58,14 @@ function argumentsOf(macro: Node): readonly Argument[] {
   });
 }
 
-/** Types whose values are as equal as what they hold. */
+/** Standard types, which compare by their contents. */
 const OF_THE_LANGUAGE = /^(?:Some|None|Ok|Err|Option|Result|String|Box|Rc|Arc|Vec|Cow|Borrowed|Owned)$/;
 const HARMLESS = /^(?:to_string|to_owned|into|from|new|vec|true|false)$/;
 
 /**
- * A value of a type of the project's, written out, with all its numbers and texts altered: how such values compare is written in the
- * project, and may be "always". An honest comparison may leave out some of what a value holds, but not all of it. Undefined where the
- * value is something else: those of the language's own types cannot be made equal to everything.
+ * A literal value of one of the project's types with all its numbers and strings altered. The project defines how its types compare, and a
+ * patch may make them always equal. An honest comparison may ignore some fields, but not all. Undefined for other values: the language's
+ * own types cannot be made to equal everything.
  */
 function alteredValue({ nodes, text, startIndex }: Argument): string | undefined {
   if (text.includes(';') || text.includes('?')) return undefined;
@@ -78,7 +78,7 @@ function alteredValue({ nodes, text, startIndex }: Argument): string | undefined
   return withEdits(text, edits.map((edit) => ({ ...edit, start: edit.start - startIndex, end: edit.end - startIndex })));
 }
 
-/** Stays within the bounds of any type that the literal has. */
+/** The altered number stays within the range of the literal's type. */
 function alteredLiteral(node: Node): readonly Edit[] | undefined {
   if (node.type === 'string_literal' && node.text.endsWith('"') && !node.text.startsWith('b')) return [insertion(node.endIndex - 1, '~altered')];
   const [, digits = '', suffix = ''] = /^(\d[\d_]{0,14})([iu](?:8|16|32|64|128|size))?$/.exec(node.text) ?? [];

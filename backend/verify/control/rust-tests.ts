@@ -9,7 +9,7 @@ const MAX_MODULES = 50;
 
 const isFunction = ({ type }: Node): boolean => /^(?:function_item|closure_expression|async_block)$/.test(type);
 
-/** The functions with an attribute like `#[test]` in a file, named with the modules around them in it. */
+/** The functions of a file with an attribute such as `#[test]`. Their names include the enclosing modules. */
 export function rustTests(root: Node, source: SourceFile): readonly SourceTest[] {
   const bodies = new RustBodies(root, source);
   const testsIn = (block: Node, modules: readonly string[]): readonly SourceTest[] =>
@@ -33,7 +33,7 @@ export function rustTests(root: Node, source: SourceFile): readonly SourceTest[]
 
 /** `#[test]`, `#[tokio::test(flavor = "…")]`, `#[rstest]`. */
 const TEST = /^#\[\s*(?:[\w:]*::)?(?:test|rstest|test_case|wasm_bindgen_test)\b/;
-/** Of whose cases each is a test of its own. */
+/** Attributes of tests whose cases are separate tests. */
 const CASES = /^#\[\s*(?:[\w:]*::)?(?:rstest|test_case|case|values)\b/;
 
 export function attributesOf(node: Node): readonly string[] {
@@ -44,8 +44,8 @@ export function attributesOf(node: Node): readonly string[] {
 }
 
 /**
- * Alters functions of one file: see `alter-expectations.ts`. An assertion becomes the condition under which it would hold; that the macros
- * assert anything at all is tried once, since a crate may have its own of the same names.
+ * Alters functions of one file as described in `alter-expectations.ts`. An assertion becomes the condition under which it would hold. Each
+ * macro is also called once with values for which it must panic, since a crate may define its own macros with these names.
  */
 class RustBodies {
   readonly #source: SourceFile;
@@ -94,12 +94,12 @@ class RustBodies {
     return [replacement(node, parent === 'match_arm' ? `{ ${text} }` : text)];
   }
 
-  /** The call of a helper becomes one of its altered copy, which panics where no assertion in it held. */
+  /** Calls the altered copy of a helper instead. The copy panics if none of its assertions held. */
   #helperCall(call: Node): readonly Edit[] | undefined {
     const called = call.type === 'call_expression' && call.parent?.type === 'expression_statement' ? call.childForFieldName('function') : null;
     const helper = called?.type === 'identifier' ? this.#functions.get(called.text) : undefined;
     const copy = called && helper && this.#copies.of(helper, (found) => this.#copy(found));
-    // Its failure could not be kept from a test that an argument may leave.
+    // The call is moved into a closure, where `?`, `return` and `await` would not act on the test.
     if (!copy || /\?|\breturn\b|\bawait\b/.test(call.text)) return undefined;
     const text = `if ${silent(this.#nameOf(called.text) + call.text.slice(called.text.length))} { ${this.#source.held} = true; }`;
     return [replacement(call, text), ...copy];
@@ -118,5 +118,5 @@ class RustBodies {
   }
 }
 
-/** Whether something panics not. */
+/** An expression that is true if the call does not panic. */
 const silent = (call: string): string => `std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| { ${call}; })).is_ok()`;

@@ -2,22 +2,22 @@ import type { TestRunnerName } from '../../protocol/test-runners.ts';
 import { ID_SEPARATOR } from '../runners/test-report.ts';
 import type { Edit } from '../syntax/edits.ts';
 
-/** What a test is called in its file, as far as its source says: `undefined` stands for any text. */
+/** The name of a test as far as its source determines it. `undefined` stands for any text. */
 export type Title = readonly (string | undefined)[];
 
-/** A test as it is written down. */
+/** A test in a source file. */
 export interface SourceTest {
-  /** What stands behind the file in its ids; one of them. */
+  /** The possible rest of its id after the file. */
   readonly titles: readonly Title[];
-  /** Whether its source says that it does not run. */
+  /** Whether its source declares it skipped. */
   readonly isSkipped: boolean;
-  /** Tests that are declared while this one runs, and with which it fails. */
+  /** Tests declared while this one runs. If one of them fails, so does this. */
   readonly subtests?: readonly SourceTest[];
-  /** Edits after which it must fail with code that is honest; undefined where there are none of which that is sure. */
+  /** Edits after which the test must fail if the code is honest. Undefined if no edits are certain to do that. */
   alter(): readonly Edit[] | undefined;
 }
 
-/** What a reader of tests is told of a file beside its syntax tree. */
+/** A source file, apart from its syntax tree. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -46,7 +46,7 @@ export function isTitled(title: Title, name: string): boolean {
 
 export const isExact = (title: Title): boolean => !title.includes(undefined);
 
-/** A name with the names around it, as the ids have them: what is empty, or the same as what stands before it, is left out. */
+/** Joins titles as ids do: an empty title, or one equal to its predecessor, is left out. */
 export function joinedTitles(titles: readonly Title[]): Title {
   const plain = titles.map((title) => (isExact(title) ? title.join('') : undefined));
   const named = titles.filter((_, index) => plain[index] === undefined || (plain[index] !== '' && plain[index] !== plain[index - 1]));

@@ -19,7 +19,7 @@ const READERS: Readonly<Record<Language, TestReader>> = {
   java: javaTests,
 };
 
-/** The tests whose source is in a file. */
+/** The tests that a source file contains. */
 export function testsIn(root: Node, language: Language, source: SourceFile): readonly SourceTest[] {
   return READERS[language](root, source, language);
 }

@@ -1,11 +1,11 @@
 import { isExact, isTitled, type SourceTest } from './source-test.ts';
 
-/** The tests of a file, subtests included, that can have this name: those that have it for sure, or else all that may have it. */
+/** The tests and subtests of a file with exactly this name; if there are none, those that may have it. */
 export function testsNamed(tests: readonly SourceTest[], name: string): readonly SourceTest[] {
   const all = withSubtests(tests);
   const exact = all.filter(({ titles }) => titles.some((title) => isExact(title) && isTitled(title, name)));
   if (exact.length > 0) return exact;
-  // The later one of two tests with one name has a number behind it.
+  // A repeated name gets a number appended.
   const plain = name.replace(/ \(\d+\)$/, '');
   return all.filter(({ titles }) => titles.some((title) => isTitled(title, name) || isTitled(title, plain)));
 }

@@ -1,9 +1,9 @@
 import type { TestRunner } from '../runners/test-runner.ts';
 
 export interface TestsToAlter {
-  /** The copy with the tests, absolute. It is changed in place. */
+  /** The folder of the copy with the tests, absolute. It is changed in place. */
   readonly folder: string;
-  /** The files of the copy before any run or patch; relative, with forward slashes. No other file is changed. */
+  /** The files of the copy before any run or patch, relative, with forward slashes. Other files are never changed. */
   readonly paths: ReadonlySet<string>;
   /** The runner that gave the tests their ids. */
   readonly runner: Pick<TestRunner, 'name' | 'idRoot'>;

@@ -61,7 +61,7 @@ function conversionOf(attributes: Attributes, autocrlf: boolean): Conversion {
   return { filter, lineEnds: text !== undefined || isOn('eol') ? 'always' : autocrlf ? 'auto' : undefined };
 }
 
-/** For other files with a filter, only running the filter would tell. */
+/** Files that are unchanged by size and time. For other files with a filter, only the filter could show whether they changed. */
 async function filesAsCommitted({ workspace, files }: GitHead, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const listed = (await runGit(workspace, ['ls-files', '-z', '--stage', '--debug'], { signal })).toString();
   const entry = /\d+ ([0-9a-f]+) 0\t([^\0]*)\0  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n/g;

@@ -177,7 +177,7 @@ async function* contentsOf({ workspace, files }: GitHead, signal: AbortSignal): 
     signal,
     timeout: READ_TIMEOUT_MS,
   });
-  // It shows in what is read, which ends too early.
+  // A failure shows as output that ends too early.
   child.on('error', () => {});
   child.stdin.on('error', () => {}).end([...files.values()].map(({ id }) => `${id}\n`).join(''));
   const output = new ByteReader(child.stdout);
@@ -217,7 +217,7 @@ class ByteReader {
     return all.subarray(0, count);
   }
 
-  /** What stands before the next such byte, which is taken too. */
+  /** The bytes before the next `byte`, which is consumed too. */
   async until(byte: number): Promise<Buffer> {
     let end = this.#rest.indexOf(byte);
     while (end < 0) {

@@ -19,9 +19,9 @@ const INSTALLED = /(^|\/)(node_modules|\.venv)\//;
 const LEFT_BEHIND = /(^|\/)__pycache__\//;
 
 /**
- * What the working tree has otherwise than the last commit: staged or not, and files that Git does not ignore. Git only lists
- * names; contents are compared here, because Git would run the filters that a repository names. @throws GitError, an error of the
- * file system, the signal's reason
+ * The differences between the last commit and the working tree: staged and unstaged changes, and untracked files that Git does not
+ * ignore. Git only lists names. Contents are compared here, because Git would run filters that the repository names.
+ * @throws GitError, an error of the file system, the signal's reason
  */
 export async function uncommittedChange(head: WrittenHead, signal: AbortSignal): Promise<ReadChange> {
   const draft = new ChangeDraft();
@@ -70,11 +70,11 @@ function asCommitted(text: string, old: string | null, { lineEnds }: Conversion)
 }
 
 interface Listed {
-  /** Files that Git does not ignore, by whether it tracks them; some may be gone. */
+  /** Files that Git does not ignore, and whether it tracks each. Some may be deleted. */
   readonly files: ReadonlyMap<string, boolean>;
-  /** Files of which the index says not to look at the working tree: left out of a sparse checkout, or assumed to be unchanged. */
+  /** Files that the index marks as skipped (sparse checkout) or assumed unchanged. */
   readonly takenAsUnchanged: ReadonlySet<string>;
-  /** Repositories inside that are no submodules. */
+  /** Nested repositories that are not submodules. */
   readonly repositories: readonly string[];
 }
 
@@ -99,7 +99,7 @@ interface Difference {
   readonly kind: 'deleted' | 'modified' | 'created' | 'link';
 }
 
-/** Notes changes of permissions in the draft. */
+/** Returns the differing files. Records changed permissions in the draft. */
 async function compare(
   draft: ChangeDraft,
   head: WrittenHead,
@@ -108,7 +108,7 @@ async function compare(
 ): Promise<readonly Difference[]> {
   const tree = new WorkingTree(head.workspace);
   const differences: Difference[] = [];
-  // Some file systems keep none, and Git notes that.
+  // Some file systems have no permissions. Git records that in core.fileMode.
   const hasPermissions = (await gitSetting(head.workspace, ['--type=bool', 'core.fileMode'], signal)) !== 'false';
   let count = 0;
   for (const [file, old] of head.files) {
@@ -135,7 +135,7 @@ async function compare(
   return differences;
 }
 
-/** Looks at files and links without following a link on the way to them, as Git does. */
+/** Finds files and links without following a symbolic link in their path, as Git does. */
 class WorkingTree {
   readonly #root: string;
   readonly #plainFolders = new Map<string, boolean>([['.', true]]);
@@ -151,7 +151,7 @@ class WorkingTree {
   find(file: string): Stats | undefined {
     if (!this.#isPlain(path.posix.dirname(file))) return undefined;
     const found = lstatSync(this.absolute(file), { throwIfNoEntry: false });
-    // In the place of a file there may be a folder now, whose files are listed by themselves. Pipes are nothing to Git.
+    // A folder may have replaced a file; Git lists its files separately. Git ignores pipes.
     return found?.isFile() || found?.isSymbolicLink() ? found : undefined;
   }
 
