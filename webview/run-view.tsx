@@ -110,7 +110,7 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
       <strong class="status-text">{stage.text}{passes && ` ${passes}`}</strong>
       <span class="figures">
         <NearlySpent run={run} />
-        <span title={l10n.t('Spent on this run, of its budget')}>{spentOf(run)}</span> ·{' '}
+        <span title={l10n.t('Spent on this run / budget')}>{spentOf(run)}</span> ·{' '}
         {goesOn ? <Elapsed since={run.acceptedAt + (run.pausedMs ?? 0)} /> : formatDuration(elapsedOf(run, run.updatedAt))}
       </span>
       {goesOn && <Button onClick={() => host.post({ type: 'cancel', runId: run.runId })} label={l10n.t('Cancel this run')}>{l10n.t('Cancel')}</Button>}

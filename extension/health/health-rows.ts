@@ -7,7 +7,7 @@ import { readingOf } from '../../backend/protocol/test-runners.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { plannerOf } from '../workers/local-models-of.ts';
 
-/** What the page can do about a row. `tryWorker` has the worker's id as its subject, the others have none. */
+/** An action of a row. The subject of `tryWorker` is the worker's id; the others have none. */
 export const MENDS = [
   'addWorker', 'showDemonstration', 'setKey', 'tryWorker', 'chooseConductor', 'chooseConductorModel', 'chooseTestCommand', 'manageTrust',
   'copyRemedy', 'restartBackend', 'showLogs', 'openWorkersFile',
@@ -21,7 +21,7 @@ export interface Mend {
 }
 
 export interface HealthRow {
-  /** Unique in the page. */
+  /** Unique on the page. */
   readonly id: string;
   readonly state: 'works' | 'missing' | 'broken' | 'note';
   readonly title: string;
@@ -29,18 +29,18 @@ export interface HealthRow {
   readonly mends: readonly Mend[];
 }
 
-/** How the tests of one open folder are found. */
+/** The detected tests of one open folder. */
 export interface FolderTests {
   readonly name: string;
-  /** null: the person wants none; undefined: whatever is found first. */
+  /** null: the user wants none; undefined: the first that is detected. */
   readonly chosen: string | null | undefined;
-  /** undefined: they could not be looked for. */
+  /** undefined: detection failed. */
   readonly found: readonly FoundTests[] | undefined;
 }
 
-/** Everything the page is made of. What could not be learned is undefined. */
+/** All inputs of the page. Values that could not be obtained are undefined. */
 export interface HealthFacts {
-  /** Why the backend does not answer; undefined where it does. */
+  /** Why the backend does not answer; undefined if it does. */
   readonly backendProblem: string | undefined;
   readonly extensionVersion: string;
   readonly details: HealthDetails | undefined;
@@ -48,16 +48,16 @@ export interface HealthFacts {
   readonly models: LocalModelsView | undefined;
   readonly folders: readonly FolderTests[];
   readonly trusted: boolean;
-  /** What a try from the page said, by worker. */
+  /** Results of trying workers from the page, by worker id. */
   readonly tried: ReadonlyMap<string, { readonly ok: boolean; readonly message: string }>;
 }
 
 type Words = Pick<typeof vscode.l10n, 't'>;
 
-/** Less is soon full of the journal, of copies of a project, or of a model. */
+/** Below this, the journal, project copies or a model soon fill the disk. */
 const LITTLE_SPACE = 1e9;
 
-/** What works and what is missing, in words, the backend first: nothing else can be known without it. */
+/** What works and what is missing, as text. The backend comes first: all else depends on it. */
 export function healthRows(facts: HealthFacts, l10n: Words): HealthRow[] {
   const { details, pool } = facts;
   const backend = backendRow(facts, l10n);
@@ -168,7 +168,7 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
 function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
   const title = l10n.t('Tests');
   if (!trusted) {
-    const text = l10n.t('The workspace is not trusted, so none of its files is sent and none of its tests is run.');
+    const text = l10n.t('The workspace is not trusted. Its files are not sent, and its tests are not run.');
     return [{ id: 'tests', state: 'missing', title, text, mends: [{ id: 'manageTrust', label: l10n.t('Manage Trust') }] }];
   }
   if (folders.length === 0) {

@@ -11,7 +11,7 @@ type Item = vscode.QuickPickItem & { readonly choice?: Choice };
 
 const title = (): string => vscode.l10n.t('Conductor: Choose Test Command');
 
-/** `Conductor: Choose Test Command`: which command's tests judge the answers to questions about a folder. */
+/** `Conductor: Choose Test Command`: selects the test command that judges answers about a folder. */
 export class ChooseTestCommand {
   readonly #connection: Pick<BackendConnection, 'request'>;
 
@@ -19,14 +19,14 @@ export class ChooseTestCommand {
     this.#connection = connection;
   }
 
-  /** @returns whether something was chosen. @throws an error with a sentence where there is nothing to choose for. */
+  /** @returns whether something was chosen. @throws an error with a sentence if there is no folder */
   async run(): Promise<boolean> {
     const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
     if (folders.length === 0) {
       throw new NextStepError(vscode.l10n.t('No folder is open: open the one whose tests should check answers.'), openFolderStep());
     }
     if (!vscode.workspace.isTrusted) {
-      throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its commands is run: trust it first.'), manageTrustStep());
+      throw new NextStepError(vscode.l10n.t('This workspace is not trusted. Trust it to run its commands.'), manageTrustStep());
     }
     const picked = await vscode.window.showQuickPick(this.#items(folders), {
       title: title(),
@@ -52,7 +52,7 @@ export class ChooseTestCommand {
     return lists.flat();
   }
 
-  /** The runner is named only where the command does not tell it: so it may change with the project. */
+  /** Stores the runner only if the command does not determine it, so that it can change with the project. */
   async #settingsFor(folder: vscode.WorkspaceFolder, { command, runner }: FoundTests): Promise<TestSettings> {
     return { testCommand: command, ...((await this.#runnerOf(folder, command)) !== runner && { testRunner: runner }) };
   }

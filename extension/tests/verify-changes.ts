@@ -4,8 +4,8 @@ import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
 /**
- * `Conductor: Verify My Changes`: the judge of answers, asked about what a person has changed since the last commit. No model takes part. It is
- * `conductor verify` as a task, so that it has a terminal of its own, which shows how far it is and ends it.
+ * `Conductor: Verify My Changes`: verifies the uncommitted changes with the verifier that judges answers, without a model. Runs `conductor
+ * verify` as a task, so that a terminal shows the progress and can stop it.
  */
 export class VerifyChanges {
   readonly #extensionFolder: vscode.Uri;
@@ -14,7 +14,7 @@ export class VerifyChanges {
     this.#extensionFolder = extensionFolder;
   }
 
-  /** @throws NextStepError where there is nothing to verify, or it may not be run */
+  /** @throws NextStepError if there is no folder or it is not trusted */
   async run(): Promise<void> {
     const folder = await chosenFolder();
     if (folder) await vscode.tasks.executeTask(this.#taskFor(folder));
@@ -23,7 +23,7 @@ export class VerifyChanges {
   #taskFor(folder: vscode.WorkspaceFolder): vscode.Task {
     const { nodePath } = readSettings();
     const script = vscode.Uri.joinPath(this.#extensionFolder, 'dist', 'cli.mjs').fsPath;
-    // VS Code's own Electron behaves as Node where it is told to.
+    // ELECTRON_RUN_AS_NODE makes VS Code's Electron behave as Node.
     const asNode = nodePath === undefined && 'electron' in process.versions;
     const execution = new vscode.ProcessExecution(
       nodePath ?? process.execPath, [script, 'verify', '--workspace', folder.uri.fsPath, ...testOptions(folder)],
@@ -39,13 +39,13 @@ async function chosenFolder(): Promise<vscode.WorkspaceFolder | undefined> {
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
   if (folders.length === 0) throw new NextStepError(vscode.l10n.t('No folder is open: open the one that was changed.'), openFolderStep());
   if (!vscode.workspace.isTrusted) {
-    throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so none of its tests is run: trust it first.'), manageTrustStep());
+    throw new NextStepError(vscode.l10n.t('This workspace is not trusted. Trust it to run its tests.'), manageTrustStep());
   }
   if (folders.length === 1) return folders[0];
   return vscode.window.showWorkspaceFolderPick({ placeHolder: vscode.l10n.t('Which folder’s changes do you want to verify?') });
 }
 
-/** What the person has settled about tests. Where that is to run none, verifying is asked for all the same: what is found runs. */
+/** The user's test settings. If they say to run no tests, the detected tests run anyway, because the command asks for them. */
 function testOptions({ uri }: vscode.WorkspaceFolder): string[] {
   const { testCommand, testRunner, testReports, testImage } = readTestSettings(uri);
   const options = { command: testCommand, runner: testRunner, reports: testReports, image: testImage };

@@ -75,7 +75,7 @@ describe('a training', () => {
     ['Resume…', overBudgetTraining(), 'resume'],
     ['Compare now…', runningTraining(), 'finish'],
     ['Adopt what was trained', completedTraining(), 'adopt'],
-    ['Go back to the Conductor before', adoptedTraining(), 'goBack'],
+    ['Go back to the previous Conductor', adoptedTraining(), 'goBack'],
   ])('"%s" is asked of the extension', (button, shown, action) => {
     const panel = show(shown);
     panel.click(button);

@@ -80,17 +80,17 @@ function StatusLine({ training }: { readonly training: Training }): JSX.Element 
       <Icon name={stage.icon} tone={stage.tone} />
       <strong class="status-text">{stage.text}</strong>
       <span class="figures">
-        <span title={l10n.t('Spent, of the training’s budget')}>
+        <span title={l10n.t('Spent / training budget')}>
           {formatMoney({ usd: spentUsd, unpricedTokens: 0 }, budget.usd)}
         </span> ·{' '}
         {unpricedTokens > 0 && (
           <>
-            <span title={l10n.t('Tokens of workers without a known price, of their limit')}>
+            <span title={l10n.t('Tokens of unpriced workers / limit')}>
               {l10n.t('{0} of {1} tok unpriced', formatTokens(unpricedTokens), formatTokens(unpricedTokensFor(budget.usd)))}
             </span> ·{' '}
           </>
         )}
-        <span title={l10n.t('Tokens of the workers, of their limit')}>
+        <span title={l10n.t('Tokens used / limit')}>
           {l10n.t('{0} of {1} tok', formatTokens(spentTokens), formatTokens(budget.tokens))}
         </span>
       </span>
@@ -161,7 +161,7 @@ function Actions({ training }: { readonly training: Training }): JSX.Element {
       {state === 'completed' && comparison && !adopted && (
         <Button appearance={comparison.difference.mean > 0 ? 'primary' : 'secondary'} onClick={post('adopt')} label={l10n.t('Adopt what was trained')}>{l10n.t('Adopt')}</Button>
       )}
-      {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the Conductor before')}>{l10n.t('Go back')}</Button>}
+      {adopted && <Button onClick={post('goBack')} label={l10n.t('Go back to the previous Conductor')}>{l10n.t('Go back')}</Button>}
       {isTrainingOver(state) && <Button onClick={() => host.post({ type: 'fineTune' })}>{l10n.t('Train again')}</Button>}
       {isTrainingOver(state) && !adopted && <Button onClick={post('remove')} label={l10n.t('Remove this training')}>{l10n.t('Remove…')}</Button>}
     </div>

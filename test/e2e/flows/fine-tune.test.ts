@@ -174,7 +174,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     await panel.button('Adopt what was trained').click();
     await expect.poll(() => panel.status.innerText()).toBe('Adopted');
     expect(await adapter()).toContain(path.join(workbench.home, 'adapters'));
-    await panel.button('Go back to the Conductor before').click();
+    await panel.button('Go back to the previous Conductor').click();
     await expect.poll(() => panel.status.innerText()).toBe('Trained');
     expect(await adapter()).toBeUndefined();
   });
