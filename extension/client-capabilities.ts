@@ -13,18 +13,17 @@ export interface ClientCapabilityOptions {
   readonly sendModelText: (callId: string, text: string) => void;
 }
 
-/** What the backend can ask of this window. */
+/** Handlers for the requests that the backend sends to this window. */
 export function clientCapabilities({ keys, sendModelText }: ClientCapabilityOptions): BackendRequestHandlers {
   return {
-    // A key that is not there is not asked for here: a run may belong to another window, and a box that pops up by
-    // itself is a nuisance.
+    // Does not prompt for a missing key: the run may belong to another window, and an unexpected dialog is a nuisance.
     'client/secret': async ({ name }) => ({ value: (await keys.get(name)) ?? null }),
     'client/confirm': async (question, signal) => ({ accepted: await confirm(question, signal) }),
     'client/model': (call, signal) => callLanguageModel(call, signal, (text) => sendModelText(call.callId, text)),
   };
 }
 
-/** Closing the dialog declines; so does a run that ends while the dialog is open, since nobody waits for the answer any more. */
+/** Closing the dialog declines. A run that ends while the dialog is open declines, too. */
 async function confirm(question: Question, signal: AbortSignal): Promise<boolean> {
   const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
   const { title, detail, accept, remedy } = question;

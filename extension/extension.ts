@@ -55,12 +55,12 @@ const OPEN_TRAINING_KEY = 'conductor.openTraining';
 const TOLD_VERDICTS_KEY = 'conductor.toldVerdicts';
 const TOLD_BUDGETS_KEY = 'conductor.toldBudgets';
 
-/** What other code in the extension host, our own tests included, can see of the extension. */
+/** The extension's API for other extensions and for our own tests. */
 export interface ConductorApi {
-  /** The open run as of now. */
+  /** The current state of the open run. */
   readonly run: () => RunSnapshot | undefined;
   readonly onDidChangeRun: vscode.Event<RunSnapshot | undefined>;
-  /** Only while VS Code tests the extension: no other extension may ever reach the keys. */
+  /** Only while VS Code tests the extension: other extensions must never have access to the keys. */
   readonly test?: TestParts;
 }
 
@@ -69,14 +69,14 @@ export interface TestParts {
   readonly connectionState: () => ConnectionState['kind'];
 }
 
-/** Composition root: wires the parts together and starts nothing. The backend is started by the first thing that needs it. */
+/** Composition root: connects the parts. It does not start the backend; the first use does. */
 export function activate(context: vscode.ExtensionContext): ConductorApi {
-  // For the words of the protocol's figures, which is the page's library, too.
+  // The protocol formats numbers with the webview's library, which needs the language.
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
   const log = vscode.window.createOutputChannel('Conductor', { log: true });
   const keys = new KeyStore(context.secrets);
 
-  // Sockets and schemas are most of what there is to load, and only a connection needs them.
+  // Sockets and schemas take most of the load time and are needed only for a connection.
   const loadClient = async () => {
     const { connectBackend, stopBackend } = await import('../backend/protocol/client/start-backend.ts');
     const { conductorHome } = await import('../backend/protocol/client/discovery.ts');
@@ -141,7 +141,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     connection, list, folders,
     memory: {
       get: () => context.workspaceState.get<Record<string, string>>(TOLD_VERDICTS_KEY, {}),
-      set: (told) => void context.workspaceState.update(TOLD_VERDICTS_KEY, told),
+      set: (reported) => void context.workspaceState.update(TOLD_VERDICTS_KEY, reported),
     },
     log: (line) => log.warn(line),
   });
@@ -167,7 +167,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   };
   const panelView = new PanelView(pageOptions);
   const panelEditor = new PanelEditor(pageOptions);
-  /** Where it is seen already, it stays there. */
+  /** Reveals the side bar unless the editor tab is visible. */
   const showPanel = async (): Promise<void> => {
     if (!panelEditor.isVisible) await panelView.show();
   };
@@ -225,7 +225,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   const budgetNotices = new BudgetNotices({
     memory: {
       get: () => context.globalState.get<readonly string[]>(TOLD_BUDGETS_KEY, []),
-      set: (told) => void context.globalState.update(TOLD_BUDGETS_KEY, told),
+      set: (shown) => void context.globalState.update(TOLD_BUDGETS_KEY, shown),
     },
     openLimits: () => workerCommands.openWorkersFile(),
     raiseTraining: (trainingId) => trainingCommands.act('raiseBudget', trainingId),
@@ -286,7 +286,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     });
   }
 
-  /** Menus pass what they hang on, a keybinding what its user wrote: each command takes from it what it understands. */
+  /** Menus pass their context and keybindings pass arbitrary arguments: each command validates what it gets. */
   const commands: Record<string, (argument: unknown) => unknown> = {
     'conductor.solve': (argument) => solve.run(argument),
     'conductor.solveSelection': () => solve.run(),

@@ -5,16 +5,16 @@ import type { ContextKeys, WalkthroughStep } from './common/context-keys.ts';
 
 export interface WalkthroughProgressOptions {
   readonly contextKeys: Pick<ContextKeys, 'set'>;
-  /** Remembers over restarts what was done. */
+  /** Remembers the completed steps across restarts. */
   readonly memory: vscode.Memento;
 }
 
 const DONE_KEY = 'conductor.walkthroughDone';
 
 /**
- * Ticks the walkthrough's steps however a thing was done. VS Code ticks a step when its context key turns true while it looks, which it
- * begins with the first walkthrough that is opened, and never where the key was true before (microsoft/vscode
- * `gettingStartedService.ts`). So a key is true for a moment only: when the thing is done, and again when a walkthrough is opened.
+ * Marks the walkthrough's steps as done however the user did them. VS Code marks a step only when its context key becomes true after a
+ * walkthrough was first opened, never if the key was already true (microsoft/vscode `gettingStartedService.ts`). Therefore a key is true
+ * only for a moment: when the step is done, and again when a walkthrough is opened.
  */
 export class WalkthroughProgress {
   readonly #options: WalkthroughProgressOptions;
@@ -32,10 +32,10 @@ export class WalkthroughProgress {
     this.#say(step);
   }
 
-  /** Looks for walkthroughs that are opened, until the returned subscription is disposed of. */
+  /** Watches for opened walkthroughs until the subscription is disposed. */
   watch(): vscode.Disposable {
     return vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
-      // A walkthrough is a page of VS Code's own, of which an extension is told no more than that.
+      // Extensions see a walkthrough only as a tab without input.
       if ([...opened, ...changed].some(({ input }) => input === undefined)) for (const step of this.#done) this.#say(step);
     });
   }
@@ -46,7 +46,7 @@ export class WalkthroughProgress {
   }
 }
 
-/** The steps that a run on show is: it is seen to work, whoever asked. */
+/** The steps that a run on show completes, no matter who started the run. */
 export function stepsOf(run: RunSnapshot): WalkthroughStep[] {
   if (!isOver(run.state) || answerOf(run) === undefined) return [];
   const isShow = isDemonstration({ workspace: run.request.workspace, simulated: run.pool.some(({ simulated }) => simulated) });

@@ -5,15 +5,16 @@ import type { StopLimit } from '../../backend/protocol/worker-config.ts';
 
 export interface ReachedLimit {
   readonly by: StopLimit;
-  /** Dollars or tokens. */
+  /** In dollars or tokens. */
   readonly limit: number;
-  /** What the next call may bring it to; undefined in runs of an earlier version. */
+  /** The most that the next call can raise it to; undefined in runs of an earlier version. */
   readonly needed?: number | undefined;
 }
 
 /**
- * How far a limit is raised that something stopped at, in its unit; undefined where nobody says.
- * @param questionOf what is asked, with the limit as it was
+ * Asks for a higher limit after something stopped at one.
+ * @param questionOf the question, given the old limit
+ * @returns the new limit in its unit; undefined if the user cancels
  */
 export async function askRaisedLimit(
   { by, limit, needed }: ReachedLimit, { title, questionOf }: { readonly title: string; readonly questionOf: (limit: string) => string },
@@ -40,7 +41,7 @@ export async function askRaisedLimit(
   return text === undefined ? undefined : amountOf(text, isUsd);
 }
 
-/** An amount of dollars, or of whole tokens, as it was typed; undefined where it is none above 0. */
+/** Parses a typed amount of dollars or of whole tokens; undefined unless it is above 0. */
 export function amountOf(text: string, isUsd = true): number | undefined {
   const amount = Number(text.trim().replace(/^\$/, ''));
   const isAmount = text.trim() !== '' && Number.isFinite(amount) && amount > 0;

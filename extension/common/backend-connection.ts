@@ -9,33 +9,33 @@ export type ConnectionState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'starting' }
   | { readonly kind: 'connected' }
-  /** The person ended the backend; the next use starts it again. */
+  /** The user stopped the backend. It starts again when it is next used. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'unavailable'; readonly message: string };
 
 export interface BackendConnectionOptions {
-  /** Finds the running backend or starts one. @throws an error whose message tells a person what is wrong. */
+  /** Finds the running backend or starts one. @throws an error with a message for users */
   readonly connect: (signal: AbortSignal) => Promise<BackendClient>;
-  /** Ends the backend that runs, if one does. */
+  /** Stops the backend if it is running. */
   readonly stop: () => Promise<void>;
-  /** Resolves after so many milliseconds, rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: (line: string) => void;
 }
 
-/** Waits before each attempt to come back, about fifteen seconds in all: a backend takes one or two to start. */
+/** Delays before each reconnection attempt, about fifteen seconds in all: a backend takes one or two to start. */
 const RECONNECT_AFTER_MS = [0, 500, 1_000, 2_000, 4_000, 8_000];
 
 type Payload<K extends keyof BackendNotifications> = z.output<BackendNotifications[K]>;
 
 /**
- * The window's way to the backend. Nothing is started before somebody needs it; everybody who needs it at the same time waits
- * for the same start; a lost connection is taken up again, and whoever listens keeps listening.
+ * The window's connection to the backend. Starts the backend on first use; concurrent callers share one start. Reconnects after a loss and
+ * keeps all listeners.
  */
 export class BackendConnection {
-  /** After every change of `state`. */
+  /** Emitted after every change of `state`. */
   readonly stateChanged = new Signal<ConnectionState>();
-  /** A connection is there, the first or a new one: what was subscribed on the last one is not on this one. */
+  /** Emitted for the first and for every new connection. Subscriptions do not carry over to a new connection. */
   readonly connected = new Signal<BackendClient>();
   readonly #options: BackendConnectionOptions;
   readonly #attachments = new Set<(client: BackendClient) => () => void>();
@@ -53,7 +53,7 @@ export class BackendConnection {
     return this.#state;
   }
 
-  /** The live connection; starts the backend where there is none. @throws the sentence that `state` then shows, too. */
+  /** Returns the live connection and starts the backend if necessary. @throws an error with the sentence that `state` then holds */
   client(): Promise<BackendClient> {
     if (this.#client) return Promise.resolve(this.#client);
     return (this.#starting ??= this.#start([0]));
@@ -66,12 +66,12 @@ export class BackendConnection {
     return client.request(method, params, signal);
   }
 
-  /** Tells the backend, if there is a connection; a backend that is not there has nothing to be told. */
+  /** Sends a notification if there is a connection; otherwise does nothing. */
   notify<K extends keyof ClientNotifications & string>(method: K, params: z.output<ClientNotifications[K]>): void {
     this.#client?.notify(method, params);
   }
 
-  /** Listens on this connection and on every later one. @returns a function that ends it. */
+  /** Listens on this and on every later connection. @returns a function that ends the subscription */
   on<K extends keyof BackendNotifications & string>(method: K, listener: (params: Payload<K>) => void): () => void {
     let active = true;
     const attach = (client: BackendClient): (() => void) => client.on(method, (params) => active && listener(params));
@@ -83,7 +83,7 @@ export class BackendConnection {
     };
   }
 
-  /** Ends the backend. Runs under way go on when it is next started. */
+  /** Stops the backend. Active runs continue when it next starts. */
   async stopBackend(): Promise<void> {
     this.#stopping = true;
     try {
@@ -143,7 +143,7 @@ export class BackendConnection {
     if (this.#disposed.signal.aborted) return;
     if (this.#stopping) return;
     this.#starting = this.#start(RECONNECT_AFTER_MS);
-    // Nobody may be waiting for it; the state says how it went.
+    // There may be no caller waiting; `state` holds the result.
     this.#starting.catch(() => undefined);
   }
 

@@ -1,12 +1,11 @@
 export interface CodeBlock {
-  /** The word after the opening fence, such as `ts`; empty where there is none. */
+  /** The first word after the opening fence, such as `ts`; may be empty. */
   readonly language: string;
   readonly code: string;
 }
 
 /**
- * The fenced code blocks of a Markdown text, in order (CommonMark §4.5, top level only). A fence left open ends with the
- * text.
+ * The fenced code blocks of a Markdown text, in order (CommonMark §4.5, top level only). An unclosed fence extends to the end of the text.
  */
 export function codeBlocksOf(markdown: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 
-/** Steps of the walkthrough; `walkthrough-progress.ts` says when they are true. */
+/** Steps of the walkthrough. `walkthrough-progress.ts` says when they are true. */
 export type WalkthroughStep = 'didDemonstrate' | 'didAddWorker' | 'didTest' | 'didAsk' | 'didSeeHealth';
 
-/** What `when` clauses in package.json ask about, as `conductor.<name>`. */
+/** Keys for `when` clauses in package.json, as `conductor.<name>`. */
 export type ContextKey = WalkthroughStep | 'running' | 'resumable' | 'hasRun' | 'over' | 'hasAnswer' | 'hasWorker' | 'reviewing' | 'canUndo';
 
 /** Sets VS Code's context keys, each only when it changes. */

@@ -1,11 +1,11 @@
 import type { Diagnostic, FileRange } from '../../backend/protocol/run-request.ts';
 
 /*
- * What the person is looking at, as a question is sent with it. Only places go over the socket; the backend reads the files,
- * leaves out what is secret or ignored, and cuts the rest to the token budget.
+ * The part of the workspace that the user is looking at, sent with a question. Only locations go over the socket. The backend reads the
+ * files, leaves out secret and ignored ones, and truncates the rest to the token budget.
  */
 
-/** Positions as VS Code has them: lines and characters from 0. */
+/** Positions as in VS Code: lines and characters from 0. */
 export interface Lines {
   readonly startLine: number;
   readonly startCharacter: number;
@@ -23,14 +23,14 @@ export interface Looking {
   readonly diagnostics: readonly { path: string; severity: 'error' | 'warning'; line: number; message: string }[];
 }
 
-/** Input of the contract's `focusSchema`. */
+/** Input of the protocol's `focusSchema`. */
 export interface Focus {
   readonly selection?: FileRange;
   readonly openFile?: FileRange;
   readonly diagnostics: Diagnostic[];
 }
 
-/** More would crowd the question out of a small model's window. */
+/** More would leave too little room for the question in a small model's context window. */
 const MAX_DIAGNOSTICS = 50;
 const MAX_DIAGNOSTIC_CHARACTERS = 1_000;
 
@@ -45,20 +45,20 @@ export function focusOf({ editor, diagnostics }: Looking): Focus {
   };
 }
 
-/** @returns undefined for a mere cursor. */
+/** @returns undefined if only the cursor is set. */
 function selectedLines(selection: Lines): { startLine: number; endLine: number } | undefined {
   const { startLine, startCharacter, endLine, endCharacter } = selection;
   if (startLine === endLine && startCharacter === endCharacter) return undefined;
   return wholeLines(selection);
 }
 
-/** Lines from 1, both ends included. A range that ends before a line's first character does not touch that line. */
+/** Lines from 1, inclusive. A range that ends before a line's first character excludes that line. */
 function wholeLines({ startLine, endLine, endCharacter }: Lines): { startLine: number; endLine: number } {
   const last = endCharacter === 0 && endLine > startLine ? endLine - 1 : endLine;
   return { startLine: startLine + 1, endLine: last + 1 };
 }
 
-/** Errors before warnings, the open file before others; otherwise in the order given. */
+/** Sorts errors before warnings and the open file before others; otherwise keeps the given order. */
 function mostUseful(diagnostics: Looking['diagnostics'], openPath: string | undefined): Looking['diagnostics'] {
   const rank = ({ severity, path }: Looking['diagnostics'][number]): number =>
     (severity === 'error' ? 0 : 2) + (path === openPath ? 0 : 1);

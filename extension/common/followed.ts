@@ -1,6 +1,6 @@
 import { messageOf, type BackendConnection } from './backend-connection.ts';
 
-/** Where the id of what is open outlives a reload of the window. */
+/** Stores the id of the open item so that it survives a reload of the window. */
 interface Memory {
   readonly id: string | undefined;
   readonly remember: (id: string | undefined) => void;
@@ -11,20 +11,20 @@ export interface FollowedOptions<Snapshot> {
   readonly memory: Memory;
   readonly subscribe: (id: string) => Promise<Snapshot>;
   readonly unsubscribe: (id: string) => Promise<unknown>;
-  /** Another snapshot has come, or what was open could not be followed at all and is closed. */
+  /** A new snapshot arrived, or the item was closed because it could not be followed. */
   readonly onSnapshot: () => void;
-  /** It cannot be followed; a sentence that says why. */
+  /** The item cannot be followed. The message is a sentence with the reason. */
   readonly onProblem: (message: string) => void;
 }
 
 interface Open<Snapshot> {
   readonly id: string;
   snapshot?: Snapshot;
-  /** Set while a snapshot is on its way: what comes meanwhile waits for it, so that nothing is folded into an older one. */
+  /** Set while a snapshot is being fetched. Changes that arrive meanwhile are applied to that snapshot, not to the old one. */
   waiting?: ((snapshot: Snapshot) => Snapshot)[];
 }
 
-/** What the backend owns and the window shows: one at a time, kept up to date from a snapshot and the changes since, over every connection. */
+/** Follows one item of the backend at a time: a snapshot plus the changes since. Subscribes again on every new connection. */
 export class Followed<Snapshot extends { readonly seq: number }> {
   readonly #options: FollowedOptions<Snapshot>;
   #open: Open<Snapshot> | undefined;
@@ -40,17 +40,17 @@ export class Followed<Snapshot extends { readonly seq: number }> {
     return this.#open?.id;
   }
 
-  /** As of now; undefined where nothing is open or its first snapshot is still on the way. */
+  /** The current snapshot; undefined if nothing is open or the first snapshot has not arrived. */
   get snapshot(): Snapshot | undefined {
     return this.#open?.snapshot;
   }
 
-  /** Whether a snapshot is on its way. */
+  /** True while a snapshot is being fetched. */
   get isWaiting(): boolean {
     return this.#open?.waiting !== undefined;
   }
 
-  /** @throws what `subscribe` throws, and then what was open is open again */
+  /** @throws the error of `subscribe`; the previous item is then open again */
   async open(id: string): Promise<Snapshot> {
     const before = this.#open;
     const open: Open<Snapshot> = { id };
@@ -63,7 +63,7 @@ export class Followed<Snapshot extends { readonly seq: number }> {
       throw error;
     }
     if (before && before.id !== id) this.#unfollow(before.id);
-    // Another one may have been opened, or this one closed, while the snapshot was on its way.
+    // Another item may have been opened, or this one closed, while the snapshot was fetched.
     if (this.#open === open) this.#options.memory.remember(id);
     return snapshot;
   }
@@ -76,8 +76,9 @@ export class Followed<Snapshot extends { readonly seq: number }> {
   }
 
   /**
-   * Folds a change of what is open into its snapshot, or keeps it for the one that is on its way. `seq`: the number of the change, where it has one:
-   * a gap before it means that something was missed, which the backend's own snapshot has. Returns whether it was folded in.
+   * Applies a change to the snapshot, or queues it for the snapshot being fetched.
+   * @param seq the sequence number, if any; a gap before it means that changes were missed, so the snapshot is fetched again
+   * @returns whether the change was applied now
    */
   change(change: (snapshot: Snapshot) => Snapshot, seq?: number): boolean {
     const open = this.#open;
@@ -120,7 +121,7 @@ export class Followed<Snapshot extends { readonly seq: number }> {
   }
 
   #unfollow(id: string): void {
-    // Without a connection there is no subscription either, and nothing to start a backend for.
+    // Without a connection there is no subscription, and ending one is no reason to start a backend.
     if (this.#options.connection.state.kind === 'connected') this.#options.unsubscribe(id).catch(() => undefined);
   }
 }

@@ -2,13 +2,13 @@ import * as vscode from 'vscode';
 import { focusOf, type Focus, type Lines } from './focus.ts';
 import { relativePath } from './workspace-paths.ts';
 
-/** The workspace folder a question is about: the active editor's, the only one, or the one the person picks. */
+/** The workspace folder of a question: that of the active editor, the only one, or the one that the user picks. */
 export type FolderChoice =
   | { readonly kind: 'folder'; readonly folder: vscode.WorkspaceFolder }
   | { readonly kind: 'none' }
   | { readonly kind: 'dismissed' };
 
-/** The active text editor; while the panel's tab is active, the one that was active before it. */
+/** The active text editor. While the panel's tab is active, the text editor that was active before it. */
 export class LookedAt {
   readonly #isPanelTabActive: () => boolean;
   #last = vscode.window.activeTextEditor;
@@ -30,7 +30,7 @@ export class LookedAt {
   }
 }
 
-/** @param placeHolder what is asked where there are several */
+/** @param placeHolder the prompt if there are several folders */
 export async function chooseFolder(
   placeHolder = vscode.l10n.t('Which folder is the question about?'), editor = vscode.window.activeTextEditor,
 ): Promise<FolderChoice> {
@@ -45,7 +45,7 @@ export async function chooseFolder(
   return picked ? { kind: 'folder', folder: picked } : { kind: 'dismissed' };
 }
 
-/** What the person looks at in the folder at this moment. */
+/** The user's current focus in the folder. */
 export function lookingAt(folder: vscode.WorkspaceFolder, editor = vscode.window.activeTextEditor): Focus {
   const pathOf = (uri: vscode.Uri): string | undefined =>
     uri.scheme === 'file' ? relativePath(folder.uri.fsPath, uri.fsPath) : undefined;

@@ -1,14 +1,16 @@
 import * as vscode from 'vscode';
 import { plainMessage } from './plain-message.ts';
 
-/** A button that does what is to be done next. */
+/** A button for a suggested next action. */
 export interface NextStep {
   readonly label: string;
-  /** Id of one of VS Code's commands or of ours. */
+  /** Id of a command of VS Code or of this extension. */
   readonly command: string;
 }
 
-/** Nothing is broken: a command cannot do anything yet. It is told as information, with what to do first as buttons. */
+/**
+ * A command cannot run yet because something is missing. Shown as information rather than as an error, with buttons for what to do first.
+ */
 export class NextStepError extends Error {
   override readonly name = 'NextStepError';
   readonly steps: readonly NextStep[];
@@ -26,12 +28,12 @@ export const setKeyStep = (): NextStep => ({ label: vscode.l10n.t('Set Key'), co
 export const manageTrustStep = (): NextStep => ({ label: vscode.l10n.t('Manage Trust'), command: 'workbench.trust.manage' });
 export const openFolderStep = (): NextStep => ({ label: vscode.l10n.t('Open Folder'), command: 'workbench.action.files.openFolder' });
 
-/** What every command says that is about workers and finds none. */
+/** Thrown by every command that needs a worker when there is none. */
 export function noWorkerYet(): NextStepError {
   return new NextStepError(vscode.l10n.t('There is no worker yet.'), addWorkerStep());
 }
 
-/** Says it and takes the step that the person chooses, if any. */
+/** Shows the message and runs the step that the user chooses. */
 export async function offerSteps(message: string, steps: readonly NextStep[]): Promise<void> {
   const chosen = await vscode.window.showInformationMessage(plainMessage(message), ...steps.map(({ label }) => label));
   const step = steps.find(({ label }) => label === chosen);

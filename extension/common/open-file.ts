@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { insideFolder } from './workspace-paths.ts';
 
 /**
- * Shows a file that text in the panel names. Only files of the run's folder; where that folder is not open here, only to be read.
+ * Shows a file mentioned in the panel, if it is in the run's folder. If that folder is not open in this window, the file is read-only.
  * @param line from 1.
  */
 export async function openWorkspaceFile(workspace: string | undefined, path: string, line: number | undefined): Promise<void> {

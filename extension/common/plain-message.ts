@@ -1,12 +1,12 @@
 /**
- * A sentence as a notification shows it: as text. VS Code makes links of `[label](address)` in notifications, addresses that run
- * its commands among them, and a sentence of ours may quote what a model or a server wrote.
+ * Escapes a message so that a notification shows it as plain text. VS Code turns `[label](address)` into links, including links that run
+ * commands, and a message may quote a model or a server.
  */
 export function plainMessage(sentence: string): string {
   return sentence.replaceAll('](', '] (');
 }
 
-/** Text as a list shows it: as text. VS Code draws a picture for `$(name)` in labels, and a shell's command may hold such words. */
+/** Escapes a label so that a list shows it as plain text. VS Code replaces `$(name)` by an icon, and shell commands may contain `$(…)`. */
 export function plainLabel(text: string): string {
   return text.replace(/\$\((?=[\w~-]+\))/g, '\\$(');
 }

@@ -1,17 +1,17 @@
 import * as vscode from 'vscode';
 
 /**
- * Milliseconds before a notice appears. Work that is done sooner needs none, and VS Code lets pass all notices after the third of
- * 800 milliseconds: what came of the work would be lost behind those that only flashed up.
+ * Delay in milliseconds before the notice appears. Shorter work needs none. Besides, VS Code limits notifications to three per 800
+ * milliseconds, so notices that only flash up could suppress the result.
  */
 const NOTICE_AFTER_MS = 400;
 
 type Progress = Parameters<Parameters<typeof vscode.window.withProgress>[1]>[0];
 
-/** What the work may tell of itself at any time; it is shown as soon as there is a notice. */
+/** Updates the progress text. It is shown as soon as the notice appears. */
 type Report = (step: { readonly message?: string; readonly increment?: number }) => void;
 
-/** Does work that somebody waits for, with a notice once it takes a while: what it is, how far it got, and a way to cancel it. */
+/** Runs a task that the user waits for. If it takes longer, shows a notification with its progress and a Cancel button. */
 export async function withProgressNotice<T>(title: string, work: (report: Report, signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelled = new AbortController();
   let progress: Progress | undefined;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { manageTrustStep, NextStepError } from './next-step.ts';
 
-/** Nothing of a project (an absolute folder) is read or run in VS Code's Restricted Mode, whoever asked before. @throws NextStepError */
+/** Refuses to read or run anything of a project (an absolute folder) in Restricted Mode. @throws NextStepError */
 export function requireTrust(workspace: string | undefined): void {
   if (workspace === undefined || vscode.workspace.isTrusted) return;
   throw new NextStepError(vscode.l10n.t('This workspace is not trusted, so nothing of it is read or run: trust it, then try again.'), manageTrustStep());

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
 
-/** How the tests of a folder are run, as a run request has it; what is undefined is found from the project's files. */
+/** The test settings of a folder, in the form of a run request. Undefined values are detected from the project's files. */
 export type TestSettings = Pick<RunRequestInput, 'testCommand' | 'testRunner' | 'testReports' | 'testImage'>;
 
-/** What the settings hold where somebody named nothing. */
+/** The value of a setting that is not set. */
 const UNNAMED = { testCommand: '', testRunner: 'auto', testReports: '', testImage: '' } as const;
 type Key = keyof typeof UNNAMED;
 
-/** @param folder whose own settings count, where it has any. */
+/** @param folder its folder settings apply, if there are any. */
 export function readTestSettings(folder?: vscode.Uri): TestSettings {
   const settings = vscode.workspace.getConfiguration('conductor', folder);
   const named = (key: Key): string | undefined => {
@@ -23,12 +23,12 @@ export function readTestSettings(folder?: vscode.Uri): TestSettings {
   };
 }
 
-/** What a choice of command decides; the image stays as it is. */
+/** The settings that choosing a test command changes; the image stays the same. */
 const CHOSEN = ['testCommand', 'testRunner', 'testReports'] as const satisfies readonly Key[];
 
-/** Writes into the folder's own settings, and there only what the person's settings elsewhere do not say already. */
+/** Writes to the folder's settings, and only values that differ from the user's other settings. */
 export async function writeTestSettings(folder: vscode.WorkspaceFolder, tests: Omit<TestSettings, 'testImage'>): Promise<void> {
-  // Without a workspace file the folder's settings are the workspace's.
+  // Without a workspace file, folder settings and workspace settings are the same.
   const target = vscode.workspace.workspaceFile ? vscode.ConfigurationTarget.WorkspaceFolder : vscode.ConfigurationTarget.Workspace;
   const settings = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('conductor', folder.uri);
   for (const key of CHOSEN) {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 
 export const SCHEMES = { before: 'conductor-before', after: 'conductor-after', context: 'conductor-context' } as const;
 
-/** Read-only texts that VS Code shows in editors: both sides of a review, and the exact text that a question is sent with. */
+/** Read-only documents for editors: both sides of a review, and the exact text that is sent with a question. */
 export class VirtualDocuments implements vscode.TextDocumentContentProvider {
   readonly #texts = new Map<string, string>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();

@@ -1,18 +1,18 @@
 import { escapeHtml } from '../common/escape-html.ts';
 import type { HealthRow } from './health-rows.ts';
 
-/** The words of the page that belong to no row, in the window's language. */
+/** The page's own texts, in the window's language. */
 export interface HealthWords {
   readonly title: string;
   readonly introduction: string;
   readonly lookAgain: string;
   readonly looking: string;
-  /** How a row stands, said before its text. */
+  /** The row's state as a word, shown before its text. */
   readonly states: Readonly<Record<HealthRow['state'], string>>;
 }
 
 export interface HealthPageParts {
-  /** Fresh for every page. */
+  /** Generated anew for every page. */
   readonly nonce: string;
   /** BCP 47 tag of the window's language. */
   readonly language: string;
@@ -20,8 +20,8 @@ export interface HealthPageParts {
 }
 
 /**
- * The health page. It loads nothing, and its one script sends back which button was pressed and puts in place what the extension
- * sends: whole rows, with the focus left where it was.
+ * The health page. It loads no resources. Its only script reports which button was pressed and inserts the rows that the extension sends,
+ * keeping the focus.
  */
 export function healthHtml({ nonce, language, words }: HealthPageParts): string {
   const policy = `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
@@ -48,7 +48,7 @@ export function healthHtml({ nonce, language, words }: HealthPageParts): string 
 `;
 }
 
-/** The rows as the page puts them in place. */
+/** The rows as HTML. */
 export function rowsHtml(rows: readonly HealthRow[], { states }: Pick<HealthWords, 'states'>): string {
   return rows.map(({ id, state, title, text, mends }) => `<li class="row ${state}">
   <h2 id="${escapeHtml(id)}"><span class="sign" aria-hidden="true">${SIGNS[state]}</span> ${escapeHtml(title)}</h2>
@@ -58,7 +58,7 @@ export function rowsHtml(rows: readonly HealthRow[], { states }: Pick<HealthWord
 </li>`).join('\n');
 }
 
-/** Beside the word that says the same. */
+/** Decorative: the word beside it says the same. */
 const SIGNS: Readonly<Record<HealthRow['state'], string>> = { works: '✓', missing: '○', broken: '✕', note: 'i' };
 
 

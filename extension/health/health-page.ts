@@ -14,12 +14,12 @@ export interface HealthPageOptions {
   readonly extensionVersion: string;
   /** A key was stored or removed. */
   readonly keysChanged: Signal<string>;
-  /** Runs one of VS Code's commands or of ours, by its id. */
+  /** Runs a command of VS Code or of this extension. */
   readonly runCommand: (id: string) => Promise<void>;
   readonly report: (error: unknown) => void;
 }
 
-/** From the page: which button was pressed, and about what. */
+/** Message from the page: the pressed button and its subject. */
 interface PageAct {
   readonly act: 'ready' | 'lookAgain' | MendId;
   readonly subject: string;
@@ -37,13 +37,13 @@ const COMMANDS: Partial<Record<MendId, string>> = {
   showLogs: 'conductor.showLogs',
 };
 
-/** `Conductor: Show Health`: what works and what is missing, in an editor, with a button for whatever can be mended. */
+/** `Conductor: Show Health`: an editor page that lists what works and what is missing, with buttons for fixes. */
 export class HealthPage {
   readonly #options: HealthPageOptions;
   readonly #tried = new Map<string, { readonly ok: boolean; readonly message: string }>();
   #panel: vscode.WebviewPanel | undefined;
   #facts: HealthFacts | undefined;
-  /** Counts the looks: of two at once only the later is shown. */
+  /** Numbers the refreshes: only the result of the latest is shown. */
   #looks = 0;
 
   constructor(options: HealthPageOptions) {
@@ -54,7 +54,7 @@ export class HealthPage {
     options.keysChanged.on(() => this.#lookAgain());
   }
 
-  /** Looks again when what VS Code knows changes. */
+  /** Refreshes the page when VS Code's settings, folders or trust change. */
   watch(): vscode.Disposable {
     return vscode.Disposable.from(
       vscode.workspace.onDidChangeConfiguration((event) => {
@@ -97,7 +97,7 @@ export class HealthPage {
       case 'restartBackend':
         this.#tried.clear();
         await connection.stopBackend();
-        // Whether it starts is what the page then shows.
+        // The page then shows whether it starts.
         await connection.client().catch(() => undefined);
         break;
       case 'copyRemedy': {
@@ -120,7 +120,7 @@ export class HealthPage {
     await this.#look({ asked: true });
   }
 
-  /** One small real call, because the person asked for it. */
+  /** Makes one small real call at the user's request. */
   async #try(id: string): Promise<void> {
     const { connection } = this.#options;
     const worker = this.#facts?.pool?.workers.find((status) => status.worker.id === id)?.worker;
@@ -134,7 +134,7 @@ export class HealthPage {
     if (this.#panel) this.#look({ asked: false }).catch(this.#options.report);
   }
 
-  /** @param asked whether the person wants to know; otherwise a backend that was stopped is left alone. */
+  /** @param asked whether the user requested it; otherwise a stopped backend is not started */
   async #look({ asked }: { asked: boolean }): Promise<void> {
     if (!this.#panel) return;
     this.#looks += 1;
@@ -187,7 +187,7 @@ export class HealthPage {
   }
 }
 
-/** By hand: the library for schemas is loaded with the connection, and not when VS Code starts. */
+/** Checked by hand: the schema library is loaded with the connection, not at VS Code's start. */
 function isPageAct(raw: unknown): raw is PageAct {
   return typeof raw === 'object' && raw !== null && 'act' in raw && ACTS.has(raw.act) && 'subject' in raw && typeof raw.subject === 'string';
 }

@@ -19,18 +19,18 @@ export interface PageMessageOptions {
   readonly review: Pick<AnswerReview, 'show' | 'undo'>;
   /** Shows a file of the open run's folder. */
   readonly openFile: (path: string, line: number | undefined) => Promise<void>;
-  /** Runs one of VS Code's commands or of ours, by its id. */
+  /** Runs a command of VS Code or of this extension. */
   readonly runCommand: (id: string) => Promise<void>;
 }
 
-/** Does what the page asks for. @throws an error with a sentence, for the page to show. */
+/** Performs the page's request. @throws an error with a sentence that the page shows */
 export async function actOn(message: PageCommand, options: PageMessageOptions): Promise<void> {
   const { connection, panel, solve, runCommands, trainingCommands, trainingDetails, review, openFile, runCommand } = options;
   if (message.type !== 'ready') panel.forgetProblem();
   switch (message.type) {
     case 'ready':
     case 'retryBackend':
-      // Whether it worked is part of the state that the page shows.
+      // The state that the page shows includes the result.
       await connection.client().catch(() => undefined);
       return;
     case 'solve': {
@@ -88,7 +88,7 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return;
     case 'chooseTests': {
       await runCommand('conductor.chooseTestCommand');
-      // What is on show names the command that it was.
+      // The state on show includes the command.
       const { draft } = panel;
       if (draft?.preview ?? draft?.problem) await solve.preview(draft.question);
       return;

@@ -9,7 +9,7 @@ export interface PageQuestionOptions {
   readonly runCommands: Pick<RunCommands, 'remove'>;
 }
 
-/** What the page asks for once somebody wants to see it. @throws an error with a sentence, for the page to show */
+/** Answers the page's queries for details that are loaded on demand. @throws an error with a sentence that the page shows */
 export async function replyTo(
   question: PageQuestion, { connection, list, runCommands }: PageQuestionOptions,
 ): Promise<PageReplies[PageQuestion['type']]> {

@@ -3,7 +3,7 @@ import { PanelPage, type PanelPageOptions } from './panel-page.ts';
 
 export const PANEL_EDITOR = 'conductor.workflowEditor';
 
-/** The same panel in a tab among the editors, with room for the plan as a graph. There is one at most; a reload of the window brings it back. */
+/** The panel in an editor tab, with room for the plan as a graph. There is at most one tab. It is restored after a reload of the window. */
 export class PanelEditor implements vscode.WebviewPanelSerializer {
   readonly #options: PanelPageOptions;
   #panel: vscode.WebviewPanel | undefined;
@@ -20,14 +20,14 @@ export class PanelEditor implements vscode.WebviewPanelSerializer {
     return vscode.window.registerWebviewPanelSerializer(PANEL_EDITOR, this);
   }
 
-  /** Opens the tab, or brings the one that is open to the front. */
+  /** Opens the tab, or reveals the open one. */
   show(): void {
     if (this.#panel) this.#panel.reveal();
     else this.#adopt(vscode.window.createWebviewPanel(PANEL_EDITOR, 'Conductor', vscode.ViewColumn.Active, { enableScripts: true }));
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
-    // One may have been opened by hand while the window was still coming back.
+    // The user may have opened one while the window was loading.
     if (this.#panel) panel.dispose();
     else this.#adopt(panel);
   }
@@ -44,9 +44,9 @@ export class PanelEditor implements vscode.WebviewPanelSerializer {
   }
 }
 
-/** Whether the person looks at the panel's tab: VS Code then knows of no active text editor. */
+/** True if the panel's tab is active. VS Code then has no active text editor. */
 export function isPanelTabActive(): boolean {
   const { input } = vscode.window.tabGroups.activeTabGroup.activeTab ?? {};
-  // VS Code puts a prefix of its own before the type.
+  // VS Code adds a prefix to the view type.
   return input instanceof vscode.TabInputWebview && input.viewType.endsWith(PANEL_EDITOR);
 }

@@ -1,27 +1,27 @@
 import { escapeHtml } from '../common/escape-html.ts';
 
-/** Where the page stands: the side bar, or a tab among the editors. */
+/** Location of the page: the side bar, or an editor tab. */
 export type Place = 'side' | 'editor';
 
 export interface PanelPage {
-  /** Source expression of the webview's own resources. */
+  /** CSP source of the webview's own resources. */
   readonly cspSource: string;
-  /** Fresh for every page. */
+  /** Generated anew for every page. */
   readonly nonce: string;
   readonly scriptUri: string;
   readonly styleUris: readonly string[];
   readonly title: string;
   /** BCP 47 tag of the window's language. */
   readonly language: string;
-  /** The texts of that language by the English ones; undefined in English. */
+  /** Translations by English text; undefined in English. */
   readonly texts: Readonly<Record<string, string>> | undefined;
   readonly place?: Place;
 }
 
 /**
- * The page that loads the panel. Nothing is reachable but the extension's own files, so that no text of a model can load a
- * picture, run a script or send something away. The toolkit's components use adopted style sheets, which the policy does not
- * concern, and one style element to see what the browser can do, for which they look up the nonce by the name `csp-nonce`.
+ * The page that loads the panel. Its policy allows only the extension's own files, so that a model's text cannot load an image, run a
+ * script or send data. The toolkit uses adopted style sheets, which the policy does not cover, and one style element for feature detection;
+ * it finds the nonce by the name `csp-nonce`.
  */
 export function panelHtml({ cspSource, nonce, scriptUri, styleUris, title, language, texts = {}, place = 'side' }: PanelPage): string {
   const policy = [

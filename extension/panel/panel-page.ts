@@ -7,24 +7,24 @@ import type { PanelStateSource } from './panel-state.ts';
 import { StateSender } from './state-sender.ts';
 import { Throttle } from './throttle.ts';
 
-/** Ten states a second are smooth to read and leave a slow machine time for other things. */
+/** Ten states a second look smooth and leave time for other work on a slow machine. */
 const STATE_INTERVAL_MS = 100;
 
 export interface PanelPageOptions {
   readonly extensionUri: vscode.Uri;
   readonly source: PanelStateSource;
   readonly onCommand: (command: PageCommand) => void;
-  /** @throws what says why there is no reply, for the page to show */
+  /** @throws an error that the page shows instead of a reply */
   readonly onQuestion: (question: PageQuestion) => Promise<unknown>;
   readonly onProblem: (problem: string) => void;
 }
 
-/** What of VS Code shows the page: the side bar's view or an editor's tab. */
+/** The VS Code object that holds the page: the side bar's view or an editor tab. */
 export type PageHolder = Pick<vscode.WebviewView | vscode.WebviewPanel, 'webview' | 'visible'>;
 
 /**
- * The page in one place. It keeps nothing that matters: whenever it says that it is ready, and whenever something changes
- * while it is visible, it is sent the whole state. A hidden page is not kept alive; it is made again and asks.
+ * One instance of the page. It keeps no state: it gets the whole state when it reports ready, and on every change while it is visible. VS
+ * Code discards a hidden page; the new one reports ready again.
  */
 export class PanelPage {
   readonly #options: PanelPageOptions;
@@ -45,12 +45,12 @@ export class PanelPage {
     return this.#holder.visible;
   }
 
-  /** Sends the state soon, where somebody sees the page. */
+  /** Sends the state soon if the page is visible. */
   update(): void {
     if (this.isVisible) this.#throttle.request();
   }
 
-  /** To be called once VS Code has disposed of what holds the page. */
+  /** Call after VS Code has disposed of the view or the tab. */
   dispose(): void {
     this.#stopListening();
   }
@@ -83,7 +83,7 @@ export class PanelPage {
       void this.#reply(message);
       return;
     }
-    // A page that was just made has missed everything, so it does not wait its turn.
+    // A new page has no state yet, so it bypasses the throttle.
     if (message.type === 'ready') {
       this.#sender.startAnew();
       this.#postState();

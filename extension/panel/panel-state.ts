@@ -21,16 +21,16 @@ export interface PanelStateOptions {
   readonly trainingDetails: Pick<TrainingDetails, 'changed' | 'tasks' | 'rollout'>;
   readonly models: ModelStates;
   readonly isTrusted: () => boolean;
-  /** Those that are open in the window, as absolute paths. */
+  /** The window's open folders, as absolute paths. */
   readonly folders: () => readonly string[];
   readonly undoable: () => AppliedAnswer | undefined;
-  /** Words for people; the window's language is VS Code's business. */
+  /** Localised texts, passed in so that this module does not depend on VS Code. */
   readonly stoppedMessage: string;
 }
 
 /**
- * Everything the panel shows, gathered in one place, so that a page that was hidden or reloaded is told all of it in one message.
- * What is not the backend's (a draft, a refusal) lives here and nowhere else.
+ * The complete state of the panel, in one message, so that a page can be restored after it was hidden or reloaded. State that the backend
+ * does not own (a draft, a refusal) is kept here only.
  */
 export class PanelStateSource {
   readonly changed = new Signal<void>();
@@ -38,7 +38,7 @@ export class PanelStateSource {
   #draft: QuestionDraft | undefined;
   #applied: ApplyOutcome | undefined;
   #problem: string | undefined;
-  /** The person went on to a new question: the open run stays open and is not on show. A training that is open hides it, too. */
+  /** True while the user writes a new question: the open run stays open but is not shown. An open training hides it, too. */
   #asking = false;
 
   constructor(options: PanelStateOptions) {
@@ -75,26 +75,26 @@ export class PanelStateSource {
     return this.#draft;
   }
 
-  /** Leaves the run or the training on show (it goes on) for the page that asks; `question` is one to begin with. */
+  /** Switches to the page for a new question. The run or the training continues. `question` pre-fills the text box. */
   ask(question?: string): void {
     this.#asking = true;
     this.#options.trainings.close();
     this.#set({ draft: question === undefined ? undefined : { question } });
   }
 
-  /** Keeps a question with what it would be sent with, or with why nobody can say. */
+  /** Stores a question with the preview of its context, or with the reason why there is none. */
   showDraft(question: string, shown: { preview: ContextPreview } | { problem: string }): void {
     this.#set({ draft: { question, ...shown } });
   }
 
-  /** The open run is on show again, and what was said about earlier things is gone. */
+  /** Shows the open run again and clears earlier messages. */
   showRun(): void {
     this.#asking = false;
     this.#options.trainings.close();
     this.#set({});
   }
 
-  /** A training was opened: what was said about earlier things is gone. */
+  /** Clears earlier messages because a training was opened. */
   showTraining(): void {
     this.#set({});
   }
@@ -103,7 +103,7 @@ export class PanelStateSource {
     this.#set({ draft: this.#draft, applied: outcome });
   }
 
-  /** Says why the last command was refused. */
+  /** Sets the reason why the last command was refused. */
   refuse(problem: string): void {
     this.#set({ draft: this.#draft, applied: this.#applied, problem });
   }
@@ -121,7 +121,7 @@ export class PanelStateSource {
     this.changed.emit();
   }
 
-  /** The open training hides the open run, and so does a new question. */
+  /** An open training hides the open run, and so does a new question. */
   #view(): ShownView {
     const { runs: { run }, trainings, trainingDetails, folders, undoable } = this.#options;
     if (trainings.open) return { kind: 'training', training: trainings.open, tasks: trainingDetails.tasks, rollout: trainingDetails.rollout };

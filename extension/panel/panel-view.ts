@@ -20,7 +20,7 @@ export class PanelView implements vscode.WebviewViewProvider {
     return vscode.window.registerWebviewViewProvider(PANEL_VIEW, this);
   }
 
-  /** Brings the panel to the front. */
+  /** Reveals the panel. */
   async show(): Promise<void> {
     await vscode.commands.executeCommand(`${PANEL_VIEW}.focus`);
   }

@@ -1,7 +1,7 @@
 import { packTexts } from '../../backend/protocol/known-texts.ts';
 import type { PanelState, StateMessage } from '../../backend/protocol/panel-messages.ts';
 
-/** Makes the states for one page into messages, each without the long texts that the page has from the one before. */
+/** Encodes states as messages for one page. Leaves out long texts that the page has from the previous message. */
 export class StateSender {
   #number = 0;
   #texts: readonly string[] = [];
@@ -14,7 +14,7 @@ export class StateSender {
     return { type: 'state', sentAt: Date.now(), number: this.#number, ...(basis !== undefined && { basis }), state: value };
   }
 
-  /** The page was made anew, or has missed a message: the next one is complete. */
+  /** The page is new or missed a message: the next message is complete. */
   startAnew(): void {
     this.#texts = [];
   }

@@ -1,8 +1,8 @@
 export type Schedule = (action: () => void, afterMs: number) => void;
 
 /**
- * Runs an action at once, and then at most once every `intervalMs` however often it is asked for. The last request is never
- * lost: the action reads the newest state when it runs.
+ * Runs an action immediately, then at most once every `intervalMs`. The last request is never lost: the action reads the newest state when
+ * it runs.
  */
 export class Throttle {
   readonly #action: () => void;

@@ -12,7 +12,7 @@ import type { ContextKeys } from '../common/context-keys.ts';
 import { SCHEMES, type VirtualDocuments } from '../common/virtual-documents.ts';
 
 const APPLIED_KEY = 'conductor.applied';
-/** VS Code keeps the workspace's storage in memory; a larger change is undone with the editor's own undo or version control. */
+/** VS Code keeps workspace storage in memory. Larger changes are undone with the editor's undo or version control. */
 const MAX_REMEMBERED_CHARACTERS = 4_000_000;
 
 interface Review {
@@ -22,7 +22,7 @@ interface Review {
   readonly refused: readonly Obstacle[];
   readonly title: string;
   readonly documents: readonly vscode.Uri[];
-  /** Cancelled when the review ends, and with it the list that asks. */
+  /** Cancelled when the review ends; this also closes the list with the actions. */
   readonly ended: vscode.CancellationTokenSource;
 }
 
@@ -36,7 +36,7 @@ export interface AnswerReviewOptions {
   readonly onOutcome: (outcome: ApplyOutcome) => void;
 }
 
-/** Shows an answer's edits as a diff, and applies them once they are accepted. Nothing in the workspace changes before that. */
+/** Shows an answer's edits as a diff and applies them when the user accepts. The workspace does not change before that. */
 export class AnswerReview {
   readonly #options: AnswerReviewOptions;
   #review: Review | undefined;
@@ -46,14 +46,14 @@ export class AnswerReview {
     options.contextKeys.set('canUndo', this.undoable !== undefined);
   }
 
-  /** What was applied last and can be taken back. Its edits are checked once that is asked for. */
+  /** The last applied answer that can be undone. Its edits are checked when the user undoes it. */
   get undoable(): AppliedAnswer | undefined {
     const { runId, edits } = this.#options.memory.get<Partial<Applied>>(APPLIED_KEY) ?? {};
     if (typeof runId !== 'string' || !Array.isArray(edits)) return undefined;
     return { runId, files: edits.flatMap(({ path, after }) => (after === null ? [] : [path])) };
   }
 
-  /** Ends the review when the person closes its tab. A tab that VS Code restored after a reload has lost its review and is closed. */
+  /** Ends the review when the user closes its tab. A tab that VS Code restored after a reload has no review and is closed. */
   watch(): vscode.Disposable {
     const restored = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).filter(({ label }) => label.startsWith(reviewTitle()));
     void vscode.window.tabGroups.close(restored);
@@ -63,7 +63,7 @@ export class AnswerReview {
     });
   }
 
-  /** Opens the diff and offers to accept or reject it. @throws an error with a sentence where there is nothing to review. */
+  /** Opens the diff and offers to accept or reject it. @throws an error with a sentence if there is nothing to review */
   async show(run: RunSnapshot): Promise<void> {
     if (!isOver(run.state)) throw new Error(vscode.l10n.t('The run is still going on: review its answer when it has ended.'));
     const folder = folderOf(run);
@@ -84,7 +84,7 @@ export class AnswerReview {
     await this.#ask(run);
   }
 
-  /** Applies the edits under review. @throws EditConflictError, and then the review stays open. */
+  /** Applies the reviewed edits. @throws EditConflictError; the review then stays open */
   async accept(): Promise<void> {
     const review = this.#underReview();
     await applyEdits(review.edits);
@@ -108,7 +108,7 @@ export class AnswerReview {
     this.#options.onOutcome({ runId, state: 'rejected', message: vscode.l10n.t('Rejected; no file was changed.') });
   }
 
-  /** Takes back the answer that was applied last, of this run if it is named. @throws EditConflictError where its lines have been edited since. */
+  /** Undoes the last applied answer, if it belongs to the given run (if any). @throws EditConflictError if its lines have changed since */
   async undo(runId?: string): Promise<void> {
     const applied = await this.#applied();
     if (!applied || (runId !== undefined && applied.runId !== runId)) throw new Error(vscode.l10n.t('No answer has been applied in this workspace, or it has been undone already.'));
@@ -121,7 +121,7 @@ export class AnswerReview {
     this.#options.onOutcome({ runId: applied.runId, state: 'rejected', message });
   }
 
-  /** A list that goes away by itself when the person clicks into the diff; the editor's title keeps both actions. */
+  /** A list that closes by itself when the user clicks into the diff. The editor's title bar offers both actions, too. */
   async #ask(run: RunSnapshot): Promise<void> {
     const review = this.#underReview();
     const verdict = answerOf(run)?.round.verdict;
@@ -139,7 +139,7 @@ export class AnswerReview {
     const refused = review.refused.map(({ path, reason }): vscode.QuickPickItem =>
       ({ label: `$(warning) ${path}`, description: reason }));
     const chosen = await vscode.window.showQuickPick(
-      // What Enter takes stands first.
+      // The first item is the one that Enter accepts.
       [...(verified ? [accept, reject] : [reject, accept]), ...(refused.length > 0 ? [separator, ...refused] : [])],
       { title: review.title, placeHolder: vscode.l10n.t('Escape to look at it first; ✓ and ✗ stay in the editor’s title.') },
       review.ended.token,
@@ -148,7 +148,7 @@ export class AnswerReview {
     if (chosen === reject) await this.reject();
   }
 
-  /** What `vscode.changes` wants of a file: the resource, its left side and its right side; an absent side is an empty text. */
+  /** A file for `vscode.changes`: the resource, its left and its right side. A missing side is an empty document. */
   #sidesOf(runId: string, { uri, before, after }: PlacedEdit): [vscode.Uri, vscode.Uri, vscode.Uri] {
     const side = (scheme: string, text: string | null): vscode.Uri => {
       const sideUri = vscode.Uri.from({ scheme, path: uri.path, query: runId });
@@ -165,7 +165,7 @@ export class AnswerReview {
     return this.#review;
   }
 
-  /** Closes the diff and ends the review. The tab is known by its title, to which VS Code adds the number of files. */
+  /** Closes the diff and ends the review. Finds the tab by its title, to which VS Code appends the number of files. */
   async #close(): Promise<void> {
     const { title } = this.#review ?? {};
     this.#end();
@@ -196,7 +196,7 @@ export class AnswerReview {
   }
 }
 
-/** What speaks against accepting an answer that is not verified. */
+/** A warning before accepting an answer that is not verified. */
 function doubtOf(verdict: Verdict | undefined): string {
   const broken = brokenCount(verdict?.tests ?? []);
   if (broken === 1) return vscode.l10n.t('breaks 1 test that passed before');
@@ -210,7 +210,7 @@ function sentenceOf({ path, reason }: Obstacle): string {
   return vscode.l10n.t('Not applied: {0}. {1}', path, reason);
 }
 
-/** The run's folder, if it is open in this window: an answer changes no files anywhere else. */
+/** The run's folder, if it is open in this window. Answers are applied only in open folders. */
 function folderOf(run: RunSnapshot): vscode.Uri {
   const { workspace } = run.request;
   if (workspace === undefined) {

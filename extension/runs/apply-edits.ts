@@ -3,18 +3,18 @@ import type { FileEdit } from '../../backend/protocol/methods.ts';
 import { lineEdits, normalized, withoutStep, type LineEdit } from './line-edits.ts';
 import { insideFolder } from '../common/workspace-paths.ts';
 
-/** An edit whose file is known to lie in the folder. */
+/** An edit whose file is known to be in the folder. */
 export interface PlacedEdit extends FileEdit {
   readonly uri: vscode.Uri;
 }
 
-/** A file that stands in the way, and why, for people. */
+/** A file that prevents the edits, with the reason as text for users. */
 export interface Obstacle {
   readonly path: string;
   readonly reason: string;
 }
 
-/** Some files are not as the edits expect them. Nothing was changed. */
+/** Some files are not as the edits expect. No file was changed. */
 export class EditConflictError extends Error {
   override readonly name = 'EditConflictError';
   readonly obstacles: readonly Obstacle[];
@@ -25,7 +25,7 @@ export class EditConflictError extends Error {
   }
 }
 
-/** Sorts edits into those whose file lies in the folder and those that are refused: the paths were written by a model. */
+/** Splits edits into those inside the folder and rejected ones: a model wrote the paths. */
 export async function placeEdits(
   folder: vscode.Uri, edits: readonly FileEdit[],
 ): Promise<{ placed: PlacedEdit[]; refused: Obstacle[] }> {
@@ -40,8 +40,8 @@ export async function placeEdits(
 }
 
 /**
- * Makes all edits in one step, and saves. What VS Code shows counts, unsaved changes included.
- * @throws EditConflictError when a file is not as it was when the edits were worked out; then nothing is changed.
+ * Applies all edits in one step, and saves. Unsaved changes in editors count as the files' content.
+ * @throws EditConflictError if a file differs from the base of the edits; no file is changed then
  */
 export async function applyEdits(edits: readonly PlacedEdit[]): Promise<void> {
   const workspaceEdit = new vscode.WorkspaceEdit();
@@ -62,8 +62,8 @@ export async function applyEdits(edits: readonly PlacedEdit[]): Promise<void> {
 }
 
 /**
- * Takes back what `applyEdits` did and nothing else: other changes in the same files stay.
- * @throws EditConflictError when lines that the edits made, or lines beside them, have changed since; then nothing is changed.
+ * Reverts only what `applyEdits` changed; other changes in the same files stay.
+ * @throws EditConflictError if edited lines, or lines next to them, have changed since; no file is changed then
  */
 export async function undoEdits(edits: readonly PlacedEdit[]): Promise<void> {
   const workspaceEdit = new vscode.WorkspaceEdit();
@@ -94,13 +94,13 @@ function reasonOf(current: string | undefined, before: string | null): string {
   return current === undefined ? vscode.l10n.t('The file is gone.') : vscode.l10n.t('The file has other text by now.');
 }
 
-/** How long VS Code may take to notice that a file has changed on disk; usually it does within a second. */
+/** Maximum time for VS Code to notice a change on disk; usually it takes less than a second. */
 const NOTICE_LIMIT_MS = 5_000;
 
 /**
- * The normalized text of the file: what is typed and not saved where there is such, otherwise what is on disk. VS Code keeps
- * the text of files it has once opened and notices later that one has changed, so it is given the time.
- * @returns undefined where there is no such file.
+ * The normalized text of the file: unsaved text if there is any, otherwise the content on disk. VS Code caches opened files and notices
+ * changes with a delay, so this waits for it.
+ * @returns undefined if the file does not exist
  */
 async function currentText(uri: vscode.Uri): Promise<string | undefined> {
   let bytes: Uint8Array;
@@ -118,7 +118,7 @@ async function currentText(uri: vscode.Uri): Promise<string | undefined> {
   return normalized(document.getText());
 }
 
-/** Whether the document shows what is on disk or has unsaved changes, as soon as it does, or once VS Code has had its time. */
+/** Waits until the document equals the file on disk or has unsaved changes, or until the time limit. */
 async function isUpToDate(document: vscode.TextDocument, onDisk: string): Promise<boolean> {
   const holds = (): boolean => document.isDirty || normalized(document.getText()) === onDisk;
   if (holds()) return true;
@@ -135,7 +135,7 @@ async function isUpToDate(document: vscode.TextDocument, onDisk: string): Promis
   });
 }
 
-/** A whole new file gets exactly the bytes of `to`; in a file that stays, the line ends are the document's. */
+/** A new file gets exactly the bytes of `to`. An existing file keeps its line ends. */
 function addChange(workspaceEdit: vscode.WorkspaceEdit, uri: vscode.Uri, from: string | undefined, to: string | null): void {
   if (to === null) {
     if (from !== undefined) workspaceEdit.deleteFile(uri);
@@ -154,7 +154,7 @@ async function commit(workspaceEdit: vscode.WorkspaceEdit, edits: readonly Place
   if (!(await vscode.workspace.applyEdit(workspaceEdit))) {
     throw new EditConflictError(vscode.l10n.t('VS Code refused the edits; nothing was changed. Try again.'), []);
   }
-  // Whether a document counts as changed reaches this process a little later than the change does, so all of them are saved.
+  // A document's dirty state reaches this process a little after the change, so all of them are saved.
   const kept = edits.filter(({ before, after }) => before !== null && after !== null);
   await Promise.all(kept.map(async ({ uri }) => (await vscode.workspace.openTextDocument(uri)).save()));
 }

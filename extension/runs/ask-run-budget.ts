@@ -4,8 +4,8 @@ import type { BudgetLimit } from '../../backend/protocol/worker-config.ts';
 import { askRaisedLimit } from '../common/ask-raised-limit.ts';
 
 /**
- * How far the limit that a run stopped at is raised for it.
- * @returns the limits to resume with, none for a run that stopped at none of its own, or undefined where nobody says
+ * Asks for a higher limit after the run stopped at one.
+ * @returns the limits to resume with, none if the run did not stop at a limit of its own; undefined if the user cancels
  */
 export async function askRunBudget({ stoppedBy, needed, budget }: Pick<RunSnapshot, 'stoppedBy' | 'needed' | 'budget'>): Promise<Partial<Record<BudgetLimit, number>> | undefined> {
   if (stoppedBy === undefined || stoppedBy === 'usd' || stoppedBy === 'tokens') return {};

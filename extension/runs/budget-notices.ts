@@ -13,7 +13,7 @@ export interface BudgetNoticesOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** Tells once when a run, a day or a training has nearly spent what it may cost. Where it has, it stops by itself. */
+/** Warns once when a run, a day or a training has nearly used its budget. At the limit it stops by itself. */
 export class BudgetNotices {
   readonly #options: BudgetNoticesOptions;
 
@@ -21,7 +21,7 @@ export class BudgetNotices {
     this.#options = options;
   }
 
-  /** An event of the open run, as it arrives. */
+  /** Handles an event of the open run. */
   onRunEvent(stored: StoredEvent): void {
     const { event } = stored;
     const subject = subjectOf(stored);
@@ -29,7 +29,7 @@ export class BudgetNotices {
     this.#tell(subject, runMessage(event), { label: vscode.l10n.t('Change Limits'), act: this.#options.openLimits });
   }
 
-  /** @param warnAtPercent as workers.json says, where it does */
+  /** @param warnAtPercent from workers.json, if set */
   onTrainings(trainings: readonly TrainingSummary[], warnAtPercent = DEFAULT_WARN_AT_PERCENT): void {
     for (const training of nearlySpent(trainings, warnAtPercent)) {
       const { trainingId, conductor, spentUsd, unpricedTokens, maxUsd } = training;

@@ -5,7 +5,7 @@ import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { NextStepError, noWorkerYet } from '../common/next-step.ts';
 import { plainLabel } from '../common/plain-message.ts';
 
-/** Ids of who takes part. */
+/** Ids of the participating workers. */
 export interface ChosenPool {
   readonly workers: string[];
   readonly conductor: string;
@@ -14,15 +14,15 @@ export interface ChosenPool {
 type Item = vscode.QuickPickItem & { readonly id: string };
 
 /**
- * Asks which workers are to answer a run's question this time, and which model is to plan. Those of the run are picked already.
- * @returns undefined where the person changed their mind
- * @throws an error with a sentence where there is no worker, or none was picked
+ * Asks for the workers that answer and the model that plans in a new run of the same question. The workers of the run are preselected.
+ * @returns undefined if the user cancels
+ * @throws an error with a sentence if there is no worker, or none was picked
  */
 export async function choosePool({ pool: before, policy }: Pick<RunSnapshot, 'pool' | 'policy'>, pool: Pool): Promise<ChosenPool | undefined> {
   if (pool.workers.length === 0) throw noWorkerYet();
   const title = vscode.l10n.t('Conductor: Run with Other Workers');
   const took = new Set(before.map(({ id }) => id));
-  // Of a run of long ago nobody may be left.
+  // The workers of an old run may no longer exist.
   const isPicked = pool.workers.some(({ worker }) => took.has(worker.id))
     ? ({ worker }: WorkerStatus) => took.has(worker.id)
     : ({ worker, ready }: WorkerStatus) => worker.enabled && ready;
@@ -45,12 +45,12 @@ function workerItem({ worker, ready, reason }: WorkerStatus): Item {
   };
 }
 
-/** Who planned the run before stands first, so that Enter keeps them. */
+/** The run's previous Conductor comes first, so that Enter keeps it. */
 function plannerItems({ workers, bundledConductor }: Pool, before: string | undefined): Item[] {
   const bundled: Item[] = bundledConductor
     ? [{ id: bundledConductor.id, label: bundledConductor.id, description: vscode.l10n.t('part of Conductor, on this machine') }]
     : [];
-  // With an adapter it stands among the workers, too.
+  // A model with an adapter is also listed among the workers.
   const items = [...bundled, ...workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(workerItem)];
   const planned = items.filter(({ id }) => id === before).map((item) => ({ ...item, detail: vscode.l10n.t('planned the run before') }));
   return [...planned, ...items.filter(({ id }) => id !== before)];

@@ -11,10 +11,10 @@ interface Item extends vscode.QuickPickItem {
   readonly choice?: 'send' | 'save' | 'choose-tests' | { readonly path: string; readonly startLine: number };
 }
 
-/** What the person wants after a look at the list. */
+/** The user's choice after viewing the list. */
 export type Wish = 'send' | 'choose-tests' | 'dismiss';
 
-/** Shows what a question would be sent with, piece by piece with the reason for each, before anything leaves the machine. */
+/** Shows the context of a question, piece by piece with the reason for each, before anything leaves the machine. */
 export class ContextConfirmation {
   readonly #connection: BackendConnection;
   readonly #documents: VirtualDocuments;
@@ -24,7 +24,7 @@ export class ContextConfirmation {
     this.#documents = documents;
   }
 
-  /** @throws the backend's sentence where there is no preview. */
+  /** @throws the backend's error if there is no preview */
   async confirm(request: RunRequestInput): Promise<Wish> {
     const pick = vscode.window.createQuickPick<Item>();
     const dismissed = new AbortController();
@@ -75,7 +75,7 @@ export class ContextConfirmation {
   }
 }
 
-/** The item that is accepted next; undefined when the list goes away. */
+/** Resolves with the next accepted item; undefined when the list closes. */
 function accepted(pick: vscode.QuickPick<Item>, signal: AbortSignal): Promise<Item | undefined> {
   return new Promise((resolve) => {
     const subscription = pick.onDidAccept(() => {
@@ -116,7 +116,7 @@ function itemsOf({ pieces, leftOut, tokens, testCommand, testRunner }: ContextPr
   ];
 }
 
-/** Which command judges the answer, and the way to another. */
+/** Shows the test command that judges the answer, and opens the choice of another. */
 function testsItem({ testCommand: named }: RunRequestInput, command: string | null, runner: string | undefined): Item {
   const choice = 'choose-tests';
   if (command !== null) {

@@ -5,18 +5,18 @@ import * as vscode from 'vscode';
 import type { RunFileFormat } from '../../backend/protocol/methods.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 
-/** The folder that the last run was written into. */
+/** The folder of the last exported run. */
 const FOLDER_KEY = 'conductor.exportFolder';
 
 export interface ExportOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
-  /** Outlives the window. */
+  /** Survives a reload of the window. */
   readonly memory: Pick<vscode.Memento, 'get' | 'update'>;
 }
 
 /**
- * Writes a run into a file that the person chooses; not among the project's files, unless they say so.
- * @throws an error with a sentence; then there is no new file, and an old one stays
+ * Writes a run to a file that the user chooses. Suggests the last used folder, at first the home folder.
+ * @throws an error with a sentence; no new file is left then, and an old one stays
  */
 export async function exportRun(runId: string, { connection, memory }: ExportOptions): Promise<void> {
   const title = vscode.l10n.t('Conductor: Export Run');
@@ -40,7 +40,7 @@ export async function exportRun(runId: string, { connection, memory }: ExportOpt
   });
 }
 
-/** Whole or not at all: the text goes to a file beside it, which then takes its place. */
+/** Writes atomically: to a temporary file beside the target, then renames it. */
 async function writeWhole(file: vscode.Uri, text: string): Promise<void> {
   const { fs } = vscode.workspace;
   const beside = file.with({ path: `${file.path}.${randomUUID()}.tmp` });

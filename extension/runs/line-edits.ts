@@ -1,24 +1,24 @@
 import { diffArrays } from 'diff';
 
 /*
- * Edits of whole lines, so that applying an answer leaves the rest of a file, its cursors and its marks alone, and so that
- * undoing it takes back exactly what was applied. Texts are compared without byte order mark and with `\n` line ends, as VS
- * Code's documents have neither: a document's own line ends are put back by VS Code.
+ * Edits of whole lines. Applying an answer leaves the rest of a file, its cursors and its marks alone, and undoing it reverts exactly what
+ * was applied. Texts are compared without a byte order mark and with `\n` line ends, as VS Code's documents provide them; VS Code restores
+ * a document's own line ends.
  */
 
-/** Lines `start` to `end` (from 0, end excluded) of one text, and what stands there in the other. */
+/** Replaces lines `start` to `end` (from 0, `end` excluded). */
 export interface LineEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text as edits see it. */
+/** Normalizes a text for edits. */
 export function normalized(text: string): string {
   return text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 }
 
-/** The edits that turn `from` into `to`, in order, not touching each other. Both texts are normalized. */
+/** The edits that turn `from` into `to`, in order and not adjacent. Both texts are normalized. */
 export function lineEdits(from: string, to: string): LineEdit[] {
   const edits: LineEdit[] = [];
   let line = 0;
@@ -42,7 +42,7 @@ export function lineEdits(from: string, to: string): LineEdit[] {
   return edits;
 }
 
-/** `text` with the edits made. */
+/** Applies the edits to `text`. */
 export function withLineEdits(text: string, edits: readonly LineEdit[]): string {
   const lines = linesOf(text);
   let line = 0;
@@ -55,8 +55,8 @@ export function withLineEdits(text: string, edits: readonly LineEdit[]): string 
 }
 
 /**
- * `current` with the step from `before` to `after` taken back and every other change kept.
- * @returns undefined where somebody has since changed a line that belongs to the step or stands right beside it.
+ * Reverts the step from `before` to `after` in `current` and keeps every other change.
+ * @returns undefined if a line of the step, or one next to it, has changed since
  */
 export function withoutStep({ before, after, current }: { before: string; after: string; current: string }): string | undefined {
   const own = lineEdits(after, before);
@@ -66,7 +66,7 @@ export function withoutStep({ before, after, current }: { before: string; after:
   return withLineEdits(after, [...own, ...others].sort((a, b) => a.start - b.start));
 }
 
-/** Every line with its line end; an empty text has no line. */
+/** Each line with its line end. An empty text has no lines. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -3,31 +3,31 @@ import type { StoredEvent } from '../../backend/protocol/run-events.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { isUnderWay } from '../training/trainings.ts';
 
-/* What is told once, apart from the words: a run by its id, a day by its date, a training by what it may cost. */
+/* Decides which warnings are shown, and shows each only once: per run id, per date, and per training and budget. */
 
-/** Where it is remembered what was told; all windows share it. */
+/** Stores which warnings were shown; shared by all windows. */
 export interface ToldMemory {
   get(): readonly string[];
-  set(told: readonly string[]): void;
+  set(shown: readonly string[]): void;
 }
 
 const MAX_TOLD = 100;
 
-/** @returns whether it is news, which it is no second time */
+/** @returns true on the first call for a subject */
 export function isNews(what: string, memory: ToldMemory): boolean {
-  const told = memory.get();
-  if (told.includes(what)) return false;
-  memory.set([...told, what].slice(-MAX_TOLD));
+  const shown = memory.get();
+  if (shown.includes(what)) return false;
+  memory.set([...shown, what].slice(-MAX_TOLD));
   return true;
 }
 
-/** What a run's warning is about: limits of a day are told of once, whichever run comes near them. */
+/** The subject of a run's warning. Daily limits warn once a day, whichever run reaches them. */
 export function subjectOf({ runId, at, event }: StoredEvent): string | undefined {
   if (event.type !== 'budget.warned') return undefined;
   return event.limit.startsWith('day') ? `day ${new Date(at).toDateString()}` : `run ${runId}`;
 }
 
-/** Trainings under way that have spent so many hundredths of their dollars, or of the tokens that these stand for where no price is known. */
+/** Active trainings that have spent at least this percentage of their dollars, or of the equivalent tokens of unpriced workers. */
 export function nearlySpent(trainings: readonly TrainingSummary[], percent: number): readonly TrainingSummary[] {
   return trainings.filter((training) => {
     const { spentUsd, unpricedTokens, maxUsd } = training;
@@ -35,5 +35,5 @@ export function nearlySpent(trainings: readonly TrainingSummary[], percent: numb
   });
 }
 
-/** With a larger budget a training may come near its end once more. */
+/** Includes the budget, so that a raised budget can warn again. */
 export const subjectOfTraining = ({ trainingId, maxUsd }: TrainingSummary): string => `training ${trainingId} ${maxUsd}`;

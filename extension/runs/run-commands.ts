@@ -23,12 +23,12 @@ export interface RunCommandOptions {
   readonly poolStore: Pick<PoolStore, 'refresh'>;
   readonly panel: { readonly showRun: () => void };
   readonly lookedAt: Pick<LookedAt, 'editor'>;
-  /** That of all windows. */
+  /** Shared by all windows. */
   readonly memory: vscode.Memento;
   readonly showPanel: () => Promise<void>;
 }
 
-/** The commands about runs and their answers. Where a run is not named, the open one is meant. */
+/** The commands for runs and their answers. Without a run id they use the open run. */
 export class RunCommands {
   readonly #options: RunCommandOptions;
 
@@ -52,7 +52,10 @@ export class RunCommands {
     if (runs.run?.runId !== run.runId) await this.open(run.runId);
   }
 
-  /** Asks one step again, in a new run that keeps the rest; it opens. Rounds and steps count from 0. Without a place, the person picks. */
+  /**
+   * Repeats one step in a new run that reuses the others, and opens it. Rounds and steps count from 0. Without a location, asks the user
+   * for it.
+   */
   async retryStep(place?: RetriedStep): Promise<void> {
     const over = (run: RunSnapshot): boolean => isOver(run.state);
     const run = place ? await this.#snapshot(place.runId) : this.#openRun(over, vscode.l10n.t('No run is open that is over.'));
@@ -64,7 +67,7 @@ export class RunCommands {
     await this.open(retried.runId);
   }
 
-  /** Asks the run's question again, of workers that the person chooses; the new run opens. */
+  /** Repeats the run's question with workers that the user chooses, and opens the new run. */
   async again(runId?: string): Promise<void> {
     const { connection, poolStore } = this.#options;
     const over = (run: RunSnapshot): boolean => isOver(run.state);
@@ -75,7 +78,7 @@ export class RunCommands {
     await this.open(asked.runId);
   }
 
-  /** Writes the run into a file: a document for people, or JSON. */
+  /** Writes the run to a file: a readable document, or JSON. */
   async exportRun(runId?: string): Promise<void> {
     const id = runId ?? this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.')).runId;
     const { exportRun } = await import('./export-run.ts');
@@ -83,7 +86,7 @@ export class RunCommands {
     await exportRun(id, { connection, memory });
   }
 
-  /** Removes the run for good, once the person has said so again. @returns whether it is gone */
+  /** Removes the run permanently, after a confirmation. @returns whether it was removed */
   async remove(runId?: string): Promise<boolean> {
     const over = (run: RunSnapshot): boolean => isOver(run.state);
     const run = runId === undefined ? this.#openRun(over, vscode.l10n.t('No run is open that is over.')) : await this.#snapshot(runId);
@@ -99,7 +102,7 @@ export class RunCommands {
     return run;
   }
 
-  /** Opens the run's folder in a window of its own, where the run is on show and its answer can be applied. */
+  /** Opens the run's folder in its own window, which shows the run and can apply its answer. */
   async openFolder(runId: string): Promise<void> {
     const { workspace } = (await this.#snapshot(runId)).request;
     if (workspace === undefined) throw new Error(vscode.l10n.t('The question was asked without a folder.'));
@@ -108,7 +111,7 @@ export class RunCommands {
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(workspace), { forceNewWindow: true });
   }
 
-  /** Solves the bug of a sample project with simulated workers, for people who have no worker yet. */
+  /** Solves the bug of a sample project with simulated workers, for users without a worker. */
   async demonstrate(): Promise<void> {
     const { connection, poolStore } = this.#options;
     if ((await poolStore.refresh()).workers.some(({ worker }) => worker.enabled)) {
@@ -118,14 +121,14 @@ export class RunCommands {
     await this.open(runId);
   }
 
-  /** The run of this id, opened if another one is open; without an id the open one. */
+  /** Opens the run of this id if necessary; without an id returns the open run. */
   async runOf(runId?: string): Promise<RunSnapshot> {
     const { runs } = this.#options;
     if (runId !== undefined && runs.run?.runId !== runId) return this.open(runId);
     return this.#openRun(() => true, vscode.l10n.t('No run is open: ask a question, or open a past run.'));
   }
 
-  /** Lists past runs; the one picked opens in the panel. */
+  /** Lists past runs and opens the selected one in the panel. */
   async showRuns(): Promise<void> {
     const runs = await this.#options.list.refresh();
     if (runs.length === 0) throw new NextStepError(vscode.l10n.t('There are no runs yet.'), solveStep());
@@ -140,7 +143,7 @@ export class RunCommands {
     vscode.window.setStatusBarMessage(vscode.l10n.t('Conductor: copied'), 3_000);
   }
 
-  /** Puts code at the cursors of the active editor: the text given, or a code block of the open run's answer. */
+  /** Inserts code at the cursors of the active editor: the given text, or a code block of the open run's answer. */
   async insertAnswer(text?: string): Promise<void> {
     const code = text ?? (await pickCode(this.#answer()));
     if (code === undefined) return;
@@ -161,7 +164,7 @@ export class RunCommands {
     return answer.text;
   }
 
-  /** The run as it stands, open or not. */
+  /** The current state of the run, open or not. */
   async #snapshot(runId: string): Promise<RunSnapshot> {
     const { connection, runs } = this.#options;
     return runs.run?.runId === runId ? runs.run : (await connection.request('run/get', { runId })).run;
@@ -174,7 +177,7 @@ export class RunCommands {
   }
 }
 
-/** A step of a round; both count from 0. */
+/** A step of a round. Both count from 0. */
 export interface RetriedStep {
   readonly runId: string;
   readonly round: number;
@@ -203,7 +206,7 @@ async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
   });
 }
 
-/** An editor behind another tab, such as the panel's, takes no text. */
+/** An editor that is hidden behind another tab, such as the panel's, accepts no text. */
 async function inSight(editor: vscode.TextEditor): Promise<vscode.TextEditor> {
   if (vscode.window.visibleTextEditors.includes(editor)) return editor;
   const { document, selection, viewColumn } = editor;

@@ -7,12 +7,12 @@ interface RunForFolder {
   readonly runId: string;
 }
 
-/** Has the window that opens the folder next show the run for whose sake it is opened. `memory` is that of all windows. */
+/** Makes the window that next opens the folder show the run. `memory` is shared by all windows. */
 export async function leaveRunFor(memory: Pick<vscode.Memento, 'update'>, wanted: RunForFolder): Promise<void> {
   await memory.update(KEY, wanted);
 }
 
-/** The run that another window has left for this one's folders, once. */
+/** Returns, once, the run that another window left for this window's folders. */
 export function takeRunFor(memory: Pick<vscode.Memento, 'get' | 'update'>, folders: readonly string[]): string | undefined {
   const wanted = memory.get<RunForFolder>(KEY);
   if (!wanted || !folders.includes(wanted.folder)) return undefined;

@@ -4,10 +4,10 @@ import type { RunSummary } from '../../backend/protocol/methods.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { Signal } from '../common/signal.ts';
 
-/** Of those that are looked for: as many as the backend gives. */
+/** The most search results that the backend returns. */
 const MAX_FOUND = 500;
 
-/** The past runs of the window's folders and demonstrations, newest first; without a folder, those of every project. */
+/** Past runs of the window's folders and demonstrations, newest first. Without a folder, those of every project. */
 export class RunList {
   readonly changed = new Signal<void>();
   readonly #connection: BackendConnection;
@@ -19,7 +19,7 @@ export class RunList {
     this.#folders = folders;
     connection.on('run/changed', (run) => this.#put(run));
     connection.on('run/removed', ({ runId }) => this.#drop(runId));
-    // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
+    // A failure needs no message: the list is not awaited, and the connection's state shows the cause.
     connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
 
@@ -34,14 +34,14 @@ export class RunList {
     return this.#runs;
   }
 
-  /** Past runs whose question holds the text, whatever its case; however long ago, unlike those of the list. */
+  /** Past runs whose question contains the text, ignoring case. Unlike the list, includes old runs. */
   find(search: string): Promise<readonly RunSummary[]> {
     return this.#read({ limit: MAX_FOUND, ...(search !== '' && { search }) });
   }
 
   async #read(what: { readonly limit: number; readonly search?: string }): Promise<readonly RunSummary[]> {
     const folders = this.#folders();
-    // Demonstrations are looked for among the newest of all: they are what people see first.
+    // Demonstrations are looked up among the newest of all runs: new users see them first.
     const [everywhere, ...lists] = await Promise.all([undefined, ...folders].map((workspace) =>
       this.#connection.request('run/list', { ...what, ...(workspace !== undefined && { workspace }) })));
     const shown = (everywhere?.runs ?? []).filter((run) => folders.length === 0 || (isDemonstration(run) && !folders.includes(run.workspace ?? '')));

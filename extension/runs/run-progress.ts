@@ -1,15 +1,15 @@
 import { isOver, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 
 export interface RunProgress {
-  /** The run goes on once somebody has done what its message says. */
+  /** The run continues after the user has done what its message says. */
   readonly waiting: boolean;
   readonly phase: 'context' | 'plan' | 'steps' | 'tests';
-  /** Steps of the current round that have ended, one way or another, and all of them. */
+  /** Ended steps (with any result) and all steps of the current round. */
   readonly done: number;
   readonly steps: number;
 }
 
-/** How far a run is, in a few words; undefined when it is over. */
+/** A short progress text; undefined when the run is over. */
 export function runProgress(run: RunSnapshot): RunProgress | undefined {
   if (isOver(run.state)) return undefined;
   const round = run.rounds.at(-1);

@@ -4,7 +4,7 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { Followed } from '../common/followed.ts';
 import { Signal } from '../common/signal.ts';
 
-/** Where the id of the open run outlives a reload of the window. */
+/** Stores the id of the open run so that it survives a reload of the window. */
 export interface RunMemory {
   readonly runId: string | undefined;
   remember(runId: string | undefined): void;
@@ -12,14 +12,14 @@ export interface RunMemory {
 
 /**
  * The run that the window shows, kept up to date from the backend's events. The backend owns the run: closing it here, losing the
- * connection or reloading the window changes nothing about it.
+ * connection or reloading the window does not affect it.
  */
 export class RunStore {
-  /** The open run changed, or another one is open. */
+  /** The open run changed, or another one was opened. */
   readonly changed = new Signal<RunSnapshot | undefined>();
-  /** An event of the open run, as it arrives. */
+  /** Emitted for each event of the open run. */
   readonly happened = new Signal<StoredEvent>();
-  /** The open run cannot be followed; a sentence that says why. */
+  /** The open run cannot be followed. The message is a sentence with the reason. */
   readonly problem = new Signal<string>();
   readonly #followed: Followed<RunSnapshot>;
 
@@ -39,17 +39,17 @@ export class RunStore {
     connection.on('run/text', (text) => this.#onText(text));
   }
 
-  /** The open run as of now; undefined where none is open or its first snapshot is still on the way. */
+  /** The current state of the open run; undefined if none is open or the first snapshot has not arrived. */
   get run(): RunSnapshot | undefined {
     return this.#followed.snapshot;
   }
 
-  /** Shows the run and follows it. @throws BackendRequestError, and then shows what it showed before. */
+  /** Opens the run and follows it. @throws BackendRequestError; the previous run then stays open */
   open(runId: string): Promise<RunSnapshot> {
     return this.#followed.open(runId);
   }
 
-  /** Shows no run. */
+  /** Closes the open run. */
   close(): void {
     this.#followed.close();
     this.changed.emit(undefined);

@@ -10,7 +10,7 @@ import type { RunStore } from './run-store.ts';
 import { readSettings } from '../common/settings.ts';
 import { readTestSettings } from '../common/test-settings.ts';
 
-/** What this command asks of the panel. */
+/** The parts of the panel that this command uses. */
 export interface SolvePanel {
   ask(question: string): void;
   showDraft(question: string, shown: { readonly preview: ContextPreview } | { readonly problem: string }): void;
@@ -32,12 +32,12 @@ const MAX_QUESTION_CHARACTERS = 32_000;
 
 interface Prepared {
   readonly request: RunRequestInput;
-  /** The folder that the question is about. */
+  /** The folder of the question. */
   readonly folder: vscode.WorkspaceFolder | undefined;
   readonly confirmContext: boolean;
 }
 
-/** From a question to a run on show in the panel. */
+/** Turns a question into a run that the panel shows. */
 export class SolveCommand {
   readonly #options: SolveOptions;
 
@@ -47,8 +47,8 @@ export class SolveCommand {
 
   /**
    * `Conductor: Solve`.
-   * @param argument a `{question}`; a menu passes other things, which do not count.
-   * @returns the run's id; undefined when the person changed their mind.
+   * @param argument a `{question}`; other values, as from menus, are ignored
+   * @returns the run's id; undefined if the user cancels
    */
   async run(argument?: unknown): Promise<string | undefined> {
     const { readSolveArguments } = await import('./solve-input.ts');
@@ -59,20 +59,20 @@ export class SolveCommand {
     return this.solve(question, given?.confirmContext);
   }
 
-  /** @throws NextStepError where nobody could answer. */
+  /** @throws NextStepError if there is no worker */
   async requireWorker(): Promise<void> {
     if (await this.#somebodyAnswers()) return;
     throw new NextStepError(vscode.l10n.t('There is no worker yet that can answer.'), addWorkerStep(), demonstrationStep());
   }
 
-  /** Whether there is a worker at all; what is wrong with one, the run says. */
+  /** Whether there is any worker; the run reports problems with one. */
   async #somebodyAnswers(): Promise<boolean> {
     const { poolStore } = this.#options;
     if (!poolStore.hasEnabledWorker) await poolStore.refresh();
     return poolStore.hasEnabledWorker;
   }
 
-  /** Until there is a worker, the question waits in the panel. */
+  /** Keeps the question in the panel until there is a worker. */
   async #keep(question: string): Promise<undefined> {
     const { panel, showPanel } = this.#options;
     panel.ask(question);
@@ -82,11 +82,10 @@ export class SolveCommand {
   }
 
   /**
-   * Starts a run, after showing what it would be sent with.
-   * @param confirm whether to show that first; by default the setting says.
-   * @param options `inPanel`: false leaves the person where they are; the run is the open one all the same. `insertAt`: the cursor at
-   * which the answer belongs.
-   * @throws an error with a sentence when the backend refuses the question.
+   * Starts a run after showing its context.
+   * @param confirm whether to show the context first; defaults to the setting
+   * @param options `inPanel`: false opens the run without showing the panel. `insertAt`: the cursor where the answer is inserted.
+   * @throws an error with a sentence if the backend refuses the question
    */
   async solve(
     question: string, confirm?: boolean,
@@ -96,7 +95,7 @@ export class SolveCommand {
     const prepared = await this.#request(question, insertAt);
     if (!prepared) return undefined;
     const { confirmContext } = prepared;
-    // A question that is empty or asked in Restricted Mode is sent with nothing: its run fails at once and says why.
+    // An empty question, or one in Restricted Mode, is sent without context: its run fails immediately with the reason.
     const sendsContext = question.trim() !== '' && vscode.workspace.isTrusted;
     const request = sendsContext && (confirm ?? confirmContext) ? await this.#confirm(prepared) : prepared.request;
     if (!request) return undefined;
@@ -106,7 +105,7 @@ export class SolveCommand {
     return runId;
   }
 
-  /** Shows in the panel what the question would be sent with; nothing leaves the machine. */
+  /** Shows a preview of the question's context in the panel. Nothing leaves the machine. */
   async preview(question: string): Promise<void> {
     const { connection, panel } = this.#options;
     const prepared = await this.#request(question);
@@ -118,7 +117,7 @@ export class SolveCommand {
     }
   }
 
-  /** @returns the request as it is to be sent; undefined when the person changed their mind. */
+  /** @returns the request to send; undefined if the user cancels */
   async #confirm({ request, folder }: Prepared): Promise<RunRequestInput | undefined> {
     const { confirmation, chooseTests } = this.#options;
     let now = request;
@@ -161,7 +160,7 @@ async function askQuestion(): Promise<string | undefined> {
   });
 }
 
-/** Why this is no question yet; undefined where it is one. */
+/** Why the question is invalid; undefined if it is valid. */
 export function questionProblem(text: string): string | vscode.InputBoxValidationMessage | undefined {
   if (text.trim() === '') return { message: vscode.l10n.t('Write a question.'), severity: vscode.InputBoxValidationSeverity.Info };
   if (text.length <= MAX_QUESTION_CHARACTERS) return undefined;

@@ -3,7 +3,7 @@ import type { PanelModel } from '../../backend/protocol/panel-messages.ts';
 import type { RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
 import { runProgress } from './run-progress.ts';
 
-/** One short item while a run is under way, and nothing otherwise. */
+/** A short status bar item while a run is active. */
 export class StatusBar {
   readonly #item: vscode.StatusBarItem;
 
@@ -13,7 +13,7 @@ export class StatusBar {
     this.#item.command = 'conductor.showPanel';
   }
 
-  /** @param models those of this machine that belong to the run */
+  /** @param models the local models of the run */
   update(run: RunSnapshot | undefined, models: readonly PanelModel[]): void {
     const progress = run && runProgress(run);
     if (!run || !progress) {

@@ -1,17 +1,17 @@
-/** Before anything is known of the worker. */
+/** The pause before the worker's speed is known. */
 const FIRST_MS = 150;
 const SHORTEST_MS = 50;
 const LONGEST_MS = 600;
-/** A worker that answers in a second is asked after a quarter of one: sooner, most of its answers would come too late. */
+/** The pause is a quarter of the answer time: with a shorter one, the next key would supersede most answers. */
 const SHARE_OF_LATENCY = 0.25;
-/** So many answers are remembered; a worker that was slow once is soon forgiven. */
+/** Number of answers in the median. A small number lets one slow answer be forgotten soon. */
 const REMEMBERED = 10;
 
-/** How long to wait for the next key before a worker is asked, by how long its last answers took. */
+/** Adapts the pause before a request to the duration of the worker's last answers. */
 export class AdaptivePause {
   readonly #latenciesMs: number[] = [];
 
-  /** An answer came after so long. */
+  /** Records an answer's duration. */
   note(latencyMs: number): void {
     this.#latenciesMs.push(latencyMs);
     if (this.#latenciesMs.length > REMEMBERED) this.#latenciesMs.shift();

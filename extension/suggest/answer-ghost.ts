@@ -7,7 +7,7 @@ interface Shown {
   readonly registration: vscode.Disposable;
 }
 
-/** An answer as ghost text at the place it was asked for, until it is taken or the person goes elsewhere. */
+/** Shows an answer as ghost text at the place of the question, until the user accepts it or leaves. */
 export class AnswerGhost implements vscode.InlineCompletionItemProvider {
   #shown: Shown | undefined;
 
@@ -15,7 +15,7 @@ export class AnswerGhost implements vscode.InlineCompletionItemProvider {
     return this.#shown?.document === document;
   }
 
-  /** Puts the cursor where the answer belongs and shows it. */
+  /** Moves the cursor to the place of the answer and shows it. */
   async show(document: vscode.TextDocument, position: vscode.Position, text: string): Promise<void> {
     this.hide();
     const selection = new vscode.Range(position, position);
@@ -46,7 +46,7 @@ export class AnswerGhost implements vscode.InlineCompletionItemProvider {
     return rest === undefined ? [] : [new vscode.InlineCompletionItem(rest, new vscode.Range(position, position))];
   }
 
-  /** What is left of the answer for who has typed along with it up to the position. */
+  /** The rest of the answer if the user has typed its beginning up to the position. */
   #rest(position: vscode.Position): string | undefined {
     if (!this.#shown || position.isBefore(this.#shown.position)) return undefined;
     const { document, text } = this.#shown;

@@ -1,7 +1,7 @@
 const FIRST_MS = 2_000;
 const LONGEST_MS = 60_000;
 
-/** Keeps from asking at every key what has just failed: for longer after each failure, until something works again. */
+/** Pauses requests after a failure, longer after each further one, until a request succeeds. */
 export class Backoff {
   readonly #now: () => number;
   #failures = 0;

@@ -1,20 +1,20 @@
 import { endsItsLine, lineAfter, lineBefore, type Gap } from './gap.ts';
 
-/** A suggestion as it is put into the document. */
+/** A suggestion that is ready for insertion. */
 export interface Fitted {
   readonly text: string;
-  /** So many characters after the cursor it takes the place of: what the editor had closed by itself. */
+  /** Number of characters after the cursor to replace: brackets and quotes that the editor closed automatically. */
   readonly replaces: number;
 }
 
-/** Longer ones are not read while typing. */
+/** Longer suggestions are hard to read while typing. */
 const MAX_LINES = 30;
-/** A shorter end that two texts share says nothing. */
+/** A shorter overlap can be a coincidence. */
 const SHORTEST_OVERLAP = 3;
 
 /**
- * Cuts a model's text to what belongs at the gap: to the end of the line or of the block, without what stands behind the cursor
- * already, and undefined where nothing is left.
+ * Cuts a model's text to fit the gap: to the end of the line or of the block, without text that already follows the cursor. Returns
+ * undefined if nothing is left.
  */
 export function fitSuggestion(raw: string, gap: Gap): Fitted | undefined {
   const lines = raw.replaceAll('\r\n', '\n').split('\n');
@@ -27,23 +27,23 @@ export function fitSuggestion(raw: string, gap: Gap): Fitted | undefined {
   return placed.text.trim() === '' ? undefined : placed;
 }
 
-/** Whether more of the model's text would change nothing, so that the rest need not be waited or paid for. */
+/** True if more text of the model would not change the result, so that the request can end early. */
 export function isComplete(raw: string, gap: Gap): boolean {
   const lines = raw.replaceAll('\r\n', '\n').split('\n');
-  // The last line may be a part of one.
+  // The last line may be incomplete.
   const whole = lines.slice(0, -1);
   if (!gap.multiline || !endsItsLine(gap)) return whole.length > 0;
   return blockOf(whole, gap).length < whole.length || closesItsBlock(whole, gap);
 }
 
-/** Whether the last line is the end of the block that the line of the cursor opened. */
+/** Whether the last line closes the block that the cursor's line opened. */
 function closesItsBlock(lines: readonly string[], gap: Gap): boolean {
   const last = lines.at(-1) ?? '';
   const isBlank = lineBefore(gap).trim() === '';
   return lines.length > 1 && !isBlank && closesBlock(last) && indentOf(last) === indentOf(lineBefore(gap));
 }
 
-/** The lines up to the end of the block that they are in. */
+/** The lines up to the end of their block. */
 function blockOf(lines: readonly string[], gap: Gap): string[] {
   const base = indentOf(lineBefore(gap));
   const below = linesBelow(gap)[0];
@@ -54,7 +54,7 @@ function blockOf(lines: readonly string[], gap: Gap): string[] {
       if (indent < base) break;
       if (below !== undefined && line.trimEnd() === below.trimEnd()) break;
       const isBlank = lineBefore(gap).trim() === '';
-      // Back at the indentation of a line that opened a block: its end belongs to it, what comes after it does not.
+      // At the indentation of the line that opened the block, only the closing line belongs to the block.
       if (indent === base && !isBlank) {
         if (closesBlock(line)) kept.push(line);
         break;
@@ -66,8 +66,8 @@ function blockOf(lines: readonly string[], gap: Gap): string[] {
 }
 
 /**
- * Puts the text before what stands behind the cursor. Brackets that the editor closed are taken into the text where it holds them
- * in their order; otherwise its end is cut off where the line goes on with the same.
+ * Fits the text to the rest of the line. Replaces automatically closed brackets if the text contains them in the same order; otherwise
+ * removes the end of the text that overlaps with the rest of the line.
  */
 function beside(rest: string, text: string): Fitted {
   const closers = rest.trimEnd();
@@ -81,7 +81,7 @@ function beside(rest: string, text: string): Fitted {
   return { text, replaces: 0 };
 }
 
-/** Whether the characters stand in the text in this order. */
+/** Whether the text contains the characters in this order. */
 function holds(text: string, characters: string): boolean {
   let from = 0;
   for (const character of characters) {

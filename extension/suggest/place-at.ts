@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { MAX_TOLD_AFTER, MAX_TOLD_BEFORE } from '../../backend/protocol/suggestion-limits.ts';
-import { firstLineTold } from './first-line-told.ts';
+import { firstLineSent } from './first-line-sent.ts';
 import { wantsLines } from './gap.ts';
 import { readSuggestSettings } from './suggest-settings.ts';
 import type { Place } from './suggestion-source.ts';
@@ -8,12 +8,12 @@ import type { Place } from './suggestion-source.ts';
 /** Far more lines than are ever sent. */
 const LINES_AFTER = 300;
 
-/** What the list of completions would insert, if it is open, and which text it would take the place of. */
+/** The selected entry of the completion list, if it is open, and the range that it replaces. */
 export type Selected = vscode.SelectedCompletionInfo | undefined;
 
 /**
- * The place of the cursor as the backend is told of it; with an entry of the list of completions selected, the place after it.
- * @returns undefined for a document that is no file of an open folder
+ * The cursor's place as sent to the backend. With a selected completion entry, the place after its insertion.
+ * @returns undefined if the document is not a file of an open folder
  */
 export function placeAt(document: vscode.TextDocument, position: vscode.Position, selected: Selected): Place | undefined {
   const folder = vscode.workspace.getWorkspaceFolder(document.uri);
@@ -22,10 +22,10 @@ export function placeAt(document: vscode.TextDocument, position: vscode.Position
   const start = selected?.range.start ?? position;
   const end = selected?.range.end ?? position;
   const textFrom = (line: number): string => document.getText(new vscode.Range(new vscode.Position(line, 0), start));
-  const told = textFrom(firstLineTold(start.line, (line) => textFrom(line).length));
+  const textBefore = textFrom(firstLineSent(start.line, (line) => textFrom(line).length));
   const bottom = document.validatePosition(new vscode.Position(end.line + LINES_AFTER, 0));
   const after = document.getText(new vscode.Range(end, bottom)).slice(0, MAX_TOLD_AFTER);
-  const sides = { before: `${told}${selected?.text ?? ''}`.slice(-MAX_TOLD_BEFORE), after };
+  const sides = { before: `${textBefore}${selected?.text ?? ''}`.slice(-MAX_TOLD_BEFORE), after };
   return {
     ...sides,
     document: document.uri.toString(),

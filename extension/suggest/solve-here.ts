@@ -16,7 +16,7 @@ export interface SolveHereOptions {
   readonly ghost: AnswerGhost;
 }
 
-/** Where the question is asked. */
+/** The place of the question. */
 interface Asked {
   readonly document: vscode.TextDocument;
   readonly position: vscode.Position;
@@ -24,7 +24,7 @@ interface Asked {
   readonly text: string;
 }
 
-/** `Conductor: Solve Here`: a question like any other, whose answer is shown as ghost text at the cursor. */
+/** `Conductor: Solve Here`: a normal question whose answer is shown as ghost text at the cursor. */
 export class SolveHere {
   readonly #options: SolveHereOptions;
 
@@ -33,8 +33,8 @@ export class SolveHere {
   }
 
   /**
-   * @param argument a `{question}` of a keybinding or a test; a menu passes other things, which do not count.
-   * @returns the run's id, once its answer is on show; undefined when the person changed their mind.
+   * @param argument a `{question}` from a keybinding or a test; other values, as from menus, are ignored
+   * @returns the run's id once its answer is shown; undefined if the user cancels
    */
   async run(argument?: unknown): Promise<string | undefined> {
     const { readSolveArguments } = await import('../runs/solve-input.ts');
@@ -72,7 +72,7 @@ export class SolveHere {
     ]);
   }
 
-  /** Listens from now on, so that a run that ends before its id is known is not waited for. */
+  /** Listens immediately, so that a run that ends before its id is known is not missed. */
   #endOfRuns(): { of(runId: string): Promise<string>; stop(): void } {
     const over = new Set<string>();
     const waiting = new Map<string, (runId: string) => void>();
@@ -83,7 +83,7 @@ export class SolveHere {
     };
     const { connection } = this.#options;
     const stopListening = connection.on('run/changed', note);
-    // What ended while there was no connection was told to nobody.
+    // Events during a lost connection were missed.
     const stopLooking = connection.connected.on((client) => {
       for (const runId of waiting.keys()) client.request('run/get', { runId }).then(({ run }) => note(run), () => undefined);
     });
@@ -97,7 +97,7 @@ export class SolveHere {
   }
 }
 
-/** The backend reads files and not editors: what is not saved is saved, so that the answer is about what the person sees. */
+/** The backend reads files, not editors. Saves first, so that the answer matches what the user sees. */
 async function askedAt(editor: vscode.TextEditor | undefined): Promise<Asked> {
   const folder = editor && vscode.workspace.getWorkspaceFolder(editor.document.uri);
   const path = editor && folder?.uri.scheme === 'file' ? relativePath(folder.uri.fsPath, editor.document.uri.fsPath) : undefined;

@@ -3,17 +3,17 @@ import type { MultilineSetting } from './gap.ts';
 
 export const SECTION = 'conductor.suggestions';
 
-/** The settings for suggestions, read when they are needed, so that a change counts from the next key on. */
+/** The settings for suggestions. Read on each use, so that a change takes effect with the next key. */
 export interface SuggestSettings {
   readonly enabled: boolean;
   readonly worker: string | undefined;
   readonly maxUsdPerDay: number;
   readonly multiline: MultilineSetting;
-  /** Whether documents of this language are suggested in. */
+  /** Whether suggestions are enabled for documents of this language. */
   readonly inLanguage: boolean;
 }
 
-/** @param document whose language and folder may have settings of their own */
+/** @param document its language and folder may have their own settings */
 export function readSuggestSettings(document?: vscode.TextDocument): SuggestSettings {
   const settings = vscode.workspace.getConfiguration(SECTION, document);
   const languages = settings.get<Record<string, boolean>>('languages', {});
@@ -26,7 +26,7 @@ export function readSuggestSettings(document?: vscode.TextDocument): SuggestSett
   };
 }
 
-/** Switches suggestions on or off in every window. */
+/** Switches suggestions on or off in all windows. */
 export async function setEnabled(enabled: boolean): Promise<void> {
   await vscode.workspace.getConfiguration(SECTION).update('enabled', enabled, vscode.ConfigurationTarget.Global);
 }

@@ -1,17 +1,17 @@
 import { beyond, type Gap } from './gap.ts';
 
 const CAPACITY = 200;
-/** So much of the text before the cursor tells one place from another. */
+/** The number of characters before the cursor that identify a place. */
 const KEY_CHARACTERS = 1_000;
-/** So far a person may have typed along with a suggestion and still be shown the rest of it. */
+/** The most characters of a suggestion that a user may have typed and still see the rest. */
 const MAX_TYPED = 200;
 
 /**
- * What was suggested, by the place it was suggested at: the same place again, after going back or undoing, costs nothing, and who
- * types what was suggested is shown the rest. The least recently used is forgotten first.
+ * Caches suggestions by place. Returning to a place, for example after an undo, costs nothing. A user who types a suggestion sees the rest
+ * of it. Evicts the least recently used entry.
  */
 export class SuggestionCache {
-  /** A map keeps the order in which keys were added. */
+  /** A map iterates in insertion order. */
   readonly #texts = new Map<string, string>();
 
   put(gap: Gap, text: string): void {
@@ -22,9 +22,9 @@ export class SuggestionCache {
     if (this.#texts.size > CAPACITY && oldest !== undefined) this.#texts.delete(oldest);
   }
 
-  /** What belongs at the gap: empty where nothing does, undefined where that is not known. */
+  /** The cached suggestion: empty if nothing fits at the gap, undefined if unknown. */
   get(gap: Gap): string | undefined {
-    // Several lines begin with the one that is wanted.
+    // A suggestion of several lines begins with the wanted line.
     return this.#find(gap) ?? (gap.multiline ? undefined : this.#find({ ...gap, multiline: true }));
   }
 
@@ -38,7 +38,7 @@ export class SuggestionCache {
       const key = keyOf(gap, before.slice(0, before.length - typed));
       const text = this.#texts.get(key);
       if (text === undefined || !text.startsWith(before.slice(before.length - typed))) continue;
-      // Somebody who has typed a suggestion to its end wants the next one.
+      // After typing a whole suggestion, the user wants a new one.
       if (typed > 0 && text.length === typed) continue;
       this.#texts.delete(key);
       this.#texts.set(key, text);

@@ -3,25 +3,25 @@ import { beyond, type Gap } from './gap.ts';
 import type { SuggestionCache } from './suggestion-cache.ts';
 
 export interface SuggestionFlowOptions<G extends Gap> {
-  /** Asks for what belongs at the gap; `onText` is told all of the text so far. Rejects once the signal aborts. */
+  /** Requests a suggestion for the gap. `onText` gets all text so far. Rejects when the signal aborts. */
   readonly ask: (gap: G, onText: (text: string) => void, signal: AbortSignal) => Promise<string>;
   readonly pause: AdaptivePause;
   readonly cache: SuggestionCache;
-  /** Resolves after so many milliseconds, rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly now: () => number;
 }
 
 /**
- * An editor takes its question back at every key and asks anew once the keys pause; VS Code itself waits 50 ms for that. A request
- * that nobody has taken up after so long is cancelled.
+ * At each key the editor cancels its query and sends a new one after a pause (50 ms in VS Code). A request without a waiting query is
+ * cancelled after this time.
  */
 const ORPHANED_MS = 1_000;
 
-/** What a request is cancelled with: what it asks for is of no use any more. */
+/** The reason of a cancelled request: its result is no longer needed. */
 class Superseded extends Error {}
 
-/** One request at a worker, and who waits for it. */
+/** One request to a worker and the queries that wait for it. */
 class Request<G extends Gap> {
   readonly gap: G;
   readonly done: Promise<string>;
@@ -36,11 +36,11 @@ class Request<G extends Gap> {
     this.done = ask(gap, (text) => this.#take(text), this.#controller.signal).finally(() => {
       this.#ended = true;
     });
-    // Whoever waits is told; nobody may.
+    // Callers handle the rejection; there may be none.
     this.done.catch(() => undefined);
   }
 
-  /** Whether what it asks for would do for the gap, as far as its text has come. */
+  /** Whether its result, as received so far, fits the gap. */
   fits(gap: Gap): boolean {
     const { document, before, multiline } = this.gap;
     return (
@@ -49,12 +49,15 @@ class Request<G extends Gap> {
     );
   }
 
-  /** What was typed since. */
+  /** The text typed since the request. */
   typed(gap: Gap): string {
     return gap.before.slice(this.gap.before.length);
   }
 
-  /** Resolves with what belongs at a gap that it fits, and with undefined as soon as it turns out not to. */
+  /**
+   * Resolves with the suggestion for a gap that the request fits, or with undefined as soon as the received text differs from the typed
+   * text.
+   */
   async answer(gap: Gap, signal: AbortSignal): Promise<string | undefined> {
     this.#waiting += 1;
     const ending = new AbortController();
@@ -103,8 +106,8 @@ class Request<G extends Gap> {
 }
 
 /**
- * From a place in a document to what belongs there: from what is known already, from a request under way that the person types
- * along with, or from a new request once they pause. There is one at a time, and one that is of no more use is cancelled at once.
+ * Gets suggestions from the cache, from an active request that matches what the user types, or from a new request after a pause. There is
+ * at most one request; it is cancelled as soon as it is useless.
  */
 export class SuggestionFlow<G extends Gap> {
   readonly #options: SuggestionFlowOptions<G>;
@@ -115,9 +118,9 @@ export class SuggestionFlow<G extends Gap> {
   }
 
   /**
-   * @param options `atOnce`: the person asked for it, so that there is nothing to wait for
-   * @returns what belongs at the gap, empty where nothing does; undefined when the signal aborted or the document went another way
-   * @throws what `ask` throws
+   * @param options `atOnce`: requested explicitly, so there is no pause
+   * @returns the suggestion, empty if nothing fits; undefined if the signal aborted or the document changed
+   * @throws the errors of `ask`
    */
   async suggest(gap: G, signal: AbortSignal, { atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<string | undefined> {
     const { cache, pause, wait } = this.#options;
@@ -140,18 +143,18 @@ export class SuggestionFlow<G extends Gap> {
     }
   }
 
-  /** Whether a request is under way. */
+  /** Whether a request is active. */
   get isAsking(): boolean {
     return this.#request !== undefined;
   }
 
-  /** The document reads like this now: what is under way and would not do for it any more is cancelled, before anybody asks. */
+  /** Cancels an active request as soon as the changed document no longer fits it. */
   changed(gap: Gap): void {
-    // What changes elsewhere says nothing about it.
+    // Changes in other documents do not affect the request.
     if (this.#request?.gap.document === gap.document && !this.#request.fits(gap)) this.cancel();
   }
 
-  /** Gives up what is under way. */
+  /** Cancels the active request. */
   cancel(): void {
     this.#request?.cancel();
     this.#request = undefined;
@@ -160,7 +163,7 @@ export class SuggestionFlow<G extends Gap> {
   async #answer(request: Request<G>, gap: G, signal: AbortSignal): Promise<string | undefined> {
     try {
       const text = await request.answer(gap, signal);
-      // What was typed to the end of the answer wants another one.
+      // After typing the whole suggestion, the user wants a new one.
       const isUsedUp = text === '' && request.typed(gap) !== '';
       if (text === undefined || isUsedUp) this.#drop(request);
       return isUsedUp ? undefined : text;

@@ -3,15 +3,15 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { isComplete } from './fit-suggestion.ts';
 import type { Gap } from './gap.ts';
 
-/** A gap with everything that the backend needs to know about it. */
+/** A gap with the data that the backend needs. */
 export interface Place extends Gap {
   /** Absolute paths. */
   readonly workspace: string;
   readonly path: string;
-  /** As VS Code calls it. */
+  /** The language id in VS Code. */
   readonly language: string;
   readonly trusted: boolean;
-  /** The worker that the settings name. */
+  /** The worker from the settings. */
   readonly worker: string | undefined;
   readonly maxUsdPerDay: number;
 }
@@ -21,7 +21,7 @@ export interface SuggestionSourceOptions {
   readonly onResult: (result: SuggestResult) => void;
 }
 
-/** Suggestions from the backend. What is complete is taken at once: the request ends, and with it what the worker still writes. */
+/** Suggestions from the backend. Ends the request as soon as the suggestion is complete, which also stops the worker. */
 export class SuggestionSource {
   readonly #options: SuggestionSourceOptions;
   readonly #listening = new Map<string, (soFar: SuggestResult) => void>();
@@ -32,7 +32,7 @@ export class SuggestionSource {
     options.connection.on('suggest/text', ({ requestId, ...soFar }) => this.#listening.get(requestId)?.(soFar));
   }
 
-  /** @throws what the backend refuses, with a sentence for people; the signal's reason */
+  /** @throws the backend's refusal with a sentence for users; the signal's reason */
   async ask(place: Place, onText: (text: string) => void, signal: AbortSignal): Promise<string> {
     const { connection, onResult } = this.#options;
     this.#count += 1;
@@ -46,8 +46,8 @@ export class SuggestionSource {
       enough.abort(new Error('The suggestion is complete.'));
     });
     try {
-      const { document: _document, worker, ...told } = place;
-      const params = { ...told, requestId, ...(worker !== undefined && { worker }) };
+      const { document: _document, worker, ...fields } = place;
+      const params = { ...fields, requestId, ...(worker !== undefined && { worker }) };
       const result = await connection.request('suggest/complete', params, AbortSignal.any([signal, enough.signal]));
       onResult(result);
       return result.text;

@@ -8,10 +8,10 @@ export type SuggestionActivity =
   | { readonly kind: 'asking' }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** A request that was cancelled says nothing about whether things work; one that failed says why, in a sentence. */
+/** A cancelled request says nothing about the worker's health. A failed one has a reason, as a sentence. */
 export type RequestEnd = 'answered' | 'cancelled' | { readonly problem: string };
 
-/** How suggestions fare: all that the status bar tells, because nothing else ever does. */
+/** The state of suggestions, for the status bar. No other place reports it. */
 export class SuggestionState {
   readonly changed = new Signal<void>();
   #isOn = false;
@@ -27,7 +27,7 @@ export class SuggestionState {
     return this.#problem === undefined ? { kind: 'ready' } : { kind: 'problem', message: this.#problem };
   }
 
-  /** The last answer of the backend. */
+  /** The backend's last answer. */
   get last(): SuggestResult | undefined {
     return this.#last;
   }
@@ -43,7 +43,7 @@ export class SuggestionState {
     this.#last = result;
   }
 
-  /** A request is made. @returns what is to be called once it has ended */
+  /** Records the start of a request. @returns the function to call when it has ended */
   begin(): (end: RequestEnd) => void {
     this.#asking += 1;
     this.changed.emit();

@@ -6,11 +6,11 @@ import type { SuggestionActivity, SuggestionState } from './suggestion-state.ts'
 /** Switches suggestions on and off. */
 export const TOGGLE = 'conductor.toggleSuggestions';
 
-/** One short item that says how suggestions fare; a click on it switches them. What goes wrong is told here and nowhere else. */
+/** A short status bar item with the state of suggestions; a click toggles them. Errors of suggestions are shown only here. */
 export class SuggestionStatus {
   readonly #item: vscode.StatusBarItem;
   readonly #state: SuggestionState;
-  /** It changes at every key, and what is said of it seldom. */
+  /** The state changes at every key, its text only rarely. */
   #shown = '';
 
   constructor(state: SuggestionState) {

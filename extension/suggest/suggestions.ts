@@ -19,9 +19,9 @@ import { SuggestionStatus } from './suggestion-status.ts';
 
 export interface SuggestionsOptions {
   readonly connection: BackendConnection;
-  /** Remembers over restarts that the person has been told what suggestions send and cost. */
+  /** Stores that the user has confirmed what suggestions send and cost. */
   readonly memory: vscode.Memento;
-  /** Whether something else is on show as ghost text in the document. */
+  /** Whether the document shows other ghost text. */
   readonly isTaken: (document: vscode.TextDocument) => boolean;
   readonly log: (line: string) => void;
 }
@@ -29,7 +29,7 @@ export interface SuggestionsOptions {
 const EXPLAINED_KEY = 'conductor.suggestionsExplained';
 const FILES: vscode.DocumentSelector = { scheme: 'file' };
 
-/** Suggestions while typing: switched by the person, told about in the status bar, and quiet otherwise. */
+/** Suggestions while typing. The status bar shows their state and their errors; there are no notifications. */
 export class Suggestions implements vscode.InlineCompletionItemProvider {
   readonly #options: SuggestionsOptions;
   readonly #state = new SuggestionState();
@@ -37,7 +37,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
   readonly #cache = new SuggestionCache();
   readonly #flow: SuggestionFlow<Place>;
   readonly #backoff = new Backoff(Date.now);
-  /** There only while suggestions are on: who has them off pays for nothing at a key. */
+  /** Exists only while suggestions are on, so that they cost nothing at each key when off. */
   #registration: vscode.Disposable | undefined;
 
   constructor(options: SuggestionsOptions) {
@@ -53,7 +53,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     this.#status = new SuggestionStatus(this.#state);
   }
 
-  /** Follows the setting and the trust of the workspace until the returned subscription is disposed of. */
+  /** Follows the setting and the workspace's trust until the subscription is disposed. */
   watch(): vscode.Disposable {
     this.#follow();
     return vscode.Disposable.from(
@@ -67,7 +67,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     );
   }
 
-  /** Switches suggestions; the first time they are switched on, it says before what they send and cost. */
+  /** Toggles suggestions. Before the first time, shows what they send and cost. */
   async toggle(): Promise<void> {
     const { enabled } = readSuggestSettings();
     if (enabled || (await this.#explained())) await setEnabled(!enabled);
@@ -90,11 +90,11 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
       if (!fitted || token.isCancellationRequested) return [];
       const range = selected?.range ?? new vscode.Range(position, position);
       const end = range.end.translate(0, fitted.replaces);
-      // With an entry of the list selected, VS Code shows only what begins as the entry does and takes the place of the same text.
+      // With a selected completion entry, VS Code shows only suggestions that begin with the entry and replace the same range.
       if (selected && fitted.replaces > 0) return [];
       return [new vscode.InlineCompletionItem((selected?.text ?? '') + fitted.text, range.with({ end }))];
     } catch {
-      // The status bar tells.
+      // The status bar shows the error.
       return [];
     } finally {
       listening.dispose();
@@ -104,7 +104,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
   #mayAsk(document: vscode.TextDocument, place: Place, isAsked: boolean): boolean {
     if (isAsked) return true;
     const { state } = this.#options.connection;
-    // What a person has ended, and what could not be started, is not started again by a key.
+    // Typing must not restart a backend that the user stopped or that could not start.
     if (state.kind === 'stopped' || state.kind === 'unavailable' || this.#backoff.isResting) return false;
     return readSuggestSettings(document).inLanguage && isWorthAsking(place);
   }
@@ -138,7 +138,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     const { enabled } = readSuggestSettings();
     const { isTrusted } = vscode.workspace;
     this.#stop();
-    // Another worker, or another limit, may say something else.
+    // Another worker or limit may give a different result.
     this.#cache.clear();
     this.#backoff.worked();
     if (enabled && isTrusted) this.#registration = vscode.languages.registerInlineCompletionItemProvider(FILES, this);

@@ -3,18 +3,18 @@ import { codeBlocksOf } from '../common/code-blocks.ts';
 
 export interface CursorAnswer {
   readonly edits: readonly FileEdit[];
-  /** Of the run, in Markdown. */
+  /** The answer of the run, in Markdown. */
   readonly answer: string;
-  /** Of the document, relative to the workspace, with forward slashes. */
+  /** Path of the document relative to the workspace, with forward slashes. */
   readonly path: string;
-  /** The document as the question was asked, and where in it the cursor was, in UTF-16 units. */
+  /** The document at the time of the question, and the cursor in it, in UTF-16 units. */
   readonly text: string;
   readonly offset: number;
 }
 
 /**
- * What an answer puts at the cursor: the text that its edit inserts there, or, where it edits nothing, its one block of code.
- * @returns undefined where it does anything else
+ * The text that an answer inserts at the cursor: from its edit, or, if there is none, from its only code block.
+ * @returns undefined if the answer does anything else
  */
 export function textAtCursor({ edits, answer, path, text, offset }: CursorAnswer): string | undefined {
   const [edit, ...others] = edits;

@@ -17,11 +17,11 @@ interface PlacedTest {
 }
 
 /**
- * VS Code's Test Explorer: the tests of each folder's last verdict, and their results under the question's name. It only shows: tests are
- * run to judge answers, so there is nothing here to run them with. Every name says that it is not the folder's own state which is shown.
+ * Shows each folder's last verdict in VS Code's Test Explorer, under the question's name. It cannot run tests: they run only to judge
+ * answers. Every label says that this is not the state of the folder.
  */
 export class TestExplorer {
-  /** Made with the first verdict: an empty one would only be in the way of other extensions' tests. */
+  /** Created with the first verdict: an empty one would clutter the view of other extensions' tests. */
   #controller: vscode.TestController | undefined;
   readonly #items = new Map<string, readonly vscode.TestItem[]>();
 
@@ -42,7 +42,7 @@ export class TestExplorer {
     this.#controller?.dispose();
   }
 
-  /** With several folders each has an item of its own. */
+  /** With several folders, each has its own item. */
   #roots(controller: vscode.TestController): readonly vscode.TestItem[] {
     const folders = vscode.workspace.workspaceFolders ?? [];
     if (folders.length === 1) return folders.flatMap(({ uri }) => this.#items.get(uri.fsPath) ?? []);
@@ -56,7 +56,7 @@ export class TestExplorer {
   }
 }
 
-/** The file that a test's id begins with, where that is one of the folder's. */
+/** The file at the beginning of a test's id, if it is in the folder. */
 async function fileOf(folder: string, name: string): Promise<vscode.Uri | undefined> {
   const file = await insideFolder(folder, name);
   const isFile = file !== undefined && (await stat(file).then((found) => found.isFile(), () => false));
@@ -64,8 +64,8 @@ async function fileOf(folder: string, name: string): Promise<vscode.Uri | undefi
 }
 
 /**
- * What changed comes first, and files and suites say how much of it they hold. An item that is there already is used again: VS Code's
- * extension host keeps those of every test run (in 1.139 for ever, though it lists 128 runs), and a project has thousands.
+ * Changed tests come first; files and suites show their number of changes. Reuses existing items: VS Code's extension host keeps the items
+ * of every test run (1.139 never frees them, although it lists 128 runs), and a project has thousands.
  */
 function itemOf(
   controller: vscode.TestController, before: Pick<vscode.TestItemCollection, 'get'>, { name, test, children }: TestNode,
@@ -98,7 +98,7 @@ function tellResults(
   run.end();
 }
 
-/** What stands beside a test's name: how it was before the change, where that is not how it is now. */
+/** The description beside a test's name: its status before the change, if it differs. */
 function beforeOf(test: TestChange): string | undefined {
   switch (changeKind(test)) {
     case 'mended': return vscode.l10n.t('failed before');
@@ -122,12 +122,12 @@ function summaryOf(verdict: Verdict): string {
   const { command, reason, notes, sandboxed, durationMs } = verdict;
   const where = sandboxed ? vscode.l10n.t('in the sandbox') : vscode.l10n.t('without a sandbox');
   const outcome = isVerified(verdict) ? vscode.l10n.t('Verified: {0}', reason) : vscode.l10n.t('Not verified: {0}', reason);
-  // The icons beside the tests do not say it: in the folder itself nothing has changed yet.
+  // The icons do not show it: the folder itself has not changed yet.
   const what = vscode.l10n.t('The tests as they end with the answer’s change, on a copy of the folder.');
   return [what, `${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
 }
 
-/** Lines for a terminal, in which nothing that a test or a command is called can do more than stand there. */
+/** Text for a terminal, without the control characters that names of tests and commands may contain. */
 function terminalText(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, '').replaceAll('\n', '\r\n');
 }

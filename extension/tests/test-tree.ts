@@ -1,10 +1,10 @@
 import type { TestChange } from '../../backend/protocol/verdict.ts';
 import { partsOf } from '../../backend/protocol/verdict-facts.ts';
 
-/** A file, a suite or a test; a test may hold others. */
+/** A file, a suite or a test. A test may have children. */
 export interface TestNode {
   readonly name: string;
-  /** What became of the test of this very name, where it is one. */
+  /** The result, if a test has exactly this name. */
   readonly test?: TestChange | undefined;
   readonly children: readonly TestNode[];
 }
@@ -15,10 +15,10 @@ interface GrowingNode {
   readonly children: Map<string, GrowingNode>;
 }
 
-/** Reports are written by the project's own code, and a view of a tree that is deeper would not stand it. */
+/** The project's own code writes the reports. Deeper trees would break the tree view. */
 const MAX_DEPTH = 16;
 
-/** Tests by the parts of their ids: file, suites, name. In the order of their first appearance. */
+/** Builds a tree from the parts of test ids (file, suites, name), in order of first appearance. */
 export function testTree(tests: readonly TestChange[]): readonly TestNode[] {
   const root: GrowingNode = { name: '', children: new Map() };
   for (const test of tests) {

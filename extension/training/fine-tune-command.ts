@@ -20,10 +20,10 @@ export interface FineTuneOptions {
   readonly chooseModel: () => Promise<string | undefined>;
 }
 
-/** Who takes part in a training. */
+/** The Conductor and the workers of a training. */
 type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers'>>;
 
-/** `Conductor: Fine-tune on Project Tests`: the Conductor of this machine learns from what comes of its plans. */
+/** `Conductor: Fine-tune on Project Tests`: trains the local Conductor on the results of its own plans. */
 export class FineTuneCommand {
   readonly #options: FineTuneOptions;
 
@@ -31,7 +31,7 @@ export class FineTuneCommand {
     this.#options = options;
   }
 
-  /** @returns the id of the training on show; undefined where none was begun. @throws an error with a sentence */
+  /** @returns the id of the training on show; undefined if none was started. @throws an error with a sentence */
   async run(): Promise<string | undefined> {
     const { connection, trainingCommands } = this.#options;
     if (!(await isTrusted())) return undefined;
@@ -59,7 +59,7 @@ export class FineTuneCommand {
     return trainings.find((training) => training.workspace === folder && isUnderWay(training));
   }
 
-  /** @returns undefined where something is missing, and what to do about it was said */
+  /** @returns undefined if something is missing; the user has then been told what to do */
   async #cast(folder: string, config: TrainingConfig): Promise<Cast | undefined> {
     const { connection, chooseModel } = this.#options;
     const check = (): Promise<TrainingCheck> => connection.request('training/check', { workspace: folder, config });
@@ -90,7 +90,7 @@ export class FineTuneCommand {
   }
 }
 
-/** Where the workspace is not trusted, says why it has to be, and leads there. */
+/** If the workspace is not trusted, says why trust is needed and offers to manage it. */
 async function isTrusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = vscode.l10n.t('Manage Trust');
@@ -110,7 +110,7 @@ async function trainedFolder(): Promise<string | undefined> {
   return choice.kind === 'folder' ? choice.folder.uri.fsPath : undefined;
 }
 
-/** @returns undefined where the folder's file cannot be used, and why was said */
+/** @returns undefined if the folder's file is invalid; the user has then been told why */
 async function settingsOf(folder: string): Promise<ProjectTrainingConfig | undefined> {
   try {
     const { config, isFromFile } = await readTrainingConfig(folder);
@@ -123,7 +123,9 @@ async function settingsOf(folder: string): Promise<ProjectTrainingConfig | undef
   }
 }
 
-/** Says who is asked how often and for how much at most. @returns the configuration to begin with; undefined for none */
+/**
+ * Shows the number of calls and the maximum cost for confirmation. @returns the configuration to start with; undefined if the user cancels
+ */
 async function agreeOn(folder: string, { config, isFromFile }: ProjectTrainingConfig, cast: Cast): Promise<TrainingConfig | undefined> {
   const begin = vscode.l10n.t('Begin');
   const change = vscode.l10n.t('Change Budget…');
@@ -140,7 +142,7 @@ async function agreeOn(folder: string, { config, isFromFile }: ProjectTrainingCo
   }
 }
 
-/** @param config what is written where the folder has no file of settings */
+/** @param config written if the folder has no settings file */
 async function editSettings(folder: string, config: TrainingConfig): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(await createTrainingConfig(folder, config)));
   const command = vscode.l10n.t('Conductor: Fine-tune on Project Tests');

@@ -3,7 +3,7 @@ import type { TrainingLimits, TrainingSummary } from '../../backend/protocol/tra
 import type { StopLimit } from '../../backend/protocol/worker-config.ts';
 import { amountOf, askRaisedLimit, type ReachedLimit } from '../common/ask-raised-limit.ts';
 
-/** What a training may cost at most, in dollars; undefined where nobody says. */
+/** Asks for the training's maximum cost in dollars; undefined if the user cancels. */
 export async function askBudget({ title, usd }: { readonly title: string; readonly usd: number }): Promise<number | undefined> {
   const text = await vscode.window.showInputBox({
     title,
@@ -15,7 +15,7 @@ export async function askBudget({ title, usd }: { readonly title: string; readon
   return text === undefined ? undefined : amountOf(text);
 }
 
-/** How far a training's limit is raised: the one that it stopped at, otherwise its dollars. @returns undefined where nobody says */
+/** Asks for a higher limit: the one that the training stopped at, otherwise its dollars. @returns undefined if the user cancels */
 export async function askTrainingLimits({ stopped, maxUsd }: Pick<TrainingSummary, 'stopped' | 'maxUsd'>): Promise<TrainingLimits | undefined> {
   const reached: ReachedLimit = stopped ?? { by: 'usd', limit: maxUsd };
   const title = vscode.l10n.t('Conductor: Raise the Budget of a Training');

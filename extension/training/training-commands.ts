@@ -15,7 +15,7 @@ export interface TrainingCommandOptions {
   readonly isPanelVisible: () => boolean;
 }
 
-/** What the panel's buttons do about a training, and what is said of one outside of the panel. */
+/** Commands of the panel's training buttons, and notifications about trainings. */
 export class TrainingCommands {
   readonly #options: TrainingCommandOptions;
 
@@ -23,7 +23,7 @@ export class TrainingCommands {
     this.#options = options;
   }
 
-  /** @throws RequestError with the backend's sentence where the training cannot do this now */
+  /** @throws RequestError with the backend's sentence if the training cannot do this now */
   async act(action: TrainingAction, trainingId: string): Promise<void> {
     const { connection } = this.#options;
     switch (action) {
@@ -53,7 +53,7 @@ export class TrainingCommands {
     }
   }
 
-  /** Where a limit stopped it, with a higher one: it would stop at the same call again. */
+  /** Asks for a higher limit if a limit stopped the training: it would stop at the same call again. */
   async #resume(trainingId: string): Promise<void> {
     const training = this.#known(trainingId);
     if (training?.stopped) return this.#raiseBudget(trainingId);
@@ -61,13 +61,13 @@ export class TrainingCommands {
     await this.#options.connection.request('training/resume', { trainingId });
   }
 
-  /** Ends it after the steps that are done, with their comparison. */
+  /** Ends it after the finished steps and compares the result. */
   async #finish(trainingId: string): Promise<void> {
     requireTrust(this.#known(trainingId)?.workspace);
     if (await isEndMeant()) await this.#options.connection.request('training/finish', { trainingId });
   }
 
-  /** Goes on with what the training may cost from now on. */
+  /** Continues with a new maximum cost. */
   async #raiseBudget(trainingId: string): Promise<void> {
     const training = this.#known(trainingId);
     if (!training) return;
@@ -82,7 +82,7 @@ export class TrainingCommands {
     return list.find((one) => one.trainingId === trainingId);
   }
 
-  /** Says that a training is over or paused, where nobody sees it in the panel. */
+  /** Notifies that a training is over or paused, unless the panel shows it. */
   async tell({ trainingId, conductor, message }: TrainingSummary): Promise<void> {
     const { trainings, isPanelVisible } = this.#options;
     if (isPanelVisible() && trainings.open?.trainingId === trainingId) return;
@@ -98,17 +98,17 @@ export class TrainingCommands {
   }
 }
 
-/** No further step is done afterwards. */
+/** No further steps follow. */
 async function isEndMeant(): Promise<boolean> {
   const compare = vscode.l10n.t('Compare Now');
   const detail = vscode.l10n.t('It ends with the steps done so far. The result is compared on the held-out tasks and offered to you.');
   return (await vscode.window.showWarningMessage(vscode.l10n.t('End this training early?'), { modal: true, detail }, compare)) === compare;
 }
 
-/** Unlike a pause it is for good. */
+/** Unlike a pause, this is permanent. */
 async function isCancelMeant(): Promise<boolean> {
   const cancel: vscode.MessageItem = { title: vscode.l10n.t('Cancel Training') };
-  // The dialog's own "Cancel" would be the button that keeps it.
+  // The dialog's built-in "Cancel" would keep the training, which is confusing.
   const keep: vscode.MessageItem = { title: vscode.l10n.t('Keep Training'), isCloseAffordance: true };
   const detail = vscode.l10n.t('It cannot go on afterwards. To go on later, pause it.');
   return (await vscode.window.showWarningMessage(vscode.l10n.t('Cancel this training?'), { modal: true, detail }, cancel, keep)) === cancel;

@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { TrainingConfig } from '../../backend/protocol/training.ts';
 import type { TestSettings } from '../common/test-settings.ts';
 
-/** Where a project keeps settings of its trainings: what `conductor train --config` reads. */
+/** The project's training settings, as read by `conductor train --config`. */
 export const TRAINING_CONFIG_FILE = 'conductor.train.json';
 
-/** The settings of a project's trainings cannot be used; a sentence that says why. */
+/** The project's training settings are invalid. The message is a sentence with the reason. */
 export class TrainingConfigError extends Error {
   override readonly name = 'TrainingConfigError';
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
 
   constructor(file: string, problem: string) {
@@ -20,7 +20,7 @@ export class TrainingConfigError extends Error {
 
 export interface ProjectTrainingConfig {
   readonly config: TrainingConfig;
-  /** Whether the project has a file of them. */
+  /** Whether the project has a settings file. */
   readonly isFromFile: boolean;
 }
 
@@ -35,7 +35,7 @@ export async function readTrainingConfig(folder: string): Promise<ProjectTrainin
   throw new TrainingConfigError(file, `${issue?.path.join('.') || 'the configuration'}: ${issue?.message ?? 'is not valid'}`);
 }
 
-/** The settings with what was chosen in VS Code for the folder's tests, where they name nothing else. */
+/** Adds the folder's test settings from VS Code where the file has none. */
 export function withTests(config: TrainingConfig, { testCommand, testRunner, testReports, testImage }: TestSettings): TrainingConfig {
   const { test, image, ...tasks } = config.tasks;
   const chosen = {
@@ -46,8 +46,8 @@ export function withTests(config: TrainingConfig, { testCommand, testRunner, tes
 }
 
 /**
- * Gives the folder a file of settings, where it has none.
- * @param folder absolute. @param config what is written. @returns the file's path, absolute. @throws TrainingConfigError
+ * Creates the folder's settings file if there is none.
+ * @param folder absolute. @param config the content. @returns the file's absolute path. @throws TrainingConfigError
  */
 export async function createTrainingConfig(folder: string, config: TrainingConfig): Promise<string> {
   const file = path.join(folder, TRAINING_CONFIG_FILE);

@@ -8,12 +8,12 @@ export interface TrainingDetailsOptions {
   readonly trainings: Pick<Trainings, 'open' | 'changed' | 'happened'>;
 }
 
-/** Of the backend's answers; the command line prints more. */
+/** Limit of the tasks in the panel; the command line prints more. */
 const MAX_TASKS = 500;
 
 /**
- * What somebody looks at in the open training and is too much to be sent with every change: its tasks, and one rollout as a whole. Asked for
- * again as it changes, once at a time.
+ * Details of the open training that are too large for every state update: its tasks, and one complete rollout. Requested again after
+ * changes, one request at a time.
  */
 export class TrainingDetails {
   readonly changed = new Signal<void>();
@@ -32,7 +32,7 @@ export class TrainingDetails {
     options.trainings.happened.on((event) => this.#onEvent(event));
   }
 
-  /** The first ones of the open training, so many as were asked for. */
+  /** The first tasks of the open training, up to the requested number. */
   get tasks(): TaskNotes | undefined {
     return this.#tasks;
   }
@@ -48,7 +48,7 @@ export class TrainingDetails {
     await this.#ask(this.#readTasks);
   }
 
-  /** Without `runId` no rollout is looked at any more. @throws RequestError */
+  /** Without `runId`, closes the rollout. @throws RequestError */
   async showRollout(trainingId: string, runId: string | undefined): Promise<void> {
     if (!this.#isOpen(trainingId)) return;
     this.#runId = runId;
@@ -73,14 +73,14 @@ export class TrainingDetails {
   }
 
   #onEvent({ change }: TrainingEvent): void {
-    // Tasks are made while a training prepares, and only then.
+    // Tasks change only while a training prepares.
     const isMaking = this.#options.trainings.open?.state === 'preparing' || change.tasks !== undefined || change.state !== undefined;
     if (this.#count > 0 && isMaking) void this.#ask(this.#readTasks).catch(() => undefined);
     const isLookedAt = change.rollouts?.list.some(({ runId }) => runId === this.#runId);
     if (isLookedAt) void this.#ask(this.#readRollout).catch(() => undefined);
   }
 
-  /** Reads once more if it is called again meanwhile. A failure that a newer call makes obsolete is ignored. */
+  /** Reads again if it is called meanwhile. Ignores a failure if a newer call follows. */
   async #ask(read: () => Promise<void>): Promise<void> {
     if (this.#asking.has(read)) {
       this.#askAgain.add(read);

@@ -3,10 +3,10 @@ import { formatMoney, formatUsd } from '../../backend/protocol/figures.ts';
 import type { TrainingSummary } from '../../backend/protocol/training.ts';
 import { isUnderWay } from './trainings.ts';
 
-/** One short item while a training is under way or paused, which leads to it; nothing otherwise. */
+/** A short status bar item that opens an active or paused training; hidden otherwise. */
 export class TrainingStatusBar {
   readonly #item: vscode.StatusBarItem;
-  /** A training changes many times a second, and what is said of it here seldom. */
+  /** A training changes many times a second, its text here only rarely. */
   #shown = '';
 
   constructor() {
@@ -41,7 +41,7 @@ export class TrainingStatusBar {
   }
 }
 
-/** Not in the palette: it needs to be told which. */
+/** Not in the command palette: it requires an argument. */
 export const SHOW_TRAINING = 'conductor.showTraining';
 
 function iconOf({ state }: TrainingSummary): string {

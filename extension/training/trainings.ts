@@ -4,7 +4,7 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { Followed } from '../common/followed.ts';
 import { Signal } from '../common/signal.ts';
 
-/** Where the id of the open training outlives a reload of the window. */
+/** Stores the id of the open training so that it survives a reload of the window. */
 export interface TrainingMemory {
   readonly trainingId: string | undefined;
   remember(trainingId: string | undefined): void;
@@ -19,17 +19,17 @@ export interface TrainingsOptions {
 const MAX_TRAININGS = 50;
 
 /**
- * The trainings of the window's folders, newest first (without a folder, those of every project), and the one that is open, kept up to date
- * from its changes. The backend owns it: closing it here, losing the connection or closing the window changes nothing about it.
+ * The trainings of the window's folders, newest first (without a folder, those of every project), and the open one, kept up to date from
+ * the backend's events. The backend owns it: closing it here, losing the connection or closing the window does not affect it.
  */
 export class Trainings {
   /** The list or the open training changed. */
   readonly changed = new Signal<void>();
-  /** A change of the open training, as it arrives. */
+  /** Emitted for each change of the open training. */
   readonly happened = new Signal<TrainingEvent>();
-  /** A training that was under way is over, or paused. */
+  /** An active training ended or paused. */
   readonly stopped = new Signal<TrainingSummary>();
-  /** The open training cannot be followed; a sentence that says why. */
+  /** The open training cannot be followed. The message is a sentence with the reason. */
   readonly problem = new Signal<string>();
   readonly #options: TrainingsOptions;
   readonly #followed: Followed<Training>;
@@ -49,7 +49,7 @@ export class Trainings {
     connection.on('training/changed', (summary) => this.#put(summary));
     connection.on('training/event', (event) => this.#onEvent(event));
     connection.on('training/removed', ({ trainingId }) => this.#onRemoved(trainingId));
-    // The list is not what anybody waits for: where it cannot be had, the connection's own state says why.
+    // A failure needs no message: the list is not awaited, and the connection's state shows the cause.
     connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
 
@@ -57,7 +57,7 @@ export class Trainings {
     return this.#list;
   }
 
-  /** The open training as of now; undefined where none is open or it is still on the way. */
+  /** The current state of the open training; undefined if none is open or it has not arrived. */
   get open(): Training | undefined {
     return this.#followed.snapshot;
   }
@@ -77,13 +77,13 @@ export class Trainings {
     return this.#list;
   }
 
-  /** Opens the training and follows it. @throws RequestError where there is none of this id, and then shows what it showed before */
+  /** Opens the training and follows it. @throws RequestError if the id is unknown; the previous training then stays open */
   async show(trainingId: string): Promise<void> {
     const { id, snapshot, isWaiting } = this.#followed;
     if (id !== trainingId || !snapshot || isWaiting) await this.#followed.open(trainingId);
   }
 
-  /** Has none open. */
+  /** Closes the open training. */
   close(): void {
     if (!this.isOpen) return;
     this.#followed.close();
@@ -103,11 +103,11 @@ export class Trainings {
     this.changed.emit();
   }
 
-  #put(told: TrainingSummary): void {
-    const { trainingId, workspace } = told;
+  #put(received: TrainingSummary): void {
+    const { trainingId, workspace } = received;
     const workspaces = this.#options.folders();
     const before = this.#known(trainingId);
-    const summary = this.#latest(told);
+    const summary = this.#latest(received);
     if (workspaces.length === 0 || workspaces.includes(workspace)) {
       this.#list = newestFirst([summary, ...this.#list.filter((one) => one.trainingId !== trainingId)]);
     }
@@ -119,10 +119,10 @@ export class Trainings {
     return this.#list.find((one) => one.trainingId === trainingId);
   }
 
-  /** What was asked for may come after the notification of what has happened since. */
-  #latest(told: TrainingSummary): TrainingSummary {
-    const known = this.#known(told.trainingId);
-    return known && known.updatedAt > told.updatedAt ? known : told;
+  /** A response may arrive after the notification of a later change. */
+  #latest(received: TrainingSummary): TrainingSummary {
+    const known = this.#known(received.trainingId);
+    return known && known.updatedAt > received.updatedAt ? known : received;
   }
 }
 

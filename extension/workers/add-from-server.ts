@@ -15,19 +15,19 @@ import type { WorkerPreset } from './worker-presets.ts';
 export interface AddFromServerOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly keys: Pick<KeyStore, 'get' | 'set' | 'remove'>;
-  /** @returns the ids of the workers, which stand in the pool now. */
+  /** @returns the ids of the workers, which are now in the pool */
   readonly save: (workers: readonly WorkerConfig[], pool: Pool) => Promise<string[]>;
 }
 
-/** What is asked or done next; each leads on to the one after it, and every failure back to any of them. */
+/** The current step. Success leads to the next one; a failure can lead back to any of them. */
 type Step = 'address' | 'key' | 'models' | 'try';
 
-/** As much as the person has said of the server. */
+/** The server's data as far as it is known. */
 interface Named {
   readonly preset: WorkerPreset;
-  /** Undefined where the provider has one of its own. */
+  /** Undefined if the provider has a fixed address. */
   readonly baseUrl: string | undefined;
-  /** Empty where the server wants none; undefined until it was asked for. */
+  /** Empty if the server needs no key; undefined until the user was prompted. */
   readonly key: string | undefined;
   readonly models: readonly FoundModel[];
 }
@@ -35,8 +35,8 @@ interface Named {
 const title = (): string => vscode.l10n.t('Conductor: Add Worker');
 
 /**
- * Workers of a server that somebody names: its address, its key, then which of the models that it lists. Each is tried with a real
- * call before it is saved.
+ * Adds workers of a server that the user names: asks for its address, its key, and which of its models to add. Tries each with a real call
+ * before saving.
  */
 export class AddFromServer {
   readonly #options: AddFromServerOptions;
@@ -45,7 +45,9 @@ export class AddFromServer {
     this.#options = options;
   }
 
-  /** @param known whether workers of the pool are at this server: then its key is not asked for again. @returns the ids of what was saved */
+  /**
+   * @param known true if the pool has workers of this server; its key is then not requested again. @returns the ids of the saved workers
+   */
   async run(preset: WorkerPreset, known: boolean, pool: Pool): Promise<string[]> {
     const { connection, keys } = this.#options;
     const stored = preset.key === undefined ? undefined : await keys.get(preset.key);
@@ -93,11 +95,11 @@ export class AddFromServer {
     }
   }
 
-  /** Asks the server for its models, and the person which of them. @returns a step to go back to; undefined after Escape */
+  /** Requests the server's models and lets the user select some. @returns a step to go back to; undefined after Escape */
   async #chooseModels(named: Named, pool: Pool): Promise<Pick<Named, 'baseUrl' | 'models'> | Step | undefined> {
     const listed = await this.#list(named);
     if (!listed) return undefined;
-    // What has the provider's own address keeps it.
+    // A provider's fixed address stays undefined.
     const baseUrl = named.baseUrl === undefined ? undefined : listed.baseUrl;
     const typed = async (): Promise<Pick<Named, 'baseUrl' | 'models'> | undefined> => {
       const name = await askModel(named, listed);
@@ -126,12 +128,12 @@ export class AddFromServer {
     });
   }
 
-  /** @returns what was saved, the models that did not answer, and where the person wants to go with them. */
+  /** @returns the saved ids, the models that did not answer, and the step that the user chose for them */
   async #tryAndSave(named: Named, pool: Pool): Promise<{ added: string[]; left: string[]; next?: Step | undefined }> {
     const { connection, keys, save } = this.#options;
     const keyName = await this.#keyName(named, pool);
     const workers = workersOf(named, keyName, pool);
-    // The backend asks for the key by its name when it tries a worker, so it is stored before that and taken back if nothing comes of it.
+    // The backend requests the key by name when it tries a worker. So it is stored first, and restored if no worker is saved.
     const before = keyName === undefined ? undefined : await keys.get(keyName);
     if (keyName !== undefined && named.key) await keys.set(keyName, named.key);
     let isKept = false;
@@ -154,7 +156,7 @@ export class AddFromServer {
     }
   }
 
-  /** What the key is called, which nobody is asked for. */
+  /** The key's name, chosen without a prompt. */
   async #keyName({ preset, baseUrl, key }: Named, { workers }: Pool): Promise<string | undefined> {
     if (!key) return undefined;
     if (preset.key !== undefined || baseUrl === undefined) return preset.key;
@@ -199,7 +201,7 @@ async function askAddress(before: string | undefined): Promise<string | undefine
   return typed === undefined ? undefined : addressOf(typed);
 }
 
-/** @returns the key to use, be it typed or stored */
+/** @returns the typed or the stored key */
 async function askKey(named: Named, stored: string | undefined): Promise<string | undefined> {
   const without: WithoutKey = stored !== undefined && named.key === undefined ? 'kept' : named.preset.key === undefined ? 'none' : 'refused';
   const typed = await askServerKey(serverName(named), without);
@@ -220,7 +222,7 @@ async function askModel({ preset, models }: Named, { state }: ListedModels): Pro
   return name?.trim();
 }
 
-/** @returns the models that were ticked, and whether one more is to be typed; undefined after Escape */
+/** @returns the ticked models, and whether the user wants to type one more; undefined after Escape */
 async function pickModels(named: Named, listed: readonly FoundModel[], pool: Pool): Promise<{ models: FoundModel[]; more: boolean } | undefined> {
   const { preset: { provider }, baseUrl, models } = named;
   const isWorker = ({ name }: FoundModel): boolean =>
@@ -235,12 +237,12 @@ async function pickModels(named: Named, listed: readonly FoundModel[], pool: Poo
     if (!picked) return undefined;
     const chosen = picked.flatMap(({ model }) => model ?? []);
     if (picked.length > 0) return { models: chosen, more: picked.length > chosen.length };
-    // Enter takes what is ticked, and not the row that it stands on.
+    // Enter accepts the ticked rows, not the focused one.
     placeHolder = vscode.l10n.t('Nothing is ticked: tick one or more, by a click or the space bar.');
   }
 }
 
-/** Nobody said which models there are. @returns where to go on; `type`: the person names a model all the same */
+/** Handles a failed model list. @returns the next step, or `type` if the user types a model's name */
 async function askAfterNoList(named: Named, { state, baseUrl }: ListedModels): Promise<Step | 'type' | undefined> {
   const host = serverName({ ...named, baseUrl: named.baseUrl === undefined ? undefined : baseUrl });
   const question = state === 'unknown-host' ? vscode.l10n.t('{0} cannot be found.', host)
@@ -272,7 +274,7 @@ async function askAfterTry(named: Named, bad: readonly TriedWorker[], all: numbe
   return chosenOf(choices, question, bad.map(({ problem }) => problem ?? '').join('\n\n'));
 }
 
-/** The providers with one address of their own keep it. */
+/** Providers with a fixed address keep it. */
 function changeAddress({ preset: { provider } }: Named): [string, 'address'][] {
   return provider === 'openai-compatible' ? [[vscode.l10n.t('Change Address…'), 'address']] : [];
 }

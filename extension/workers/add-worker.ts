@@ -17,13 +17,13 @@ interface AddWorkerOptions {
   readonly connection: BackendConnection;
   readonly keys: KeyStore;
   readonly poolStore: Pick<PoolStore, 'set'>;
-  /** Has a model of this machine play the Conductor and answer, instead of a worker elsewhere. */
+  /** Lets a local model plan and answer instead of a remote worker. */
   readonly chooseModel: () => Promise<string | undefined>;
 }
 
 const title = (): string => vscode.l10n.t('Conductor: Add Worker');
 
-/** `Conductor: Add Worker`: finds what is on this machine, asks for what is needed, makes a real call, and saves what answered. */
+/** `Conductor: Add Worker`: detects local models, asks for missing data, makes a real call, and saves the workers that answered. */
 export class AddWorkerCommand {
   readonly #options: AddWorkerOptions;
 
@@ -31,7 +31,7 @@ export class AddWorkerCommand {
     this.#options = options;
   }
 
-  /** @returns the first saved worker's id; undefined when nothing was saved. */
+  /** @returns the first saved worker's id; undefined if nothing was saved */
   async run(): Promise<string | undefined> {
     const pool = await this.#options.connection.request('pool/get', {});
     for (;;) {
@@ -53,7 +53,7 @@ export class AddWorkerCommand {
     return picked?.source;
   }
 
-  /** Looks around while the list is open already. */
+  /** Detects servers while the list is already open. */
   async #sources(pool: Pool): Promise<SourceItem[]> {
     const [found, languageModels] = await Promise.all([
       this.#options.connection.request('servers/find', {}), offeredLanguageModels(),
@@ -62,7 +62,7 @@ export class AddWorkerCommand {
     return sourceItems(models, found, pool);
   }
 
-  /** Of what was found, those that the person picks and that answer. */
+  /** Adds the detected models that the user selects and that answer. */
   async #addFound(models: readonly FoundWorker[], pool: Pool): Promise<string | undefined> {
     const picked = await vscode.window.showQuickPick(modelItems(models, pool.workers.length === 0 ? suggestPool(models) : []), {
       title: title(),
@@ -82,7 +82,7 @@ export class AddWorkerCommand {
     return added[0];
   }
 
-  /** @returns the ids of those that were saved. */
+  /** @returns the ids of the saved workers */
   async #addThoseThatAnswer(workers: readonly WorkerConfig[], pool: Pool): Promise<string[]> {
     if (workers.length === 0) return [];
     const tried = await tryWorkers(this.#options.connection, workers);
@@ -98,13 +98,13 @@ export class AddWorkerCommand {
       : vscode.l10n.t('{0} of {1} workers did not answer.', bad.length, workers.length);
     const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, tryAgain, saveAnyway);
     const left = bad.map(({ worker }) => worker);
-    // A worker was saved by now, or none: that decides who plans, and not what the pool was before.
+    // The first worker of an empty pool becomes the Conductor, so the pool is read again after a save.
     const now = added.length > 0 ? await this.#options.connection.request('pool/get', {}) : pool;
     if (chosen === tryAgain) return [...added, ...(await this.#addThoseThatAnswer(left, now))];
     return chosen === saveAnyway ? [...added, ...(await this.#save(left, now))] : added;
   }
 
-  /** The first one plans, too, where nobody else would. @returns their ids. */
+  /** The first one becomes the Conductor if there is none. @returns their ids */
   async #save(workers: readonly WorkerConfig[], { conductor, bundledConductor }: Pool): Promise<string[]> {
     const { connection, poolStore } = this.#options;
     for (const [index, worker] of workers.entries()) {
@@ -114,7 +114,7 @@ export class AddWorkerCommand {
     return workers.map(({ id }) => id);
   }
 
-  /** Those of a server that the person names or has workers of. */
+  /** Adds workers of a server that the user names or that the pool already uses. */
   async #addFromServer(preset: WorkerPreset, known: boolean, pool: Pool): Promise<string | undefined> {
     const { connection, keys } = this.#options;
     const adding = new AddFromServer({ connection, keys, save: (workers, now) => this.#save(workers, now) });
@@ -123,7 +123,7 @@ export class AddWorkerCommand {
     return added[0];
   }
 
-  /** Nobody waits for what the person makes of it. */
+  /** Does not wait for the user's response. */
   async #tell(added: readonly string[]): Promise<void> {
     const [first] = added;
     if (first === undefined) return;

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** @returns the key, an empty text to keep the stored one, or undefined when the person presses Escape. */
+/** @returns the key; an empty string keeps the stored one; undefined after Escape */
 export async function askKeyValue(name: string, { keepable }: { keepable: boolean }): Promise<string | undefined> {
   return askHidden({
     title: vscode.l10n.t('Conductor: Set Key'),
@@ -11,10 +11,10 @@ export async function askKeyValue(name: string, { keepable }: { keepable: boolea
   });
 }
 
-/** What happens where nothing is typed. */
+/** The effect of an empty input. */
 export type WithoutKey = 'refused' | 'kept' | 'none';
 
-/** @param server as people know it. @returns the key, an empty text for the stored one or for none, or undefined after Escape. */
+/** @param server its display name. @returns the key; an empty string for the stored key or none; undefined after Escape */
 export async function askServerKey(server: string, without: WithoutKey): Promise<string | undefined> {
   const prompts: Readonly<Record<WithoutKey, string>> = {
     refused: vscode.l10n.t('The key for {0}. It is stored in VS Code’s secret storage.', server),

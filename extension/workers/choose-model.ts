@@ -13,7 +13,7 @@ export interface ChooseModelOptions {
   readonly poolStore: Pick<PoolStore, 'set'>;
 }
 
-/** Where a model comes from that a person picked. */
+/** The source of the selected model. */
 type Choice =
   | { readonly from: 'machine'; readonly model: string }
   | { readonly from: 'hub'; readonly repo: string }
@@ -22,14 +22,14 @@ type Choice =
 
 type Item = vscode.QuickPickItem & { readonly choice?: Choice };
 
-/** `owner/name` as the hub has it, or a name alone. */
+/** `owner/name` on the hub, or only a name. */
 const REPO = /^[\w.-]{1,96}(\/[\w.-]{1,96})?$/;
-/** What the hub's own library and the command line call it. */
+/** The name that the hub's own library and the command line use. */
 const TOKEN_NAME = 'HF_TOKEN';
-/** Kinds of errors after which an access token may help. */
+/** Kinds of errors that an access token may solve. */
 const WANTS_TOKEN = new Set(['unauthorized', 'gated']);
 
-/** `Conductor: Choose Conductor Model`: a model that runs on this machine plans from now on, downloaded first if need be. */
+/** `Conductor: Choose Conductor Model`: makes a local model the Conductor, after downloading it if necessary. */
 export class ChooseModelCommand {
   readonly #options: ChooseModelOptions;
   #underWay = 0;
@@ -38,12 +38,12 @@ export class ChooseModelCommand {
     this.#options = options;
   }
 
-  /** Whether somebody waits for the model that was chosen. */
+  /** Whether a chosen model is being downloaded or loaded. */
   get isUnderWay(): boolean {
     return this.#underWay > 0;
   }
 
-  /** @param argument the folder or the name of a model that is here already; then nothing is asked. @returns what was chosen */
+  /** @param argument the folder or name of a local model; skips the prompts. @returns the chosen model */
   async run(argument?: unknown): Promise<string | undefined> {
     this.#underWay += 1;
     try {
@@ -70,7 +70,7 @@ export class ChooseModelCommand {
     return model;
   }
 
-  /** @returns undefined when somebody ended the loading, which needs no words: the next question begins it again */
+  /** @returns undefined if the user cancelled the loading. This needs no message: the next question loads it again. */
   async #load(model: string): Promise<LoadedModelView | undefined> {
     try {
       return (await this.#options.connection.request('model/load', { model })).loaded;
@@ -108,7 +108,7 @@ export class ChooseModelCommand {
     return repo === undefined ? undefined : this.#pull(repo.trim());
   }
 
-  /** @returns the name of the model; undefined when the download was cancelled, what came being kept for the next time */
+  /** @returns the model's name; undefined if the download was cancelled, which keeps the partial download */
   async #pull(repo: string, token?: string): Promise<string | undefined> {
     try {
       return await this.#download(repo, token);
@@ -148,7 +148,7 @@ export class ChooseModelCommand {
     });
   }
 
-  /** Not asked where nobody else could answer. */
+  /** Skipped if there is no other worker to answer. */
   async #askWhetherItAnswers(model: string): Promise<boolean | undefined> {
     const pool = await this.#options.connection.request('pool/get', {});
     const others = pool.workers.filter(({ worker, ready }) => worker.enabled && ready && worker.model !== model);

@@ -1,6 +1,6 @@
 import { isForCode, isQuick, type FoundWorker } from './found-models.ts';
 
-/** Why a model is suggested. */
+/** The reason for suggesting a model. */
 export type Reason = 'strongest' | 'code' | 'quick' | 'other-family' | 'next';
 
 export interface Suggestion {
@@ -8,7 +8,7 @@ export interface Suggestion {
   readonly why: Reason;
 }
 
-/** As strong as so many weights, where only a name is known: hosted models are larger than what runs on a desk. */
+/** Assumed number of weights if only the name is known: hosted models are larger than local ones. */
 const HOSTED = 1e12;
 const HOSTED_QUICK = 3e10;
 const UNKNOWN = 7e9;
@@ -16,8 +16,8 @@ const UNKNOWN = 7e9;
 const ENOUGH = 1e9;
 
 /**
- * Two to four of the models that were found, each for a reason of its own: the strongest, one made for code, a quick one, and one of
- * another family, which errs elsewhere. One where only one is there.
+ * Suggests two to four of the found models, each for a different reason: the strongest, one for code, a quick one, and one of another
+ * family, which makes different errors. Returns one if there is only one.
  */
 export function suggestPool(models: readonly FoundWorker[]): Suggestion[] {
   const byStrength = models.filter(isFirstOfItsName).sort((a, b) => strengthOf(b) - strengthOf(a));
@@ -44,12 +44,12 @@ function strengthOf(found: FoundWorker): number {
   return isQuick(found) ? HOSTED_QUICK : HOSTED;
 }
 
-/** Such as `qwen` of `Qwen/Qwen3:8b`: the letters that its name begins with. */
+/** The leading letters of the name, such as `qwen` of `Qwen/Qwen3:8b`. */
 function familyOf({ model }: FoundWorker): string {
   return /^(?:meta-)?([a-z]+)/i.exec(model.split('/').at(-1) ?? '')?.[1]?.toLowerCase() ?? model;
 }
 
-/** The same model on two servers helps nobody. */
+/** Excludes duplicates: a second server with the same model adds nothing. */
 function isFirstOfItsName(found: FoundWorker, index: number, all: readonly FoundWorker[]): boolean {
   return all.findIndex(({ model }) => model === found.model) === index;
 }

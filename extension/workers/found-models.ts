@@ -4,21 +4,21 @@ import type { Provider } from '../../backend/protocol/providers.ts';
 import { workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { suggestId } from './worker-presets.ts';
 
-/** A model that was found and could become a worker. */
+/** A found model that could become a worker. */
 export interface FoundWorker {
   readonly server: ServerKind | 'vscode';
-  /** As a worker names it. */
+  /** The value of a worker's `model`. */
   readonly model: string;
-  /** As people know it. */
+  /** Display name. */
   readonly name: string;
   readonly baseUrl?: string | undefined;
-  /** Whose API the server has; OpenAI's where nobody says. */
+  /** The server's API; defaults to OpenAI's. */
   readonly provider?: Provider | undefined;
   /** Name of its key. */
   readonly key?: string | undefined;
   readonly parameters?: number | undefined;
   readonly contextTokens?: number | undefined;
-  /** What it is asked leaves this machine. */
+  /** True if its input leaves this machine. */
   readonly remote: boolean;
 }
 
@@ -31,16 +31,16 @@ export function modelsOf(servers: readonly FoundServer[]): FoundWorker[] {
     models.map(({ name, ...facts }) => ({ server: kind, baseUrl, model: name, name, ...facts })));
 }
 
-/** Those of which the pool has no worker yet. */
+/** The models without a worker in the pool. */
 export function notInPool(found: readonly FoundWorker[], { workers }: Pick<Pool, 'workers'>): FoundWorker[] {
   return found.filter(({ model, baseUrl, server }) => !workers.some(({ worker }) =>
     worker.model === model && (server === 'vscode' ? worker.provider === 'vscode' : worker.baseUrl === baseUrl)));
 }
 
-/** Below this a model that was asked for a whole answer has no room left for the question. */
+/** With a smaller context window, a long answer leaves no room for the question. */
 const ROOMY_TOKENS = 16_384;
 
-/** @param taken ids that others have */
+/** @param taken ids already in use */
 export function workerOf(found: FoundWorker, taken: readonly string[]): WorkerConfig {
   const { server, model, provider = 'openai-compatible', baseUrl, key, contextTokens } = found;
   return workerConfigSchema.parse({
@@ -53,12 +53,12 @@ export function workerOf(found: FoundWorker, taken: readonly string[]): WorkerCo
   });
 }
 
-/** Nobody sends a bill for a model of this machine; what a server that does not say what it is hands on, nobody knows. */
+/** Local models are free. The cost of an unidentified server is unknown: it may forward calls. */
 function answersHere({ remote, server }: FoundWorker): boolean {
   return !remote && server !== 'other';
 }
 
-/** The Conductor is told no names, so what a name says is said in words: only what is true, and in the Conductor's language. */
+/** The Conductor does not see names, so known facts from the name are put into words, in the Conductor's language. */
 function descriptionOf(found: FoundWorker): string {
   const size = found.parameters === undefined ? (found.remote && isQuick(found) ? 'small ' : '') : '';
   const weights = found.parameters === undefined ? '' : ` of ${sizeOf(found.parameters)} weights`;
@@ -74,7 +74,7 @@ export function isForCode({ model }: Pick<FoundWorker, 'model'>): boolean {
   return /cod(?:e|er|ing)(?![a-z])|codestral|devstral|starcoder/i.test(model);
 }
 
-/** Small enough to answer soon; of a hosted model only its name tells. */
+/** Whether it is small enough to answer quickly. For a hosted model only the name tells. */
 export function isQuick({ model, parameters, remote }: FoundWorker): boolean {
   return parameters === undefined ? remote && /(?:^|[\W_])(?:mini|nano|flash|haiku|lite|small)(?:[\W_]|$)/i.test(model) : parameters <= 5e9;
 }

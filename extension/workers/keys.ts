@@ -3,10 +3,7 @@ import { Signal } from '../common/signal.ts';
 
 const PREFIX = 'conductor.key.';
 
-/**
- * The workers' keys, in VS Code's SecretStorage by the name that `workers.json` gives them. Nothing else ever holds them on
- * disk.
- */
+/** The workers' keys in VS Code's SecretStorage, by the name in `workers.json`. They are stored nowhere else on disk. */
 export class KeyStore {
   /** The key of this name was stored, replaced or removed, in this window or another. */
   readonly changed = new Signal<string>();
@@ -16,7 +13,7 @@ export class KeyStore {
     this.#secrets = secrets;
   }
 
-  /** Tells of changes until the returned subscription is disposed of. */
+  /** Forwards changes until the subscription is disposed. */
   watch(): vscode.Disposable {
     return this.#secrets.onDidChange(({ key }) => {
       if (key.startsWith(PREFIX)) this.changed.emit(key.slice(PREFIX.length));

@@ -11,10 +11,10 @@ export function modelName(model: vscode.LanguageModelChat): string {
   return `${model.vendor}/${model.id}`;
 }
 
-/** An extension that brings models may first have to start or to sign in: nobody waits longer than this for the list. */
+/** Maximum wait for the list: an extension that provides models may have to start or sign in first. */
 const OFFER_TIMEOUT_MS = 5_000;
 
-/** Those that VS Code offers, for a person who has asked for them; none where nobody brings some in time or they may not be used. */
+/** Lists VS Code's models at the user's request; empty after the timeout or if they may not be used. */
 export async function offeredLanguageModels(): Promise<FoundWorker[]> {
   const late = new AbortController();
   try {
@@ -32,9 +32,9 @@ export async function offeredLanguageModels(): Promise<FoundWorker[]> {
 }
 
 /**
- * Calls one of VS Code's own models. They have no system role, so what the system says goes in front of what the user says,
- * and they report no usage, so the counts are the model's own count of the texts.
- * @throws an error with a sentence for people.
+ * Calls one of VS Code's models. They have no system role, so the system text precedes the user's text. They report no usage, so the
+ * model's own token counter is used.
+ * @throws an error with a sentence for users.
  */
 export async function callLanguageModel(
   call: ModelCall, signal: AbortSignal, onText: (text: string) => void,

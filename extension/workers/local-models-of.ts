@@ -10,7 +10,7 @@ export interface LocalModelsSources {
   readonly statusOf: (model: string) => LocalModelStatus;
 }
 
-/** The models of this machine that plan or answer in the run on show, or in the next one; who plans stands first. */
+/** The local models that plan or answer in the run on show, or in the next one. The Conductor comes first. */
 export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): PanelModel[] {
   const planner = run ? run.policy.worker : pool && plannerOf(pool);
   const workers = run ? run.pool : (pool?.workers ?? []).map(({ worker }) => worker).filter(({ enabled }) => enabled);
@@ -25,12 +25,12 @@ export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): Pane
   }));
 }
 
-/** Who would plan the next run: whom the pool names, otherwise the model that is part of Conductor. */
+/** The Conductor of the next run: the one that the pool names, otherwise the bundled model. */
 export function plannerOf({ conductor, bundledConductor, workers }: Pool): WorkerConfig | undefined {
   return conductor === undefined ? bundledConductor : workers.find(({ worker }) => worker.id === conductor)?.worker;
 }
 
-/** `owner/name` as it is; of a folder its own name. */
+/** `owner/name` unchanged; for a folder, its name. */
 export function modelTitle(model: string): string {
   return /^([/\\]|[A-Za-z]:[/\\])/.test(model) ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model) : model;
 }

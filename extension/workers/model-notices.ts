@@ -7,10 +7,10 @@ import { plainMessage } from '../common/plain-message.ts';
 
 export interface ModelNoticesOptions {
   readonly models: ModelStates;
-  /** Whether somebody in this window waits for a model. */
+  /** Whether this window is waiting for a model. */
   readonly isWaitedFor: () => boolean;
   readonly unload: (model: string) => Promise<void>;
-  /** Sentences that were shown once, in any window. */
+  /** Messages that were already shown in any window. */
   readonly memory: Pick<vscode.Memento, 'get' | 'update'>;
   readonly report: (error: unknown) => void;
 }
@@ -20,10 +20,10 @@ const SHOW_AFTER_MS = 1_000;
 const SEEN_KEY = 'conductor.seenDeviceReasons';
 const MAX_SEEN = 50;
 
-/** Tells of models as they load: progress that can be cancelled, and once why a better device is not used. */
+/** Notifies about loading models: shows progress with a Cancel button, and explains once why a better device is not used. */
 export class ModelNotices {
   readonly #options: ModelNoticesOptions;
-  readonly #loading = new Map<string, { readonly told: (status: LocalModelStatus) => void }>();
+  readonly #loading = new Map<string, { readonly update: (status: LocalModelStatus) => void }>();
 
   constructor(options: ModelNoticesOptions) {
     this.#options = options;
@@ -32,7 +32,7 @@ export class ModelNotices {
 
   #take(status: LocalModelStatus): void {
     const { isWaitedFor, report } = this.#options;
-    this.#loading.get(status.model)?.told(status);
+    this.#loading.get(status.model)?.update(status);
     if (!isWaitedFor()) return;
     if (status.state === 'loading' && !this.#loading.has(status.model)) this.#follow(status).catch(report);
     if (status.state === 'ready') this.#explain(status).catch(report);
@@ -44,7 +44,7 @@ export class ModelNotices {
     let latest = first;
     let show = (_status: LocalModelStatus): void => {};
     this.#loading.set(model, {
-      told: (status) => {
+      update: (status) => {
         latest = status;
         if (status.state === 'loading') show(status);
         else ended.resolve();

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 
-/** What a model that loads is doing, in a few words. */
+/** A short text for the phase of a loading model. */
 export function phaseText({ phase, fraction }: Pick<LocalModelStatus, 'phase' | 'fraction'>): string {
   const words = phaseWords(phase);
   return fraction === undefined ? words : vscode.l10n.t('{0}, {1} %', words, Math.floor(fraction * 100));

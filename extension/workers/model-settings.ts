@@ -8,8 +8,8 @@ const SECTION = 'conductor.localModel';
 const KEYS = ['device', 'precision', 'packageIndex', 'hubEndpoint'] as const satisfies readonly (keyof Changes)[];
 
 /**
- * Hands VS Code's settings for local models to the backend, which keeps them in workers.json for the command line, too. Only what
- * somebody set here counts: a default of VS Code's takes nothing back that stands in the file.
+ * Sends VS Code's settings for local models to the backend, which stores them in workers.json, also for the command line. Only explicitly
+ * set values are sent: VS Code's defaults do not overwrite the file.
  */
 export class ModelSettings {
   readonly #connection: BackendConnection;
@@ -26,7 +26,7 @@ export class ModelSettings {
       const changed = KEYS.filter((key) => event.affectsConfiguration(`${SECTION}.${key}`));
       if (changed.length === 0 || this.#connection.state.kind !== 'connected') return;
       const now = setHere();
-      // A setting that was taken away here is taken back there.
+      // Removing a setting here removes it there.
       this.#send(Object.fromEntries(changed.map((key) => [key, now[key] ?? null])) as Changes);
     });
   }
@@ -36,7 +36,7 @@ export class ModelSettings {
   }
 }
 
-/** The settings that have a value of their own; an empty text is none. */
+/** The explicitly set settings; an empty string counts as not set. */
 function setHere(): Changes {
   const settings = vscode.workspace.getConfiguration(SECTION);
   const values = KEYS.map((key) => [key, settings.inspect<string>(key)?.globalValue?.trim()] as const);

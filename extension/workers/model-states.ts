@@ -2,9 +2,9 @@ import type { LocalModelStatus } from '../../backend/protocol/local-models.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
 import { Signal } from '../common/signal.ts';
 
-/** What the models of this machine are doing, as the backend tells it. A backend that is gone has no model in memory. */
+/** The states of the local models, as reported by the backend. Without a backend, no model is loaded. */
 export class ModelStates {
-  /** One of them changed. */
+  /** The state of one model changed. */
   readonly changed = new Signal<LocalModelStatus>();
   readonly #connection: BackendConnection;
   #states = new Map<string, LocalModelStatus>();
@@ -20,14 +20,14 @@ export class ModelStates {
   }
 
   async #readAll(): Promise<void> {
-    const told = new Set<string>();
-    // What is told while the question is on its way is newer than the answer.
-    const end = this.changed.on(({ model }) => told.add(model));
+    const updated = new Set<string>();
+    // Notifications that arrive during the request are newer than its result.
+    const end = this.changed.on(({ model }) => updated.add(model));
     try {
       const { models } = await this.#connection.request('model/status', {});
-      const kept = [...this.#states].filter(([model]) => told.has(model));
+      const kept = [...this.#states].filter(([model]) => updated.has(model));
       this.#states = new Map(kept);
-      for (const status of models) if (!told.has(status.model)) this.#set(status);
+      for (const status of models) if (!updated.has(status.model)) this.#set(status);
     } finally {
       end();
     }

@@ -4,14 +4,14 @@ import { isServerProvider, PROVIDERS } from '../../backend/protocol/providers.ts
 import { isLoopback, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import type { WorkerPreset } from './worker-presets.ts';
 
-/* What people say about a server: its address, its models' names, and what its key is called. */
+/* Parses and validates server addresses, model names and key names. */
 
 type Words = Pick<typeof vscode.l10n, 't'>;
 
-/** A server that workers of the pool are at, so that its address and the name of its key are known. */
+/** A server with workers in the pool, so that its address and key name are known. */
 export type PoolServer = WorkerPreset & { readonly workers: number };
 
-/** In the pool's order. Simulated workers count for nobody. */
+/** In the order of the pool, without simulated workers. */
 export function serversOf({ workers }: Pick<Pool, 'workers'>): PoolServer[] {
   const servers = new Map<string, PoolServer>();
   for (const { worker: { provider, baseUrl, key, model, simulated } } of workers) {
@@ -31,7 +31,7 @@ export function hostOf(baseUrl: string): string {
   return new URL(baseUrl).host;
 }
 
-/** The address that a person means: without what a client adds to it, and with `https://`, or `http://` on this machine, where nobody wrote either. */
+/** Normalizes a typed address: removes the paths that a client adds, and adds a missing `https://`, or `http://` for this machine. */
 export function addressOf(typed: string): string {
   const text = typed.trim();
   const withScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `${LOCAL.test(text) ? 'http' : 'https'}://${text}`;
@@ -40,7 +40,7 @@ export function addressOf(typed: string): string {
 
 const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/i;
 
-/** Why this is no address of a server; undefined where it is one. */
+/** Why the server address is invalid; undefined if it is valid. */
 export function addressProblem(typed: string, l10n: Words): string | undefined {
   if (typed.trim() === '') return l10n.t('Write the address of the server, such as https://api.example.com/v1.');
   const address = addressOf(typed);
@@ -54,7 +54,7 @@ export function addressProblem(typed: string, l10n: Words): string | undefined {
   return workerConfigSchema.shape.baseUrl.safeParse(address).success ? undefined : l10n.t('This is not a server address. An address looks like https://api.example.com/v1.');
 }
 
-/** Why this is no name of a model; undefined where it may be one. */
+/** Why the model name is invalid; undefined if it is valid. */
 export function modelProblem(typed: string, l10n: Words): string | undefined {
   const name = typed.trim();
   if (name === '') return l10n.t('Write the name of the model as the server has it.');
@@ -62,10 +62,10 @@ export function modelProblem(typed: string, l10n: Words): string | undefined {
   return workerConfigSchema.shape.model.safeParse(name).success ? undefined : l10n.t('The name is too long for a model’s.');
 }
 
-/** As the providers' keys begin. */
+/** Prefixes of providers' keys. */
 const KEY_LIKE = /^(?:sk-|sk_|AIza|gsk_|xai-|hf_|Bearer )[\w-]{16,}/;
 
-/** What the key of a server is called, such as `ACME_KEY` for `https://api.acme.com/v1`: a name that an environment variable can have. */
+/** The name of a server's key, such as `ACME_KEY` for `https://api.acme.com/v1`. It is a valid name of an environment variable. */
 export function keyNameOf(baseUrl: string): string {
   if (isLoopback(baseUrl)) return 'LOCAL_SERVER_KEY';
   const { hostname } = new URL(baseUrl);
@@ -77,13 +77,13 @@ export function keyNameOf(baseUrl: string): string {
   return `${/^[A-Z]/.test(word) ? word : `SERVER_${word}`}_KEY`;
 }
 
-/** Of addresses such as `acme.co.uk`. */
+/** Second-level labels of addresses such as `acme.co.uk`. */
 const SECOND_LEVELS = new Set(['ac', 'co', 'com', 'gov', 'net', 'org']);
 
 /**
- * A name for a key that nothing else has: the one proposed, or with a number.
- * @param stored the key of a name, as far as there is one; the same key may keep its name.
- * @param isTaken whether a worker of another server names it.
+ * An unused key name: the proposed one, or with a number.
+ * @param stored returns the stored key of a name, if any; the same key keeps its name.
+ * @param isTaken whether a worker of another server uses the name.
  */
 export async function freeKeyName(
   proposed: string, value: string, { stored, isTaken }: { stored: (name: string) => Promise<string | undefined>; isTaken: (name: string) => boolean },

@@ -12,7 +12,7 @@ export class PoolStore {
 
   constructor(connection: Pick<BackendConnection, 'request' | 'connected'>) {
     this.#connection = connection;
-    // Nobody asked for this read: if it fails, the next command that needs the pool reads it again and reports the error.
+    // A failure of this background read is ignored: the next command that needs the pool reads it again and reports the error.
     connection.connected.on(() => void this.refresh().catch(() => undefined));
   }
 
@@ -32,7 +32,7 @@ export class PoolStore {
     return pool;
   }
 
-  /** Takes the pool that the backend returned after a change. */
+  /** Sets the pool that the backend returned after a change. */
   set(pool: Pool): void {
     this.#take(pool, this.#nextTurn());
   }
@@ -42,7 +42,7 @@ export class PoolStore {
     return this.#lastTurn;
   }
 
-  /** Ignores a pool that was read before the last change: its reply may arrive late. */
+  /** Ignores a pool that was read before the last change: its response may arrive late. */
   #take(pool: Pool, turn: number): void {
     if (turn < this.#shownTurn) return;
     this.#shownTurn = turn;

@@ -5,18 +5,18 @@ import type { BackendConnection } from '../common/backend-connection.ts';
 import { withProgressNotice } from '../common/progress-notice.ts';
 
 export interface TriedWorker {
-  /** At the address that answered. */
+  /** With the address that answered. */
   readonly worker: WorkerConfig;
-  /** Why it did not work, in one sentence; undefined where it answered. */
+  /** Why it failed, in one sentence; undefined if it answered. */
   readonly problem: string | undefined;
 }
 
-/** Kinds of failures after which the address may lack its `/v1`. */
+/** Kinds of failures that a missing `/v1` may explain. */
 const MAY_LACK_VERSION = new Set(['not-found', 'invalid-response']);
 
 /**
- * One small real call of each, one after the other: a server of this machine has room for one model at a time. A worker whose address
- * names no version and leads nowhere is tried with `/v1`, too.
+ * Tests workers one after another with one small real call: a local server has room for one model at a time. An address without a version
+ * that does not answer is also tried with `/v1`.
  */
 export async function tryWorkers(
   connection: Pick<BackendConnection, 'request'>, workers: readonly WorkerConfig[],

@@ -15,7 +15,7 @@ export interface WorkerCommandOptions {
   readonly poolStore: Pick<PoolStore, 'set'>;
 }
 
-/** The commands about workers and their keys, but for adding one. */
+/** The commands for workers and their keys, except adding one. */
 export class WorkerCommands {
   readonly #options: WorkerCommandOptions;
   #offering = false;
@@ -37,7 +37,7 @@ export class WorkerCommands {
     if (name !== undefined) await keys.remove(name);
   }
 
-  /** Chooses whose model plans. */
+  /** Selects the model that plans. */
   async chooseConductor(): Promise<void> {
     const { connection, poolStore } = this.#options;
     const pool = await connection.request('pool/get', {});
@@ -51,7 +51,7 @@ export class WorkerCommands {
         description: vscode.l10n.t('part of Conductor, on this machine'),
         ...((pool.conductor ?? bundledConductor.id) === bundledConductor.id && { detail: now }),
       }]),
-      // With an adapter it stands among the workers, too.
+      // A model with an adapter is also listed among the workers.
       ...pool.workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(({ worker }) => ({
         id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
       })),
@@ -59,7 +59,7 @@ export class WorkerCommands {
     if (picked) poolStore.set(await connection.request('conductor/choose', { id: picked.id }));
   }
 
-  /** Asks before, and names what goes with it. */
+  /** Asks for confirmation and names what is removed with it. */
   async removeWorker(): Promise<void> {
     const { connection, keys, poolStore } = this.#options;
     const pool = await connection.request('pool/get', {});
@@ -82,19 +82,19 @@ export class WorkerCommands {
     ));
   }
 
-  /** The name of the worker's key, if it is stored and no other worker has it. */
+  /** The name of the worker's key, if it is stored and no other worker uses it. */
   async #keyOfOnly({ id, key }: WorkerConfig, { workers }: Pool): Promise<string | undefined> {
     if (key === undefined || workers.some(({ worker }) => worker.key === key && worker.id !== id)) return undefined;
     return (await this.#options.keys.get(key)) === undefined ? undefined : key;
   }
 
-  /** Opens workers.json, for everything that has no command; written first where there is none. */
+  /** Opens workers.json for settings that have no command; creates it if necessary. */
   async openWorkersFile(): Promise<void> {
     const { file } = await this.#options.connection.request('pool/create', {});
     await vscode.window.showTextDocument(vscode.Uri.file(file));
   }
 
-  /** A run waits for a key. Says so once, however many runs wait, and leaves it to the person when to type it. */
+  /** A run waits for a key. Notifies once, however many runs wait; the user decides when to enter it. */
   async offerKey(message: string): Promise<void> {
     if (this.#offering) return;
     this.#offering = true;
@@ -127,7 +127,7 @@ function requireWorkers(pool: Pool): void {
   if (pool.workers.length === 0) throw noWorkerYet();
 }
 
-/** @param key that nobody else has. @returns undefined when the person changed their mind */
+/** @param key used by no other worker. @returns undefined if the user cancels */
 async function askRemoval(worker: WorkerConfig, pool: Pool, key: string | undefined): Promise<'with-key' | 'alone' | undefined> {
   const remove = vscode.l10n.t('Remove Worker');
   const removeWithKey = vscode.l10n.t('Remove Worker and Key');

@@ -7,9 +7,9 @@ import { serversOf, type PoolServer } from './named-server.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { WORKER_PRESETS, type WorkerPreset } from './worker-presets.ts';
 
-/* The lists of `Conductor: Add Worker`: where a worker can come from, and which of the models that were found. */
+/* Lists of `Conductor: Add Worker`: the sources of workers, and the models of a source. */
 
-/** What a person picked first. */
+/** The selected source. */
 export type Source =
   | { readonly from: 'found'; readonly models: readonly FoundWorker[] }
   | { readonly from: 'preset'; readonly preset: WorkerPreset; readonly known: boolean }
@@ -18,7 +18,7 @@ export type Source =
 
 export type SourceItem = vscode.QuickPickItem & { readonly source?: Source };
 
-/** Where a worker can come from: the pool's own servers first, then what was found. `models`: those that the pool has no worker of. */
+/** The sources of workers: the pool's servers first, then the found ones. `models`: those without a worker in the pool. */
 export function sourceItems(models: readonly FoundWorker[], found: FoundServers, pool: Pool): SourceItem[] {
   const servers = serversOf(pool).filter(({ baseUrl, key }) => key !== undefined || !found.servers.some((server) => server.baseUrl === baseUrl));
   return [
@@ -91,7 +91,7 @@ function poolServerItem(preset: PoolServer): SourceItem {
 
 export type ModelItem = vscode.QuickPickItem & { readonly found?: FoundWorker };
 
-/** What is suggested stands first and is picked already. */
+/** Suggested models come first and are preselected. */
 export function modelItems(models: readonly FoundWorker[], suggested: readonly Suggestion[]): ModelItem[] {
   const others = models.filter((model) => !suggested.some(({ found }) => found === model));
   const item = (found: FoundWorker): ModelItem => ({ found, label: plainLabel(found.name), description: factsOf(found) });
@@ -105,7 +105,7 @@ export function modelItems(models: readonly FoundWorker[], suggested: readonly S
 
 export type ListedItem = vscode.QuickPickItem & { readonly model?: FoundModel };
 
-/** The models that a server lists, and last a way to one that it does not. */
+/** The models that a server lists, followed by an entry for typing another one. */
 export function listedItems(models: readonly FoundModel[], isPicked: (model: FoundModel) => boolean): ListedItem[] {
   const sorted = [...models].sort((a, b) => a.name.localeCompare(b.name));
   return [

@@ -1,18 +1,18 @@
 import type { ServerProvider } from '../../backend/protocol/providers.ts';
 
-/** A place where models are served, with what is known of it. */
+/** A model provider or server with its known data. */
 export interface WorkerPreset {
   readonly label: string;
   readonly provider: ServerProvider;
-  /** Absent where the provider has one of its own, or the person has to enter it. */
+  /** Absent if the provider has a fixed address, or the user has to enter it. */
   readonly baseUrl?: string;
-  /** Conventional name of its key; absent where the server may want none. */
+  /** Conventional name of its key; absent if the server may need none. */
   readonly key?: string;
-  /** Name of a model there, as an example. */
+  /** An example model name. */
   readonly example: string;
 }
 
-/** Addresses from the servers' own documentation, November 2026. Servers on this machine are found and need no preset. */
+/** Addresses from the servers' own documentation, November 2026. Servers on this machine are detected and need no preset. */
 const PRESETS: Readonly<Record<ServerProvider, readonly Omit<WorkerPreset, 'provider'>[]>> = {
   'openai': [{ label: 'OpenAI', key: 'OPENAI_API_KEY', example: 'gpt-5' }],
   'anthropic': [{ label: 'Anthropic', key: 'ANTHROPIC_API_KEY', example: 'claude-sonnet-4-5' }],
@@ -30,7 +30,7 @@ const PRESETS: Readonly<Record<ServerProvider, readonly Omit<WorkerPreset, 'prov
 export const WORKER_PRESETS: readonly WorkerPreset[] = (Object.keys(PRESETS) as ServerProvider[])
   .flatMap((provider) => PRESETS[provider].map((preset) => ({ ...preset, provider })));
 
-/** A free worker id after the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */
+/** An unused worker id derived from the model's name, such as `qwen3-8b` for `Qwen/Qwen3:8b`. */
 export function suggestId(model: string, taken: readonly string[]): string {
   const words = model.split('/').at(-1)?.toLowerCase().replace(/[^\w.]+/g, '-');
   const name = words?.replace(/^[-.]+|[-.]+$/g, '').slice(0, 60) || 'worker';
