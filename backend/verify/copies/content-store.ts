@@ -5,14 +5,14 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { RunFolder, RunFolders } from '../files/run-folder.ts';
 
-/** Larger contents are files of their own, which the file system may share the blocks of, and are copied without holding the thread. */
+/** Larger contents are separate files. They are copied asynchronously, and the file system may share their blocks. */
 export const LARGE_BYTES = 1024 * 1024;
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
-/** Keeps contents of files, each once, however the files they were read from go on. Contents are named by their SHA-256. */
+/** Stores file contents, independent of later changes to the files. Small contents are stored once. Contents are named by their SHA-256. */
 export class ContentStore {
   readonly #folder: RunFolder;
-  /** A file that is open for as long as the store is there. */
+  /** Descriptor of the file with the small contents, open until the store is removed. */
   readonly #pack: number;
   readonly #small = new Map<string, { readonly offset: number; readonly size: number }>();
   readonly #large = new Map<string, string>();
@@ -34,12 +34,12 @@ export class ContentStore {
     return new ContentStore(folder, openSync(path.join(folder.workspace, 'small'), 'wx+', 0o600));
   }
 
-  /** What is kept, in bytes. */
+  /** The size of the stored contents. */
   get bytes(): number {
     return this.#packBytes + this.#unwrittenBytes + this.#largeBytes;
   }
 
-  /** Takes in content of at most `LARGE_BYTES`, which must not be changed afterwards. It can be written once `flush` is done. */
+  /** Stores content of at most `LARGE_BYTES`. The buffer must not change afterwards. The content can be written after `flush`. */
   add(content: Buffer): string {
     const name = hash('sha256', content, 'hex');
     if (this.#small.has(name)) return name;
@@ -49,7 +49,7 @@ export class ContentStore {
     return name;
   }
 
-  /** Takes in a file of any size. */
+  /** Stores a file of any size. */
   async addFile(file: string, signal: AbortSignal): Promise<{ readonly content: string; readonly size: number }> {
     const kept = path.join(this.#folder.workspace, `large-${this.#largeFiles++}`);
     await copyFile(file, kept, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
@@ -61,7 +61,7 @@ export class ContentStore {
       size += chunk.length;
     }
     const content = sha.digest('hex');
-    // The same content a second time is rare and costs a file until the store is removed.
+    // Duplicate large contents are rare. Each costs a file until the store is removed.
     this.#large.set(content, kept);
     this.#largeBytes += size;
     return { content, size };
@@ -85,18 +85,18 @@ export class ContentStore {
   /** Writes small content to an open file. */
   writeSmall(content: string, descriptor: number): void {
     const place = this.#small.get(content);
-    if (!place) throw new Error(`No content ${content} is kept.`);
+    if (!place) throw new Error(`The content ${content} is not stored.`);
     const read = readSync(this.#pack, this.#buffer, 0, place.size, place.offset);
-    if (read !== place.size) throw new Error('The contents that are kept have been cut short.');
+    if (read !== place.size) throw new Error('The stored contents were truncated.');
     writeFileSync(descriptor, this.#buffer.subarray(0, read));
   }
 
-  /** The file that holds large content; undefined for small ones. */
+  /** The file of large content; undefined for small content. */
   largeFile(content: string): string | undefined {
     return this.#large.get(content);
   }
 
-  /** Says that it is still in use (see `RunFolder`). Rejects if somebody has removed it. */
+  /** Marks the store as in use (see `RunFolder`). Rejects if its folder was deleted. */
   async touch(): Promise<void> {
     await this.#folder.touch();
   }

@@ -48,15 +48,15 @@ export interface CopyPoolOptions {
 }
 
 const IDLE_MS = 5 * 60 * 1_000;
-/** While this many copies are leased, tests keep the processors busy, and a reset would slow them down. */
+/** While this many copies are leased, tests use all processors, and a reset would slow them down. */
 const PROCESSORS = availableParallelism();
 
 /**
  * Makes copies of workspaces, and keeps them for the next run of the tests.
  *
- * A snapshot keeps the contents of its files, so copies can be made of it after the workspace has changed. A copy that comes back is
- * reset by undoing what changed: a moment later, or when a lease needs it. A sandbox cannot see the copy of another one, so nothing
- * writes to a copy after it came back.
+ * A snapshot stores the contents of its files, so copies can be made after the workspace has changed. A returned copy is reset by undoing
+ * its changes, shortly afterwards or when a lease needs it. A sandbox cannot access another sandbox's copy, so nothing writes to a copy
+ * after its return.
  */
 export class CopyPool {
   readonly #folders: RunFolders;
@@ -101,7 +101,7 @@ export class CopyPool {
     return await this.#work.track(this.#lease(snapshot, signal));
   }
 
-  /** Removes every copy. Leased ones are removed when they come back. */
+  /** Removes all copies. Leased copies are removed when they are returned. */
   async close(): Promise<void> {
     this.#closing.abort(new Error(CLOSED));
     clearTimeout(this.#timer);
@@ -183,7 +183,7 @@ export class CopyPool {
     }
   }
 
-  /** Makes one more copy, up to the limit, so that the next lease need not wait for a reset as this one does. */
+  /** Makes one more copy, up to the limit, so that the next lease does not wait for a reset. */
   async #makeSpare(state: WorkspaceState, pooled: PooledWorkspace): Promise<void> {
     if (this.#sparesUnderWay.has(pooled) || this.#idle.count + this.#leased >= this.#limit) return;
     this.#sparesUnderWay.add(pooled);
@@ -193,7 +193,7 @@ export class CopyPool {
       if (this.#idle.count + this.#leased < this.#limit) this.#keep(copy, pooled, state.bytes);
       else this.#removeCopy(copy);
     } catch {
-      // It would only have saved time.
+      // A spare copy only saves time, so its failure does not matter.
     } finally {
       this.#sparesUnderWay.delete(pooled);
       this.#workspaces.leave(pooled);
@@ -226,7 +226,7 @@ export class CopyPool {
   }
 
   #removeCopy(copy: WorkspaceCopy): void {
-    // If it fails, the folder is swept after this process has ended.
+    // If this fails, the folder is removed after this process has ended.
     this.#inBackground(copy.remove());
   }
 
@@ -258,7 +258,7 @@ export class CopyPool {
   }
 }
 
-const CLOSED = 'No copies of workspaces are made any more: the backend is ending.';
+const CLOSED = 'The backend is shutting down and makes no more copies of workspaces.';
 
 class Snapshot implements WorkspaceSnapshot {
   readonly fingerprint: string;

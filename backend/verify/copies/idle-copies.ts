@@ -12,7 +12,7 @@ export interface IdleCopyParts {
   readonly reset: () => Promise<void>;
 }
 
-/** A copy that nobody uses. */
+/** A copy that is not leased. */
 export class IdleCopy {
   readonly copy: WorkspaceCopy;
   readonly pooled: PooledWorkspace;
@@ -34,7 +34,7 @@ export class IdleCopy {
     return this.#isReset;
   }
 
-  /** Resets the copy soon, when `isGoodTime` is true, unless it is taken before. */
+  /** Resets the copy soon, once `isGoodTime` returns true, unless it is taken first. */
   resetLater(isGoodTime: () => boolean, onBeyondRepair: () => void): void {
     this.#timer = setTimeout(() => {
       if (isGoodTime()) void this.reset().catch(onBeyondRepair);
@@ -55,7 +55,7 @@ export class IdleCopy {
   }
 }
 
-/** The copies that wait for their next use, the most recent last. */
+/** The copies that are not leased, the most recent last. */
 export class IdleCopies {
   readonly #copies: IdleCopy[] = [];
   readonly #removeCopy: (copy: WorkspaceCopy) => void;
@@ -68,13 +68,13 @@ export class IdleCopies {
     return this.#copies.length;
   }
 
-  /** Adds a copy, and removes the oldest ones if all together are too large. */
+  /** Adds a copy, and removes the oldest ones if the total size is too large. */
   add(idle: IdleCopy): void {
     this.#copies.push(idle);
     while (this.#copies.length > 1 && this.#copies.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_BYTES) this.removeOldest();
   }
 
-  /** The most recent copy of a workspace, if possible one that is reset. */
+  /** Takes the most recent copy of a workspace, preferably one that is reset. */
   take(pooled: PooledWorkspace): IdleCopy | undefined {
     const own = this.#copies.filter((idle) => idle.pooled === pooled);
     const chosen = own.findLast(({ isReset }) => isReset) ?? own.at(-1);

@@ -5,14 +5,14 @@ import { isInside, lookAt, PlainFolders, realPathOf } from '../files/plain-folde
 import type { Slices } from '../../common/slices.ts';
 
 const PACKAGES = 'node_modules';
-/** Where Python's virtual environments lie by custom; each holds `ENVIRONMENT_MARK`. */
+/** Usual folders of Python's virtual environments. Each contains `ENVIRONMENT_MARK`. */
 const ENVIRONMENTS = ['.venv', 'venv', 'env'];
 const ENVIRONMENT_MARK = 'pyvenv.cfg';
 
-/** Package managers write one of these with every change of what is installed. */
+/** Package managers update one of these files on every install. */
 const PACKAGE_RECORDS = ['.package-lock.json', '.modules.yaml', '.yarn-integrity', '.yarn-state.yml'];
 
-/** Tools write there while tests run, and what is shared cannot be written. */
+/** Tools write to these folders while tests run, but shared folders are read-only. */
 const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 /** Whether a folder is a Python environment; `absolute` ends with `name`. */
@@ -21,18 +21,18 @@ export function isEnvironment(absolute: string, name: string): boolean {
 }
 
 export interface SharedDependencies {
-  /** What is shared, absolute. */
+  /** The shared folders, absolute. */
   readonly folders: readonly string[];
-  /** Tells one state of what is installed from another: a line for each folder, however the workspace is called. */
+  /** Identifies the installed state: one line per folder, independent of the workspace's path. */
   readonly versions: readonly string[];
 }
 
 /**
- * Adds to `tree` what is installed for its folders, found at the same places below `roots` (absolute, without links; the first that
- * has it counts). The copy has its own `node_modules` folders, in which each package is a symbolic link to the installed one; a
- * virtual environment is a link altogether. Inside the sandbox that is read-only, because nothing outside the copy can be written.
- * Links of a monorepo from `node_modules` back into its packages are recreated inside the copy, or the tests would run against the
- * unpatched sources. Nothing takes the place of what the tree already holds.
+ * Adds the installed dependencies of the tree's folders to `tree`. They are taken from the same relative paths in the first of `roots` that
+ * has them (absolute, without links). The copy has its own `node_modules` folders, in which each package is a symbolic link to the
+ * installed one; a virtual environment is one link. The sandbox makes them read-only, because nothing outside the copy is writable. Links
+ * of a monorepo from `node_modules` to its own packages are recreated inside the copy; otherwise the tests would run against unpatched
+ * sources. Existing entries of the tree are kept.
  */
 export async function shareDependencies(tree: CopyTree, roots: readonly string[], slices: Slices): Promise<SharedDependencies> {
   const folders: string[] = [];
@@ -73,7 +73,7 @@ function sharePackages(tree: CopyTree, root: string, relativeFolder: string): vo
   }
 }
 
-/** For a link in `node_modules` that leads to a package of the workspace itself: the link to the same package of the copy. */
+/** For a link in `node_modules` to a package of the workspace itself: the link target for the same package in the copy. */
 function ownPackage(root: string, relativeFolder: string, link: string): string | undefined {
   const target = realPathOf(link);
   if (target === undefined || !isInside(root, target)) return undefined;
@@ -83,11 +83,11 @@ function ownPackage(root: string, relativeFolder: string, link: string): string 
 
 function packagesVersion(folder: string): string {
   const records = PACKAGE_RECORDS.map((record) => changedAt(`${folder}/${record}`)).filter((time) => time !== undefined);
-  // Without such a record the folder itself has to do.
+  // Without such a record, the folder's own time is used.
   return records.length > 0 ? records.join() : `${changedAt(folder)}`;
 }
 
-/** An installed or removed package changes `site-packages`, which holds a folder with the version of each. */
+/** Installing or removing a package changes `site-packages`, which has a folder for each package version. */
 function environmentVersion(folder: string): string {
   const libraries = [`${folder}/Lib`, ...entriesOf(`${folder}/lib`).map(({ name }) => `${folder}/lib/${name}`)];
   return [`${folder}/${ENVIRONMENT_MARK}`, ...libraries.map((library) => `${library}/site-packages`)].map(changedAt).join();
@@ -97,7 +97,7 @@ function changedAt(absolute: string): bigint | undefined {
   return lookAt(absolute)?.mtimeNs;
 }
 
-/** None of a folder that cannot be read. */
+/** Empty if the folder cannot be read. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -9,8 +9,8 @@ import type { Slices } from '../../common/slices.ts';
 import { listWorkspace, type FileVersion, type ListedFile } from './workspace-listing.ts';
 
 /**
- * The copy's own `.git`, where the workspace has one: tools that look for the root of a repository find it, and nothing else. It has
- * no commit to read the fix from, no branch, no remote, no reflog and no hook.
+ * The copy gets this empty `.git` if the workspace has one, so that tools find the root of the repository. It has no commit to read the
+ * fix from, no branch, no remote, no reflog and no hook.
  */
 const EMPTY_REPOSITORY = {
   folders: ['.git/objects', '.git/refs'],
@@ -20,21 +20,21 @@ const EMPTY_REPOSITORY = {
   },
 };
 
-/** Some file systems tell times two seconds apart: whatever was changed so shortly before it was read may have been changed since. */
+/** Some file systems have times of two seconds' resolution. A file changed this shortly before the read may have changed again unnoticed. */
 const COARSEST_CLOCK_NS = 2_000_000_000n;
 
-/** Contents that no file has any more are kept until they are this much and twice what the workspace holds. */
+/** Contents that no file has any more are kept until they exceed the size of the workspace by this much. */
 const GARBAGE_BYTES = 256 * 1024 ** 2;
 
-/** A workspace as it was at one moment. */
+/** The state of a workspace at one moment. */
 export interface WorkspaceState {
   readonly tree: CopyTree;
-  /** Files and links of the workspace itself. */
+  /** Files and links of the workspace, without what the copy adds. */
   readonly paths: ReadonlySet<string>;
   readonly sharedFolders: readonly string[];
-  /** SHA-256 of all of it. */
+  /** SHA-256 of the whole state. */
   readonly fingerprint: string;
-  /** How large a copy is. */
+  /** The size of a copy. */
   readonly bytes: number;
 }
 
@@ -45,12 +45,12 @@ interface KnownFile {
 
 interface Fingerprinted {
   readonly tree: CopyTree;
-  /** Of what is installed. */
+  /** Versions of the installed dependencies. */
   readonly versions: readonly string[];
   readonly fingerprint: string;
 }
 
-/** What is remembered of one workspace, so that a second look reads only what has changed. */
+/** Remembers the state of one workspace, so that the next `look` reads only changed files. */
 export class KeptWorkspace {
   readonly contents: ContentStore;
   readonly #base: string;
@@ -72,14 +72,14 @@ export class KeptWorkspace {
     return new KeptWorkspace(await ContentStore.create(folders), base, installed, slices);
   }
 
-  /** Whether most of what is kept belongs to nothing any more, so that it is better begun anew. */
+  /** Whether most stored contents are unused, so that a new store is better. */
   get isMostlyGarbage(): boolean {
     return this.contents.bytes - this.#liveBytes > this.#liveBytes + GARBAGE_BYTES;
   }
 
   /**
-   * The state of the workspace now. What vanishes meanwhile and what may not be read is left out, as it would be for the user's own
-   * tests. One look at a time. Throws `WorkspaceCopyError`, an error of the file system, or the signal's reason.
+   * Returns the current state of the workspace. Leaves out files that vanish meanwhile or cannot be read: the user's own tests could not
+   * read them either. Calls must not overlap. Throws `WorkspaceCopyError`, an error of the file system, or the signal's reason.
    */
   async look(signal: AbortSignal): Promise<WorkspaceState> {
     const readAtNs = BigInt(Date.now()) * 1_000_000n;
@@ -137,7 +137,7 @@ export class KeptWorkspace {
     }
   }
 
-  /** That of the look before, where nothing has changed since: a copy that was brought to its very tree needs not be compared with it. */
+  /** Returns the previous state if nothing has changed. A copy with the identical tree then needs no comparison. */
   #sameAs(tree: CopyTree, versions: readonly string[]): Fingerprinted | undefined {
     const last = this.#last;
     const isSame = last && last.versions.length === versions.length && last.versions.every((version, index) => version === versions[index])
@@ -149,7 +149,7 @@ export class KeptWorkspace {
     const lines = versions.map((version) => `installed\0${version}`);
     await this.#slices.forEach(tree.entries, ([path, entry]) => {
       if (entry.kind === 'file') lines.push(`${path}\0${entry.mode}\0${entry.content}`);
-      // The links to what is installed say where the workspace lies, which makes no difference.
+      // Links to installed dependencies contain the path of the workspace, which does not matter.
       else lines.push(`${path}\0${paths.has(path) || !entry.target.startsWith('/') ? entry.target : ''}`);
     });
     lines.sort();
@@ -159,14 +159,14 @@ export class KeptWorkspace {
   }
 }
 
-/** The copy is the tests' to write, whatever the modes in the workspace are. */
+/** Tests may write every file of the copy, even files that are read-only in the workspace. */
 const copyMode = (mode: number): number => mode | 0o600;
 
 function isSameVersion(one: FileVersion, other: FileVersion): boolean {
   return one.ino === other.ino && one.ctimeNs === other.ctimeNs && one.mtimeNs === other.mtimeNs && one.size === other.size;
 }
 
-/** Undefined if it is no regular file any more, or may not be read. */
+/** Undefined if it is no longer a regular file or cannot be read. */
 function readRegularFile(absolute: string): Buffer | undefined {
   const descriptor = openToRead(absolute);
   if (descriptor === undefined) return undefined;
@@ -174,14 +174,14 @@ function readRegularFile(absolute: string): Buffer | undefined {
     const found = fstatSync(descriptor);
     if (!found.isFile()) return undefined;
     const content = Buffer.allocUnsafe(Math.min(found.size, LARGE_BYTES));
-    // A file that grows meanwhile is read again next time: its inode has changed.
+    // A file that grows meanwhile is read again next time, because its inode changes.
     return content.subarray(0, readSync(descriptor, content, 0, content.length, 0));
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** What has taken a file's place is neither followed nor waited for. Undefined if it is gone or may not be read. */
+/** If a link or a pipe has replaced the file, does not follow it or wait for it. Undefined if the file is gone or cannot be read. */
 function openToRead(absolute: string): number | undefined {
   try {
     return openSync(absolute, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -1,11 +1,11 @@
 import { SerialQueue } from '../../common/serial-queue.ts';
 import type { KeptWorkspace, WorkspaceState } from './kept-workspace.ts';
 
-/** A workspace of which snapshots are taken and copies are made. */
+/** A workspace that a pool takes snapshots of and copies. */
 export class PooledWorkspace {
   readonly key: string;
   readonly kept: Promise<KeptWorkspace>;
-  /** Snapshots under way, and leases that are waited for or not given back. */
+  /** Running snapshots, and leases that are pending or not returned. */
   users = 0;
   usedAt = performance.now();
   readonly #looks = new SerialQueue();
@@ -16,7 +16,7 @@ export class PooledWorkspace {
     kept.catch(() => undefined);
   }
 
-  /** Reads the workspace. Looks take turns, because two at a time would read the same files. */
+  /** Reads the workspace. Calls run one after the other, because concurrent ones would read the same files. */
   look(signal: AbortSignal): Promise<WorkspaceState> {
     return this.#looks.run(async () => await (await this.kept).look(signal));
   }
@@ -32,7 +32,7 @@ export interface PooledWorkspacesParts {
 export class PooledWorkspaces {
   readonly #parts: PooledWorkspacesParts;
   readonly #all = new Set<PooledWorkspace>();
-  /** The workspaces that the next snapshots are taken of, by key. */
+  /** The workspaces for new snapshots, by key. */
   readonly #current = new Map<string, PooledWorkspace>();
 
   constructor(parts: PooledWorkspacesParts) {
@@ -43,7 +43,7 @@ export class PooledWorkspaces {
     return this.#all;
   }
 
-  /** The workspace for a snapshot. The caller becomes a user of it, and has to leave it. */
+  /** Returns the workspace for a snapshot. The caller counts as its user and must call `leave`. */
   async enter(base: string, installed: string): Promise<PooledWorkspace> {
     const key = `${base}\0${installed}`;
     const before = this.#current.get(key);
@@ -54,7 +54,7 @@ export class PooledWorkspaces {
       this.retire(before);
       this.leave(before);
     }
-    // Another snapshot may have created it in the meantime.
+    // Another snapshot may have created it meanwhile.
     const pooled = this.#current.get(key) ?? new PooledWorkspace(key, this.#parts.create(base, installed));
     pooled.users += 1;
     this.#current.set(key, pooled);
@@ -68,12 +68,12 @@ export class PooledWorkspaces {
     this.#parts.onLeft(pooled);
   }
 
-  /** No new snapshot is taken of it. Copies of its snapshots can still be leased. */
+  /** Takes no more snapshots of it. Copies of its existing snapshots can still be leased. */
   retire(pooled: PooledWorkspace): void {
     if (this.#current.get(pooled.key) === pooled) this.#current.delete(pooled.key);
   }
 
-  /** Forgets it, and removes its contents from the disk. */
+  /** Removes it and its stored contents on disk. */
   async remove(pooled: PooledWorkspace): Promise<void> {
     this.#all.delete(pooled);
     this.retire(pooled);

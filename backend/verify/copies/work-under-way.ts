@@ -1,4 +1,4 @@
-/** Work that has started and not ended, so that closing can wait for it. */
+/** Tracks running work, so that closing can wait for it. */
 export class WorkUnderWay {
   readonly #works = new Set<Promise<unknown>>();
 
@@ -11,7 +11,7 @@ export class WorkUnderWay {
     }
   }
 
-  /** Resolves when no work is under way. */
+  /** Resolves when no work is running. */
   async ended(): Promise<void> {
     while (this.#works.size > 0) await Promise.allSettled(this.#works);
   }

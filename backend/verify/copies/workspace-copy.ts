@@ -11,14 +11,14 @@ import { removeTree } from '../files/remove-tree.ts';
 import type { RunFolder } from '../files/run-folder.ts';
 import type { Slices } from '../../common/slices.ts';
 
-/** With more files than these to remove one by one, a new copy is made sooner. */
+/** If tests leave more files than this, a new copy is faster than removing them. */
 const MAX_STRANGERS = 10_000;
 
-/** File systems tell times two seconds apart at worst. */
+/** The coarsest file systems have times of two seconds' resolution. */
 const TICK_MS = 1;
 const MAX_TICKS = 2_500;
 
-/** What tests have done to a copy is not undone one by one: it is to be removed as a whole. */
+/** The changes that tests made to a copy cannot be undone. The copy must be removed. */
 export class CopyBeyondRepairError extends Error {
   override readonly name = 'CopyBeyondRepairError';
 }
@@ -30,29 +30,29 @@ interface Held {
 }
 
 /**
- * A copy of a workspace on disk, which knows of every file what it wrote there, and can tell whether that has been touched since: a
- * process in the sandbox can set back when a file was modified, but neither its inode nor when that was changed. Contents are
- * written or reflinked, never hard-linked: a test that writes in place must not reach the user's file.
+ * A copy of a workspace on disk. It records what it wrote to each file and detects later changes: a process in the sandbox can reset a
+ * file's mtime, but neither its inode number nor its ctime. Contents are written or reflinked, never hard-linked, because a test that
+ * writes in place must not change the user's file.
  *
- * Extended attributes of folders are not looked at.
+ * Extended attributes of folders are not checked.
  */
 export class WorkspaceCopy {
   readonly #folder: RunFolder;
   readonly #slices: Slices;
   #held = new Map<string, Held>();
-  /** What it was brought to last. */
+  /** The tree of the last `bringTo`. */
   #tree: CopyTree | undefined;
-  /** Of that tree, what tests have touched and is therefore gone. */
+  /** Entries of that tree that were removed because tests touched them. */
   #lost: string[] = [];
-  /** Permission bits of the folders that were made here, each after the one that it is in. */
+  /** Permission bits of the folders that this copy made, parents first. */
   #modes = new Map<string, number>();
   #lastWritten: bigint | undefined;
   #settled: Promise<void> = Promise.resolve();
-  /** Of what has been moved away. */
+  /** The pending removals of folders that were moved away. */
   #removing: Promise<void> = Promise.resolve();
   #moved = 0;
 
-  /** `folder` is this copy's alone. */
+  /** `folder` must belong to this copy alone. */
   constructor(folder: RunFolder, slices: Slices) {
     this.#folder = folder;
     this.#slices = slices;
@@ -64,9 +64,9 @@ export class WorkspaceCopy {
   }
 
   /**
-   * Makes the copy hold `tree` and nothing else, by writing what differs from what it was brought to before; tests may have run in
-   * it since only if it has been settled. Nothing else may be at work in it. After an error it is only good to be removed: one of the
-   * file system, or the signal's reason.
+   * Makes the copy contain exactly `tree`, by writing the differences from the previous tree. If tests have run since then, `settle` must
+   * be called first. No process may use the copy meanwhile. Throws an error of the file system, or the signal's reason; the copy can then
+   * only be removed.
    */
   async bringTo(tree: CopyTree, contents: ContentStore, signal: AbortSignal): Promise<void> {
     await this.#folder.touch();
@@ -77,7 +77,7 @@ export class WorkspaceCopy {
       unlinkSync(this.#at(relative));
       this.#held.delete(relative);
     });
-    // Each before the folder that it is in.
+    // Children before their parents.
     for (const folder of [...this.#modes.keys()].reverse()) {
       if (tree.folders.has(folder)) continue;
       rmdirSync(this.#at(folder));
@@ -97,8 +97,8 @@ export class WorkspaceCopy {
   }
 
   /**
-   * Removes whatever tests have added or touched. Nothing else may be at work in the copy, nor get at it afterwards. After an error
-   * it is only good to be removed: `CopyBeyondRepairError`, or one of the file system.
+   * Removes all files that tests added or touched. No process may use the copy meanwhile or afterwards. Throws `CopyBeyondRepairError`, or
+   * an error of the file system; the copy can then only be removed.
    */
   async settle(): Promise<void> {
     this.#settled = this.#removeStrangers();
@@ -131,7 +131,7 @@ export class WorkspaceCopy {
     this.#modes = modes;
   }
 
-  /** All that lies in our folders, but for these themselves: `modes` receives those that are still there. No link is followed. */
+  /** Yields all entries of the copy's own folders except these folders. `modes` receives those that still exist. Follows no links. */
   *#walk(modes: Map<string, number>): Generator<readonly [relative: string, found: Dirent]> {
     const toWalk = [''];
     for (let folder = toWalk.pop(); folder !== undefined; folder = toWalk.pop()) {
@@ -141,8 +141,8 @@ export class WorkspaceCopy {
       const directory = opendirSync(this.#at(folder), { bufferSize: 256 });
       try {
         for (let found = directory.readSync(); found; found = directory.readSync()) {
-          // A name that is not UTF-8 is not what it reads as.
-          if (found.name.includes('\uFFFD')) throw new CopyBeyondRepairError('A file with a broken name was left in the copy.');
+          // A name that is not UTF-8 is decoded with replacement characters, so its file cannot be addressed.
+          if (found.name.includes('\uFFFD')) throw new CopyBeyondRepairError('A file whose name is not UTF-8 was left in the copy.');
           const relative = folder === '' ? found.name : `${folder}/${found.name}`;
           if (found.isDirectory() && this.#modes.has(relative)) toWalk.push(relative);
           else yield [relative, found];
@@ -165,13 +165,13 @@ export class WorkspaceCopy {
     this.#modes.set(folder, modeOf(this.#at(folder)));
   }
 
-  /** However much is in it, it is out of the way at once. */
+  /** Moving takes no time, whatever the folder's size. The removal runs in the background. */
   #moveAway(folder: string): void {
-    // To be moved a folder must be writable.
+    // A folder must be writable to be moved.
     chmodSync(this.#at(folder), 0o700);
     const moved = path.join(this.#folder.temporary, String(this.#moved++));
     renameSync(this.#at(folder), moved);
-    // What cannot be removed now is removed with the copy.
+    // If the removal fails, the folder is removed with the copy.
     this.#removing = this.#removing.then(() => removeTree(moved)).catch(() => undefined);
   }
 
@@ -209,13 +209,13 @@ export class WorkspaceCopy {
     this.#lastWritten = ctimeNs;
   }
 
-  /** The clock of a file system goes in ticks, and what is done in the tick of our last write would look like our own. */
+  /** File times have a limited resolution. A change in the same tick as the last write would not be detected, so waits for the next tick. */
   async #waitForNextTick(): Promise<void> {
     if (this.#lastWritten === undefined) return;
     const probe = path.join(this.#folder.root, 'clock');
     closeSync(openSync(probe, 'a'));
     for (let tick = 0; touched(probe) === this.#lastWritten; tick += 1) {
-      // A file system without such times: then nothing is taken for untouched.
+      // The file system has no usable times, so no file counts as untouched.
       if (tick === MAX_TICKS) return this.#forget();
       await setTimeout(TICK_MS);
     }
@@ -230,7 +230,7 @@ export class WorkspaceCopy {
 
 const modeOf = (absolute: string): number => lstatSync(absolute).mode & 0o7777;
 
-/** When the inode was changed, which is now. */
+/** Touches the file and returns its ctime, which is the current time of the file system. */
 function touched(file: string): bigint {
   utimesSync(file, new Date(), new Date());
   return lstatSync(file, { bigint: true }).ctimeNs;

@@ -11,10 +11,10 @@ import type { Slices } from '../../common/slices.ts';
 const MAX_FILES = 200_000;
 const MAX_BYTES = 4 * 1024 ** 3;
 
-/** Git lists the largest repositories in seconds; a `.gitignore` that is a pipe keeps it waiting for ever. */
+/** Git lists the largest repositories in seconds. If `.gitignore` is a pipe, it waits forever. */
 const GIT_TIMEOUT_MS = 60_000;
 
-/** Folders that never belong to a copy where Git does not say what is ignored. */
+/** Folders that are left out if Git does not list the files. */
 const LEFT_OUT = new Set(['.git', '.hg', '.svn', '.conductor', '.cache', '.venv', '__pycache__', 'target', '.next', '.turbo']);
 
 /** The workspace cannot be copied. */
@@ -27,7 +27,7 @@ export interface ListedFile {
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
-  /** While these stay the same the file does. A process can set back when a file was modified, but not when its inode was changed. */
+  /** While this stays the same, so does the file. A process can reset a file's mtime, but not its ctime. */
   readonly version: FileVersion;
 }
 
@@ -38,7 +38,7 @@ export interface FileVersion {
   readonly ctimeNs: bigint;
 }
 
-/** What of a workspace belongs to a copy of it. Paths are relative, with forward slashes. */
+/** The files and links to copy from a workspace. Paths are relative, with forward slashes. */
 export interface Listing {
   readonly files: readonly ListedFile[];
   /** Symbolic links that stay inside the workspace; `target` is relative to the link. */
@@ -49,14 +49,14 @@ export interface ListOptions {
   readonly slices: Slices;
   readonly signal: AbortSignal;
   readonly gitTimeoutMs?: number;
-  /** Relative paths of files that were there before: they are looked at while Git makes its list, and only what it names counts. */
+  /** Relative paths of previously listed files. They are read ahead while Git lists the files; only files that Git lists count. */
   readonly likely?: Iterable<string>;
 }
 
 /**
- * Lists what Git does not ignore, or, where Git knows nothing of the folder, all but the usual caches; of what is installed
- * (`node_modules`, Python environments) only what Git has been told to keep. `base` is absolute and without symbolic links. Throws
- * `WorkspaceCopyError` where that is too much to copy or cannot be read.
+ * Lists the files that Git does not ignore. If Git does not know the folder, lists all but the usual caches. Within `node_modules`, lists
+ * only files that Git tracks; Python environments are left out. `base` is absolute and without symbolic links. Throws
+ * `WorkspaceCopyError` if the workspace is too large or cannot be read.
  */
 export async function listWorkspace(
   base: string, { slices, signal, gitTimeoutMs = GIT_TIMEOUT_MS, likely = [] }: ListOptions,
@@ -69,7 +69,7 @@ export async function listWorkspace(
   if (fromGit === undefined) collector.foldersToWalk.push('');
   await slices.forEach(fromGit ?? [], (entry) => {
     signal.throwIfAborted();
-    // A letter for the kind, a space, and the path, with a slash at the end where it is a repository inside this one.
+    // Each entry is a letter for the status, a space and the path. The path of a nested repository ends with a slash.
     collector.add(entry.slice(2).replace(/\/$/, ''), !entry.startsWith('?'));
   });
   for (let folder = collector.foldersToWalk.pop(); folder !== undefined; folder = collector.foldersToWalk.pop()) {
@@ -88,14 +88,14 @@ async function namesIn(base: string, folder: string): Promise<string[]> {
       .filter((entry) => !entry.isDirectory() || !LEFT_OUT.has(entry.name))
       .map(({ name }) => name);
   } catch (error) {
-    // What cannot be read, the user's own tests cannot need: the data of a database that runs as somebody else, for one.
+    // The user's tests cannot need unreadable folders, such as the data of a database that runs as another user.
     if (folder !== '') return [];
     throw new WorkspaceCopyError(`The folder ${base} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 
 class Collector {
-  /** Relative folders of which nothing is known yet but that all in them belongs to the copy. */
+  /** Relative folders whose whole content belongs to the copy and is still to be listed. */
   readonly foldersToWalk: string[] = [];
   readonly #files: ListedFile[] = [];
   readonly #links: { path: string; target: string }[] = [];
@@ -115,12 +115,12 @@ class Collector {
     return { files: this.#files, links: this.#links };
   }
 
-  /** Looks at what `add` may be told of. */
+  /** Reads the status of a path before `add` needs it. */
   lookAhead(relative: string): void {
     this.#lookedAt.set(relative, lookAt(`${this.#base}/${relative}`));
   }
 
-  /** Takes in a file, a link or a folder; relative, with forward slashes. `isKept`: Git has been told to keep it. */
+  /** Adds a file, a link or a folder, by its relative path with forward slashes. `isKept`: Git tracks it. */
   add(relative: string, isKept: boolean): void {
     const kind = this.#kindOf(parentOf(relative));
     const name = relative.slice(relative.lastIndexOf('/') + 1);
@@ -128,7 +128,7 @@ class Collector {
     if (this.#seen.has(relative)) return;
     this.#seen.add(relative);
     const absolute = `${this.#base}/${relative}`;
-    // Git also lists files that the user has deleted since the last commit.
+    // Git also lists files that were deleted after the last commit.
     const found = this.#lookedAt.get(relative) ?? lookAt(absolute);
     if (found?.isFile()) {
       const { ino, size, mtimeNs, ctimeNs, mode } = found;
@@ -137,7 +137,7 @@ class Collector {
       const target = linkTargetInside(this.#base, absolute);
       if (target !== undefined) this.#links.push({ path: relative, target });
     } else if (found?.isDirectory() && this.#kindOf(relative) === 'own') {
-      // While walking; or a submodule or a repository inside the workspace, of which Git names only the folder.
+      // A folder found by walking, or a submodule or nested repository, for which Git lists only the folder.
       this.foldersToWalk.push(relative);
     }
   }
@@ -153,7 +153,7 @@ class Collector {
   #newKindOf(folder: string): FolderKind {
     const outer = this.#kindOf(parentOf(folder));
     const name = folder.slice(folder.lastIndexOf('/') + 1);
-    // Git lists what its index holds, and anybody can write an index: names that lead out, or files of a folder that is now a link.
+    // The index may be forged: it can list paths that lead out of the workspace, or files in a folder that is now a link.
     if (outer === 'foreign' || name === '.git' || !this.#plainFolders.has(folder)) return 'foreign';
     if (isEnvironment(`${this.#base}/${folder}`, name)) return 'foreign';
     return name === 'node_modules' ? 'installed' : outer;
@@ -170,10 +170,10 @@ class Collector {
   }
 }
 
-/** `installed`: in a `node_modules` folder. `foreign`: of another place, of Git itself, or a Python environment. */
+/** `installed`: in a `node_modules` folder. `foreign`: outside the workspace, in `.git`, or in a Python environment. */
 type FolderKind = 'own' | 'installed' | 'foreign';
 
-/** What Git does not ignore, as `git ls-files -t` writes it; undefined where Git is missing, too slow or knows nothing of the folder. */
+/** The files that Git does not ignore, as lines of `git ls-files -t`. Undefined if Git is missing, too slow, or does not know the folder. */
 async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number): Promise<string[] | undefined> {
   try {
     const { stdout } = await promisify(execFile)(
@@ -181,7 +181,7 @@ async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number)
       gitArguments(base, ['ls-files', '-z', '-t', '--cached', '--others', '--exclude-standard']),
       { maxBuffer: 256 * 1024 * 1024, timeout: timeoutMs, signal, env: gitEnvironment() },
     );
-    // A folder that a repository around it ignores: Git has nothing to say about what is in it.
+    // The enclosing repository ignores the folder, so Git lists nothing.
     return stdout === '' ? undefined : stdout.split('\0');
   } catch {
     signal.throwIfAborted();
@@ -189,13 +189,13 @@ async function listWithGit(base: string, signal: AbortSignal, timeoutMs: number)
   }
 }
 
-/** The target to give a link in a copy so that it means the same there; undefined if the link leads out of the workspace. */
+/** The relative target of a link in the copy. Undefined if the link leads out of the workspace. */
 function linkTargetInside(base: string, absoluteLink: string): string | undefined {
   let written: string;
   try {
     written = readlinkSync(absoluteLink);
   } catch {
-    // It has vanished since it was listed.
+    // The link has vanished since it was listed.
     return undefined;
   }
   const lexical = path.resolve(path.dirname(absoluteLink), written);

@@ -33,7 +33,7 @@ export async function uncommittedChange(head: WrittenHead, signal: AbortSignal):
     const { file, kind } = difference;
     signal.throwIfAborted();
     if (INSTALLED.test(file))
-      draft.refuse(file, 'It is an installed dependency, which the tests use as it lies: install what HEAD has.');
+      draft.refuse(file, 'It is an installed dependency, which the tests use as installed. Install the version of HEAD.');
     else if (kind === 'link') draft.cannot(file, `A symbolic link is new, or has changed. ${WHAT_TO_DO}`);
     else await addEdit(draft, head, difference, conversions.get(file) ?? {});
   }

@@ -126,7 +126,7 @@ export function parseCargoReports({ build, binaries, packages }: CargoReports, c
     const [kind = ''] = data.target.kind;
     targets.set(data.executable, ['lib', 'rlib', 'proc-macro', 'cdylib', 'dylib'].includes(kind) ? undefined : `${kind} ${data.target.name}`);
   }
-  if (hasBuilt === undefined) throw new ReportError('cargo did not come to building the tests.');
+  if (hasBuilt === undefined) throw new ReportError('cargo did not start to build the tests.');
   if (!hasBuilt)
     for (const name of packages) collector.add({ kind: 'container', status: 'failed', path: [name], message: 'It cannot be built.' });
 

@@ -1,12 +1,12 @@
 /**
- * The module `conductor-watch.cjs`, on which our reporters for mocha and `node --test` and our guard of test processes stand; in
- * JavaScript because the project's own Node loads it (18 or later).
+ * The module `conductor-watch.cjs`. Our reporters for mocha and `node --test` and our guard of test processes use it. It is JavaScript,
+ * because the project's own Node (18 or later) loads it.
  *
- * Lines of a report are signed with a key that lies nowhere any more once the reporter is loaded, and numbered, so that none can be
- * left out or written by others. What tests rely on (the clock, the timers, `node:assert`) is compared with what it was at the start.
+ * Lines of a report are numbered, and signed with a key that is removed from its file when the reporter is loaded. Thus other code cannot
+ * write lines or leave some out. What tests rely on (the clock, the timers, `node:assert`) is compared with its state at the start.
  *
- * What remains: code in the same process that digs for the key (the inspector, the process's memory), that puts things back before it
- * is looked at, or has a mocking library of the tests' do its work. It would have to forge the negative control as well.
+ * Remaining gaps: code in the same process that searches for the key (the inspector, the process's memory), that restores replaced
+ * functions before the check, or that uses a mocking library of the tests. It would have to forge the negative control as well.
  */
 export const javascriptWatch = ({ copy, signed }: WatchOptions): string => `
 'use strict';
@@ -17,7 +17,7 @@ const { fileURLToPath } = require('url');
 const { apply } = Reflect;
 const { stringify } = JSON;
 const { from } = Buffer;
-/** The number and the key of this report. What is left in the file is the key of the next one, if the command runs tests again. */
+/** The number and the key of this report. Leaves the next report's key in the file, because the command may run tests again. */
 const takeKey = (file, hash) => {
   const own = file + '.' + process.pid;
   for (let tries = 0; ; tries += 1) {
@@ -25,7 +25,7 @@ const takeKey = (file, hash) => {
       renameSync(file, own);
       break;
     } catch (error) {
-      // Another process has just taken its own.
+      // Another process is taking its key.
       if (tries === 500) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
@@ -36,7 +36,7 @@ const takeKey = (file, hash) => {
   return [Number(number), from(key, 'hex')];
 };
 
-/** What writes a line of the report. Objects in it must have no prototype: a product may have given that a toJSON. */
+/** Returns a function that writes a line of the report. Events must have no prototype, because a product may have added a toJSON to it. */
 exports.openReport = () => {
   const { createHash } = require('crypto');
   const { update, digest } = Object.getPrototypeOf(createHash('sha256'));
@@ -58,7 +58,7 @@ exports.openReport = () => {
 const COPY = ${JSON.stringify(copy)} + path.sep;
 const TEMPORARY = realpathSync(process.env.TMPDIR || '/tmp') + path.sep;
 
-/** The file whose code a function is, relative to the copy; 'installed' for one that no patch could write; null: from anywhere. */
+/** The file that defines a function, relative to the copy; 'installed' if no patch could write it; null if its origin is unknown. */
 const placeOf = (value) => {
   const url = urlOf(value);
   if (url === undefined || url === '') return null;
@@ -66,11 +66,11 @@ const placeOf = (value) => {
   const file = url.startsWith('file:') ? fileURLToPath(url) : url;
   const relative = file.startsWith(COPY) ? file.slice(COPY.length).split(path.sep).join('/') : undefined;
   if (relative === undefined) return path.isAbsolute(file) && !file.startsWith(TEMPORARY) ? 'installed' : null;
-  // What is installed lies outside the copy, which only links to it.
+  // Installed packages are outside the copy, which only links to them.
   return relative.split('/').includes('node_modules') ? null : relative;
 };
 
-/** Where a function was defined is known to V8 alone; what binds another one is that other one. */
+/** Only V8 knows where a function was defined. For a bound function, this is the place of its target. */
 const urlOf = (value) => {
   const { Session } = require('inspector');
   const session = new Session();
@@ -97,7 +97,7 @@ const urlOf = (value) => {
       });
     }
   } catch {
-    // A Node without an inspector.
+    // This Node has no inspector.
   } finally {
     delete globalThis[name];
     session.disconnect();
@@ -119,7 +119,7 @@ const RELIED_ON = [
     Object.keys(object).filter((key) => typeof object[key] === 'function').map((key) => member(name, object, key))),
 ];
 
-/** What tells what of this is not what it is now; \`more\` are further names, each with how to get the value. */
+/** Returns a function that lists what was replaced since this call. \`more\` are further names with functions that get their values. */
 exports.watch = (more = []) => {
   const known = [...RELIED_ON, ...more].map(([name, current]) => [name, current, current()]);
   return () => {
@@ -140,6 +140,6 @@ exports.member = member;
 interface WatchOptions {
   /** The folder in which the tests run, absolute. */
   readonly copy: string;
-  /** Where a report with signed lines goes, if there is one. */
+  /** The files of a signed report, if there is one. */
   readonly signed?: { readonly destination: string; readonly keyFile: string };
 }

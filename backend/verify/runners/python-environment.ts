@@ -12,8 +12,8 @@ const ENVIRONMENT_FOLDERS = ['.venv', 'venv', 'env'];
 const RUN_PREFIXES = ['uv', 'poetry', 'pipenv', 'pdm', 'rye'];
 
 /**
- * Prepares Python to run in a copy: with the environment that is installed in the workspace, our modules on its path, and packages of the
- * workspace (`pip install -e`) taken from the copy. `pytestOptions` precede those of the command.
+ * Prepares Python to run in a copy. It uses the workspace's environment, has our modules on its path, and imports editable installs
+ * (`pip install -e`) of the workspace from the copy. `pytestOptions` precede those of the command.
  */
 export async function pythonEnvironment(
   run: RunToPrepare,
@@ -91,8 +91,8 @@ async function newModules({ copy, workspace }: RunToPrepare): Promise<readonly s
 }
 
 /**
- * Python runs this module before anything else. Ours comes first on the path, so one that a patch has put into the copy does not
- * run; one that is installed does.
+ * Python runs this module at its start. It is first on the path, so a `sitecustomize` that a patch adds to the copy does not run. It runs
+ * an installed one.
  */
 const siteCustomize = (
   { workspace, copy }: RunToPrepare,
@@ -119,7 +119,7 @@ def moved(path):
 
 
 def editable_paths():
-    """Python leaves out what .pth files name and is not there, and the workspace is hidden."""
+    """Folders of the workspace in .pth files. Python skips them, because the workspace is hidden here."""
     for folder in list(sys.path):
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(('.pth', '.egg-link')))
@@ -143,7 +143,7 @@ def move_editable_installs():
     found += [path for path in editable_paths() if path not in found]
     sys.path[:] = found
     for name, module in list(sys.modules.items()):
-        # setuptools' finders for packages whose folder is not named as they are.
+        # setuptools' finders for packages whose folder has another name.
         if name.startswith('__editable__') and isinstance(getattr(module, 'MAPPING', None), dict):
             for package, path in list(module.MAPPING.items()):
                 module.MAPPING[package] = moved(path)
@@ -158,7 +158,7 @@ def run_installed_one():
 
 
 class OutsideFinder:
-    """Finds modules of some names outside the copy, where they are there too."""
+    """Finds modules with the given names outside the copy first."""
 
     def __init__(self, names, purpose):
         self.names = names
@@ -184,8 +184,8 @@ RUNNER = {
 }
 
 move_editable_installs()
-# python -m looks into the current folder first: what a patch puts there under the name of a module of Python or of the runner
-# would be the judge. Once the runner is loaded the project's modules are found as ever, but for those that a patch has added.
+# python -m searches the current folder first. A patch could put a module there that replaces one of Python or of the runner.
+# Once the runner is loaded, the project's modules are found as usual, except those that a patch has added.
 sys.meta_path.insert(0, OutsideFinder(set(${JSON.stringify(added)}), 'added'))
 if os.environ.get('CONDUCTOR_RUNNER'):
     sys.meta_path.insert(0, OutsideFinder(standard_modules() | RUNNER, 'runner'))

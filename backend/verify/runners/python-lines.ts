@@ -1,17 +1,16 @@
 /**
- * The Python module `conductor_report`, by which our plugin for pytest and our main program for unittest write their reports.
+ * The Python module `conductor_report`. Our pytest plugin and our main program for unittest write their reports with it.
  *
- * They run in the process of the tests, with the code that is judged, and such code can reach everything that Python can.
- * Cheating shows all the same: every line is signed, with a key that lies nowhere any more once the project's code is loaded, and
- * numbered, so that none can be left out; and while Python and the runner are loaded, no module of the copy is taken for one of
- * theirs (`python-environment.ts`). `python-watch.ts` looks after the rest.
+ * They run in the same process as the judged code, which can access everything in Python. Three measures expose a forged report. Each
+ * line is signed with a key that is removed from its file before the project's code is loaded. Lines are numbered, so none can be left
+ * out. While Python and the runner are loaded, no module of the copy can replace one of theirs (`python-environment.ts`).
+ * `python-watch.ts` detects other changes.
  *
- * What remains: code that digs through this process for the key (closures, `gc`, `ctypes`), or that changes objects beneath
- * Python. It can forge a report that is perfect here, and would have to forge one for the negative control, too, in which the same
- * tests are red.
+ * Remaining gaps: code that searches this process for the key (closures, `gc`, `ctypes`), or that changes objects below the level of
+ * Python. It can forge a perfect report, but must also forge the one of the negative control, in which the same tests must fail.
  */
 export const pythonLines = ({ destination, keyFile }: { readonly destination: string; readonly keyFile: string }): string => `
-# A product that replaces built-in functions is not to change how this module works.
+# Own built-in functions, so that a product that replaces them does not affect this module.
 __builtins__ = dict(vars(__import__('builtins')))
 
 import os
@@ -30,7 +29,7 @@ except ImportError:
 
 
 def take_key(path):
-    """Number and key of this report. What is left in the file is the key of the next one: a command may run tests again."""
+    """Number and key of this report. Leaves the next report's key in the file, because a command may run tests again."""
     handle = os.open(path, os.O_RDWR)
     try:
         if fcntl:
@@ -56,7 +55,7 @@ def as_json(value):
 
 
 def open_report():
-    """What writes a line of the report. In other processes, such as children that are forked, it does nothing."""
+    """Returns a function that writes a line of the report. In other processes, such as forked children, it does nothing."""
     number, key = take_key(${JSON.stringify(keyFile)})
     target = os.open(${JSON.stringify(destination)}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     owner = getpid()
@@ -76,7 +75,7 @@ def open_report():
 
 
 def let_go():
-    """The runner is loaded: from here on the project's modules are found as ever, and ours by nobody."""
+    """Called once the runner is loaded. From then on the project's modules are found as usual, and ours are not found."""
     for name in ('conductor_report', 'conductor_watch'):
         sys.modules.pop(name, None)
     ours = os.path.dirname(os.path.abspath(__file__))

@@ -11,7 +11,7 @@ export interface SignedReport {
   /** Both absolute. */
   readonly destination: string;
   readonly keyFile: string;
-  /** The events, one a line, of everything that ran tests, each to its end. Throws `ReportError`. */
+  /** The events of all test runs, one per line. Throws `ReportError`, also if a run has no end. */
   read(): Promise<string>;
 }
 
@@ -23,7 +23,7 @@ export async function signedReport(folder: string): Promise<SignedReport> {
   return { destination, keyFile, read: async () => withoutSignatures(await readReportFile(destination), key) };
 }
 
-/** A command may run tests several times, also at once: each time has a number, a key and its own numbers of lines. */
+/** A command may run tests several times, even concurrently. Each run has a number, a key and its own line numbers. */
 function withoutSignatures(text: string, firstKey: Buffer): string {
   const keys = [firstKey];
   const runs: string[][] = [];
@@ -42,7 +42,7 @@ function withoutSignatures(text: string, firstKey: Buffer): string {
   return runs.flat().join('\n');
 }
 
-/** What says of a report that it cannot be believed. */
+/** Events of the watch. They show that a report cannot be trusted. */
 export const watchEvents = [
   z.object({ type: z.literal('start') }),
   z.object({ type: z.literal('planted'), what: z.string() }),
@@ -50,7 +50,7 @@ export const watchEvents = [
 ] as const;
 export type WatchEvent = z.infer<(typeof watchEvents)[number]>;
 
-/** Throws `ReportError` where the code under test has meddled with what the report stands on. Tests themselves may. */
+/** Throws `ReportError` if the code under test replaced what the report relies on. Tests themselves may replace it. */
 export function checkWatch(events: readonly WatchEvent[], { results }: TestReport): void {
   const testFiles = new Set(results.map(({ id }) => id.split(ID_SEPARATOR)[0]));
   for (const event of events) {

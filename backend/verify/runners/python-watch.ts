@@ -1,10 +1,10 @@
 /**
- * The Python module `conductor_watch`: whether the project's code has replaced what tests rely on (the functions of pytest and
- * unittest, built-in functions, the clock), or has written files of the tests, by comparing both with what they were at the start.
- * Tests may do either. What the code could still do to the watch: see `python-lines.ts`.
+ * The Python module `conductor_watch`. It detects project code that replaces what tests rely on (functions of pytest and unittest,
+ * built-in functions, the clock) or writes test files, by comparing with the state at the start. Tests themselves may do both.
+ * `python-lines.ts` lists the remaining ways to evade it.
  */
 export const pythonWatch = (copy: string): string => `
-# A product that replaces built-in functions is not to change how this module works.
+# Own built-in functions, so that a product that replaces them does not affect this module.
 __builtins__ = dict(vars(__import__('builtins')))
 
 import atexit
@@ -55,7 +55,7 @@ def file_of(value):
 
 
 def place_of(value):
-    """The file that a value comes from, relative to the copy; 'installed' where no patch could write it; None: from anywhere."""
+    """The file of a value, relative to the copy; 'installed' if no patch could write it; None if its origin is unknown."""
     try:
         file = os.path.realpath(file_of(value))
     except Exception:
@@ -67,14 +67,14 @@ def place_of(value):
     return 'installed' if os.path.isfile(file) and not is_standard and not is_own else None
 
 
-# What nobody's assertions rely on, or what interpreters and consoles give another meaning.
+# Functions that no assertions rely on, or that interpreters and consoles replace.
 UNWATCHED = {
     '__import__', '__build_class__', 'print', 'input', 'breakpoint', 'exit', 'quit', 'help', 'copyright', 'credits', 'license',
 }
 
 
 def references():
-    """Name, namespace, key and value of all that is watched."""
+    """Name, namespace, key and value of each watched object."""
     for name, module in list(sys.modules.items()):
         if name not in ('builtins', 'math', 'operator') and name.split('.')[0] not in ('_pytest', 'pytest', 'pluggy', 'unittest'):
             continue
@@ -105,8 +105,8 @@ def references():
 
 def watch(line):
     """
-    Two functions: one, for behind each test, writes a line for each thing that is not what it was when the watch began, but only once;
-    the other says of one thing by its name that it is another now.
+    Returns two functions. The first runs after each test and reports each watched object that was replaced, once. The second reports
+    the replacement of one named object.
     """
     known = []
     for name, space, key, value in references():
@@ -121,7 +121,7 @@ def watch(line):
 
     def tell(name, now, is_last=True):
         place = place_of(now)
-        # What comes from nowhere is most often a mock: of a fixture for all tests, or for good, to keep tests from waiting.
+        # A value of unknown origin is most often a mock: of a fixture for all tests, or a permanent one that keeps tests from waiting.
         is_mock = place is None and (not is_last or name == 'time.sleep')
         if place != 'installed' and not is_mock and name not in told:
             told.add(name)
@@ -130,7 +130,7 @@ def watch(line):
     next_look = 0
 
     def look(is_last=False):
-        # However many tests there are, looking takes a small share of their time.
+        # Limits the checks to a small share of the tests' time.
         nonlocal next_look
         started = clock()
         if started < next_look and not is_last:
@@ -150,12 +150,12 @@ def watch(line):
     return look, tell
 
 
-# None stands for what is set later.
+# Without NoneType: None often stands for a value that is set later.
 CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset)
 
 
 def watch_constants(tell, modules):
-    """A function that tells of names in modules of tests that stand for another constant than before, though no code there sets them."""
+    """Returns a function that reports constants of test modules that changed although no code in their module sets them."""
     known = []
     for module in modules:
         for name, value in list(vars(module).items()):
@@ -181,7 +181,7 @@ def watch_constants(tell, modules):
     return look
 
 
-# As in 'protected-paths.ts', for what lies beside tests.
+# As in 'protected-paths.ts', for data beside tests.
 TEST_FOLDERS = {
     'test', 'tests', '__tests__', 'spec', 'specs', 'e2e', 'fixture', 'fixtures', '__fixtures__', 'testdata', 'test-data',
     '__mocks__', '__snapshots__',
@@ -189,7 +189,7 @@ TEST_FOLDERS = {
 
 
 def walk_tests(starts, patterns):
-    """Path of each file of tests, below or on the way to some folders and files of the copy, and whether it holds tests or data."""
+    """The test files in the given folders of the copy, with conftest.py of parent folders. Yields path and whether it is code or data."""
     for start in {os.path.realpath(start) for start in starts}:
         if os.path.isfile(start):
             yield start, True
@@ -212,8 +212,8 @@ COMPILED_END = '.%s.pyc' % sys.implementation.cache_tag
 
 def watch_files(line, starts, patterns, compiled_ends):
     """
-    A function that writes a line for each file of tests that is not what it was when the watch began. Behind the tests, which may well
-    write to their data, it looks at the loaded ones alone.
+    Returns a function that reports each test file that has changed since the start. After the tests, which may write to their data, it
+    checks only loaded test files.
     """
     began = time.time()
 
@@ -227,7 +227,7 @@ def watch_files(line, starts, patterns, compiled_ends):
     known = {}
     for path, is_test in walk_tests(starts, patterns):
         known[path] = is_test, identity(path)
-        # Compiled tests: we keep Python and pytest from writing any.
+        # Compiled tests. Python and pytest run with options that keep them from writing these.
         folder, name = os.path.split(path)
         for end in compiled_ends if is_test else ():
             compiled = os.path.join(folder, '__pycache__', name[:-3] + end)
