@@ -11,9 +11,9 @@ const NAMES: Readonly<Record<CodeLanguage, readonly string[]>> = {
 const MAX_ANSWER_CHARACTERS = 1_000_000;
 
 /**
- * The program in an answer: its last fenced block, as LiveCodeBench takes it (`lcb_runner/utils/extraction_utils.py`), but blocks
- * that are marked as another language, such as a sample of the output, are passed over. Undefined where there is none; a block
- * that is not closed is none, because the answer was cut off.
+ * Returns the program in an answer: its last fenced block, as in LiveCodeBench (`lcb_runner/utils/extraction_utils.py`), but skips blocks
+ * marked as another language, such as sample output. Undefined if there is none. An unclosed block does not count, because the answer was
+ * cut off.
  */
 export function answerCode(answer: string, language: CodeLanguage): string | undefined {
   if (answer.length > MAX_ANSWER_CHARACTERS) return undefined;

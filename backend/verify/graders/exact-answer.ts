@@ -2,12 +2,12 @@ import { finalAnswer } from './final-answer.ts';
 import { shortened, wholeGrade, type Grade, type GradeOptions, type Grader } from './grader.ts';
 
 export interface ExactAnswerOptions {
-  /** Each of them is right. */
+  /** The accepted answers. */
   readonly answers: readonly string[];
   readonly caseSensitive?: boolean;
 }
 
-/** Right where the stated result reads the same as an expected one, but for case, spaces, quotes and the full stop at its end. */
+/** Right if the stated result equals an expected one, ignoring case, spaces, quotes and a final full stop. */
 export class ExactAnswerGrader implements Grader {
   readonly #options: ExactAnswerOptions;
 

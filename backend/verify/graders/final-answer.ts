@@ -1,23 +1,22 @@
-/** Answers end with their result: beyond this many characters from the end nothing is searched. */
+/** Answers end with their result, so only this many characters at the end are searched. */
 const SEARCHED_CHARACTERS = 100_000;
 
 const MAX_FINAL_CHARACTERS = 2_000;
 
 /**
- * The result that an answer states, found by the first of these that it has: the last `<answer>…</answer>`, the last
- * `\boxed{…}`, the last line with "Answer: …" or "the answer is …", the only line there is. Undefined where it states none,
- * or one of more than 2,000 characters.
+ * Returns the result that an answer states. The first of these forms counts: the last `<answer>…</answer>`, the last `\boxed{…}`, the last
+ * line with "Answer: …" or "the answer is …", the only line. Undefined if there is none, or if it has more than 2,000 characters.
  */
 export function finalAnswer(answer: string): string | undefined {
   const text = withoutThinking(answer).slice(-SEARCHED_CHARACTERS);
   const found = lastTagged(text) ?? lastBoxed(text) ?? lastStated(text) ?? onlyLine(text);
   if (found === undefined) return undefined;
-  // A boxed result may stand inside a tag or behind "Answer:".
+  // A boxed result may be inside a tag or after "Answer:".
   const inner = (lastBoxed(found) ?? found).trim();
   return inner === '' || inner.length > MAX_FINAL_CHARACTERS ? undefined : inner;
 }
 
-/** What a model thought aloud is not its answer. */
+/** The answer without the model's thinking, which ends with `</think>`. */
 export function withoutThinking(answer: string): string {
   const end = answer.lastIndexOf('</think>');
   return end < 0 ? answer : answer.slice(end + '</think>'.length);
@@ -48,10 +47,10 @@ export function lastBoxed(text: string): string | undefined {
   return undefined;
 }
 
-/** The text between the brace that `text` begins with and the one that closes it. */
+/** The text between the opening brace at the start of `text` and its closing brace. */
 function balanced(text: string): string | undefined {
   let depth = 0;
-  // Something longer is no result, and giving up keeps a text of nothing but braces from costing its length squared.
+  // Longer text is no result. The limit also avoids quadratic time on a text of braces only.
   const end = Math.min(text.length, MAX_FINAL_CHARACTERS * 2);
   for (let index = 0; index < end; index += 1) {
     const character = text[index];
@@ -81,7 +80,7 @@ function onlyLine(text: string): string | undefined {
   return line === '' || line.includes('\n') || line.length > MAX_FINAL_CHARACTERS ? undefined : withoutMarkup(line);
 }
 
-/** Without the emphasis of Markdown around it and the full stop behind it. */
+/** Removes surrounding Markdown emphasis and a final full stop. */
 function withoutMarkup(text: string): string {
   return text
     .trim()

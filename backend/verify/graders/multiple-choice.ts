@@ -2,15 +2,15 @@ import { lastBoxed, withoutThinking } from './final-answer.ts';
 import { wholeGrade, type Grade, type GradeOptions, type Grader } from './grader.ts';
 
 export interface MultipleChoiceOptions {
-  /** What there is to choose from, in the order of their letters. */
+  /** The options, in the order of their letters. */
   readonly choices: readonly string[];
-  /** Position of the right one, from 0. */
+  /** Index of the right option, from 0. */
   readonly answer: number;
 }
 
 const SEARCHED_CHARACTERS = 20_000;
 
-/** Right where the answer ends up choosing the right letter. */
+/** Right if the answer finally chooses the right letter. */
 export class MultipleChoiceGrader implements Grader {
   readonly #options: MultipleChoiceOptions;
 
@@ -31,10 +31,10 @@ export class MultipleChoiceGrader implements Grader {
 export const letterOf = (position: number): string => String.fromCharCode(65 + position);
 
 /**
- * Which option an answer chooses: the last statement of the forms `\boxed{C}`, "Answer: C" and "the correct answer is (C)",
- * else a last line that is a letter or an option's text. Undefined for none, and for a statement that names several: hedging is
- * no choice. The main form is that of simple-evals (`common.py`, ANSWER_PATTERN_MULTICHOICE); unlike there, a letter that begins a
- * word ("Answer: Because …") is no choice.
+ * Returns the index of the option that an answer chooses: by its last statement of the form `\boxed{C}`, "Answer: C" or "the correct answer
+ * is (C)", or else by a last line that is a letter or the text of an option. Undefined if there is no choice, or if a statement names
+ * several options. The main form is that of simple-evals (`common.py`, ANSWER_PATTERN_MULTICHOICE). Unlike there, a letter that begins a
+ * word ("Answer: Because …") does not count.
  */
 export function chosenOption(answer: string, choices: readonly string[]): number | undefined {
   const text = withoutThinking(answer).trim().slice(-SEARCHED_CHARACTERS);
@@ -52,12 +52,12 @@ const STATEMENT = new RegExp(
   'gi',
 );
 
-/** What stands in the last box, tag or statement of the text, whichever comes last. */
+/** The content of the last box, tag or statement of the text, whichever comes last. */
 function lastStatement(text: string): string | undefined {
   let last: { at: number; said: string } | undefined;
   for (const match of text.matchAll(STATEMENT)) {
     const from = match.index + match[0].length;
-    // Up to the end of the line, or of the next one where this one ends here.
+    // To the end of the line, or of the next line if the rest of this one is empty.
     const said = /^[ \t*_:]*\n?[ \t]*([^\n]*)/.exec(text.slice(from, from + 1_000))?.[1];
     if (said !== undefined && said.trim() !== '') last = { at: from, said };
   }
@@ -72,7 +72,7 @@ function lastStatement(text: string): string | undefined {
   return last?.said;
 }
 
-/** The option that a short text names by its letter or by its own words. */
+/** The option that a short text names by its letter or its text. */
 function optionNamed(said: string, choices: readonly string[]): number | undefined {
   const plain = (lastBoxed(said) ?? said)
     .replaceAll(/\\(?:text|textbf|mathrm|mathbf|mathit|mbox)\s*\{([^{}]*)\}/g, '$1')
@@ -83,7 +83,7 @@ function optionNamed(said: string, choices: readonly string[]): number | undefin
   const byWords = choices.findIndex((choice) => sameWords(choice, plain));
   if (byWords >= 0) return byWords;
   const lastLetter = letterOf(choices.length - 1);
-  // A letter that begins a sentence ("A good point …") is no choice, but "C because …" is one.
+  // "C because …" is a choice, but "A good point …" is not.
   const named = new RegExp(
     String.raw`^[([]?\s*([A-${lastLetter}])\s*(?:[)\].,:;!]|$|\s[-–—]\s|(?=\s(?:because|since|as|which|for)\s))\s*(.*)$`,
     'is',
@@ -96,7 +96,7 @@ function optionNamed(said: string, choices: readonly string[]): number | undefin
   return option;
 }
 
-/** "A, B", "A or C", "A) and (B)": a second letter standing alone as an option's name. */
+/** Whether a second letter follows as the name of an option: "A, B", "A or C", "A) and (B)". */
 function namesAnother(rest: string, lastLetter: string, letter: string): boolean {
   const start = /^(?:(?:and|or|,|\/|&|also|maybe|possibly)\s*)*[([]?([A-Z])(?=[)\].,:;!\s]|$)/.exec(rest)?.[1];
   if (start !== undefined && start !== letter && start <= lastLetter) return true;

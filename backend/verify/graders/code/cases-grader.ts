@@ -32,8 +32,8 @@ export interface CasesGraderOptions {
   /** By default the first failure ends the run, as in LiveCodeBench. The cases after it count as not passed: the score is a lower bound. */
   readonly runAllCases?: boolean | undefined;
   /**
-   * Calls the function for all cases in one process, under the limits of one case. This is many times faster, but state of one call is
-   * there in the next. By default each case has its own process.
+   * Calls the function for all cases in one process, under the limits of one case. This is many times faster, but calls share state. By
+   * default each case has its own process.
    */
   readonly inOneProcess?: boolean | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Whether a program wrote what was expected, by LiveCodeBench's rule (`grade_stdio` in `lcb_runner/evaluation/testing_util.py`):
- * line by line without the spaces around each and around the whole; lines that differ are the same where both are numbers only
- * and those are equal as decimals, to the last digit.
+ * Whether a program wrote the expected output, by LiveCodeBench's rule (`grade_stdio` in `lcb_runner/evaluation/testing_util.py`). Compares
+ * line by line, without spaces around each line and around the whole. Different lines match if both consist of numbers that are equal as
+ * decimals, to the last digit.
  */
 export function sameOutput(expected: string, written: string): boolean {
   const [ones, others] = [strippedLines(expected), strippedLines(written)];
@@ -26,8 +26,8 @@ function sameDecimal(one: string, other: string): boolean {
 }
 
 /**
- * One way of writing for equal decimals: the digits that count and the power of ten of the last one. Undefined for other words.
- * Not-a-number equals nothing.
+ * The same text for equal decimals: the significant digits and the power of ten of the last one. Undefined for other words. NaN equals
+ * nothing.
  */
 function canonicalDecimal(word: string): string | undefined {
   const [, sign = '', whole = '', behind = '', exponent = '0'] =

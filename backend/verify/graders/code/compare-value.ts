@@ -1,7 +1,7 @@
 /**
- * Whether a function returned what was expected, both as JSON, by the rule of Python's `==`, which LiveCodeBench compares with
- * (`grade_call_based` in `lcb_runner/evaluation/testing_util.py`): numbers by their exact value, so that 2 equals 2.0 and true
- * equals 1, and the order of an object's keys does not count. Text that is not JSON equals nothing.
+ * Whether a function returned the expected value, both as JSON, by the rule of Python's `==`, as in LiveCodeBench (`grade_call_based` in
+ * `lcb_runner/evaluation/testing_util.py`). Numbers compare by their exact value, so 2 equals 2.0 and true equals 1. The order of an
+ * object's keys does not matter. Text that is not JSON equals nothing.
  */
 export function sameValue(expected: string, returned: string): boolean {
   const [one, other] = [parseExactly(expected), parseExactly(returned)];
@@ -11,10 +11,10 @@ export function sameValue(expected: string, returned: string): boolean {
 /** Whether a text can be an expected result. */
 export const isComparable = (json: string): boolean => parseExactly(json) !== undefined;
 
-/** Stands for NaN, which no number equals, in a place where only a number can stand; nobody writes a zero so. */
+/** Replaces NaN, which equals no number, where JSON allows only a number. No program writes zero like this. */
 const NOT_A_NUMBER = '0e99999';
 
-/** Numbers as written: `JSON.parse` would round the large ones. */
+/** A number as written, because `JSON.parse` would round large numbers. */
 class NumberText {
   readonly value: bigint | number;
 
@@ -25,7 +25,7 @@ class NumberText {
   }
 }
 
-/** Python writes and reads these three beside JSON. Strings are matched so that what is inside them stays. */
+/** Python's JSON also has these three numbers. Strings are matched too, so that their contents stay unchanged. */
 const BEYOND_JSON = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/gs;
 
 function parseExactly(json: string): { readonly value: unknown } | undefined {

@@ -1,6 +1,6 @@
 /**
- * The same as the Python driver for JavaScript: runs a program that reads standard input, or calls one function of it, which may
- * be a global one or one that a CommonJS module exports.
+ * The JavaScript counterpart of the Python driver. Runs a program that reads standard input, or calls one of its functions, which may be
+ * global or exported by a CommonJS module.
  */
 export const JAVASCRIPT_DRIVER = String.raw`
 'use strict';

@@ -12,14 +12,14 @@ import type { CodeLanguage } from '../answer-code.ts';
 import { GraderInfrastructureError, shortened } from '../grader.ts';
 
 export interface ProgramLimits {
-  /** Of processor time, which does not depend on what else the machine does; the wall clock ends a run at twice that. */
+  /** Processor time, which does not depend on the machine's load. The limit of wall-clock time is twice that. */
   readonly cpuTimeMs: number;
   readonly memoryBytes: number;
 }
 
 export interface Program extends ProgramLimits {
   readonly language: CodeLanguage;
-  /** Our driver: what the interpreter is started with. It gets the name of the program's file and `driverArguments`. */
+  /** The source that the interpreter runs. Its arguments are the name of the program's file and `driverArguments`. */
   readonly driver: string;
   readonly driverArguments: readonly string[];
   readonly source: string;
@@ -31,7 +31,7 @@ export type ProgramEnd = 'ended' | 'crashed' | 'out of time' | 'wrote too much';
 
 export interface ProgramRun {
   readonly end: ProgramEnd;
-  /** All that the program and its child processes wrote; undefined if that is too much. */
+  /** The output of the program and its child processes; undefined if it is too large. */
   readonly output: string | undefined;
   /** The end of its standard error. */
   readonly complaint: string;
@@ -41,22 +41,22 @@ export interface ProgramRun {
 export interface ProgramSandboxParts {
   readonly sandbox: Pick<Sandbox, 'run'>;
   readonly folders: RunFolders;
-  /** What no program may see: above all the files that hold the expected results, absolute. */
+  /** Paths hidden from programs, absolute: above all the files with the expected results. */
   readonly hidden: readonly string[];
 }
 
-/** Far more than any expected output that a task file may hold for one case. */
+/** Far more than the expected output of any case in a task file. */
 export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** Threads count too. Enough for an honest program of a task, and too few for a fork bomb to hold up the machine. */
+/** Includes threads. Enough for an honest program, too few for a fork bomb to block the machine. */
 const MAX_PROCESSES = 64;
 
-/** For the sandbox and the interpreter to start on a busy machine. */
+/** Time for the sandbox and the interpreter to start on a busy machine. */
 const START_MS = 2_000;
 
 const MAX_COMPLAINT_CHARACTERS = 500;
 
-/** BLAS starts a thread a core, and their processor time adds up. */
+/** BLAS would start one thread per core, and their processor time would add up. */
 const ENVIRONMENT = {
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
@@ -73,8 +73,8 @@ const FIND_INTERPRETER: Readonly<Record<CodeLanguage, string>> = {
 };
 
 /**
- * Runs programs of untrusted code, each in a sandbox and folder of its own, so that nothing passes from one to the next. What is
- * expected of them is compared outside: nothing in the sandbox is worth forging.
+ * Runs untrusted programs, each in its own sandbox and folder, so that no state passes from one to the next. Results are compared outside
+ * the sandbox, so that a program cannot see the expected results.
  */
 export class ProgramSandbox {
   readonly #parts: ProgramSandboxParts;
@@ -85,7 +85,7 @@ export class ProgramSandbox {
     this.#parts = parts;
   }
 
-  /** Throws `GraderInfrastructureError` where nothing can be run here, or the signal's reason. */
+  /** Throws `GraderInfrastructureError` if programs cannot run here, or the signal's reason. */
   async run(program: Program): Promise<ProgramRun> {
     const interpreter = await unlessAborted(this.#interpreter(program.language), program.signal);
     const { driver, driverArguments, source, input, language, cpuTimeMs, memoryBytes } = program;
@@ -111,7 +111,7 @@ export class ProgramSandbox {
   }
 
   async #findInterpreter(language: CodeLanguage): Promise<string> {
-    // Other callers wait for the result, too, so no single caller's signal ends it.
+    // Other callers wait for the result too, so a single caller's signal must not end it.
     const signal = new AbortController().signal;
     const found = await this.#inFolder(signal, 30_000, {}, ({ report }) =>
       Promise.resolve(`${FIND_INTERPRETER[language]} > ${shellQuote(path.join(report, 'output'))}`),
@@ -162,7 +162,7 @@ export class ProgramSandbox {
   }
 }
 
-/** The last line of what a program wrote to its standard error, for a message. */
+/** The last line of a program's standard error, for a message. */
 export const lastComplaint = ({ complaint }: Pick<ProgramRun, 'complaint'>): string => shortened(complaint.split('\n').at(-1) ?? '', 200);
 
 /** A shell reports a signal as 128 plus its number. */
@@ -175,7 +175,7 @@ function endOf({ exitCode, exceeded }: Pick<SandboxOutcome, 'exitCode' | 'exceed
   return exitCode === 0 ? 'ended' : 'crashed';
 }
 
-/** The folder was in the program's hands, so its file may be anything by now. Undefined where it is too large or no file. */
+/** The program could write to the folder, so the file may be replaced by anything. Undefined if it is too large or not a file. */
 async function readOutput(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
   if (!handle) return '';

@@ -1,13 +1,13 @@
 /**
- * Runs a Python program that reads standard input, or calls one function of it. Its arguments are the program's file, "program"
- * or "call", and the function's name.
+ * Runs a Python program that reads standard input, or calls one of its functions. The arguments are the program's file, "program" or
+ * "call", and the function's name.
  *
- * As LiveCodeBench's checker does (`lcb_runner/evaluation/testing_util.py`), the program finds the usual modules imported, may
- * end by any SystemExit, and a function may be a method of `class Solution`. Each line of the input is a call, as the JSON of a text
- * whose lines are the JSON of its arguments; its result is written on a line as JSON with the kinds that JSON lacks refused, before the
- * next call is made, and whatever the program prints meanwhile goes nowhere.
+ * As in LiveCodeBench's checker (`lcb_runner/evaluation/testing_util.py`), the usual modules are already imported, any SystemExit may end
+ * the program, and the function may be a method of `class Solution`. Each line of the input is a call: the JSON of a string whose lines are
+ * the JSON of the arguments. Each result is written as one line of JSON before the next call. Results of types that JSON lacks are
+ * rejected. Other output of the program is discarded.
  *
- * Nothing here is a defence: the program may rewrite all of it. It does not know what is expected of it, and that is enough.
+ * Nothing here defends against the program, which can rewrite all of it. The defence is that it does not know the expected results.
  */
 export const PYTHON_DRIVER = String.raw`
 import json, os, sys
@@ -76,7 +76,7 @@ else:
     result = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     exec(PRELUDE, space)
-    # Not the main program: what stands behind a check for that is a trial of the author's.
+    # Not "__main__": code under that check is the author's own trial.
     space["__name__"] = "solution"
     exec(compile(source, "program.py", "exec"), space)
     for given in calls:

@@ -1,11 +1,11 @@
 /**
- * Runs the tests of a `unittest.TestCase` class on a program, both in one module, as BigCodeBench does
- * (`bigcodebench/eval/__init__.py`). Standard input holds a JSON object: `program`, `test`, `className`, `key`, `isControl`. The
- * report goes to standard output as JSON with the key, which nothing but this run is told.
+ * Runs the tests of a `unittest.TestCase` class on a program. Both are in one module, as in BigCodeBench
+ * (`bigcodebench/eval/__init__.py`). Standard input is a JSON object with `program`, `test`, `className`, `key` and `isControl`. The report
+ * is written to standard output as JSON with the key, which only this run knows.
  *
- * Program and tests share a process, so the program can reach everything here. What makes tricks visible: the functions of
- * unittest are compared with what they were, assertions that must fail are tried after each test, values that claim to equal an
- * object made a moment ago are failures, and in a control run every test is made to fail and must be reported so.
+ * Program and tests share a process, so the program can access everything here. These measures detect tricks: functions of unittest are
+ * compared with their original state, assertions that must fail are tried after each test, values that equal a fresh object are failures,
+ * and in a control run every test is made to fail and must be reported as failed.
  */
 export const UNITTEST_DRIVER = String.raw`
 import ast, builtins, json, os, sys, types, unittest
@@ -152,7 +152,7 @@ report.flush()
 os._exit(0)
 `;
 
-/** Writes which of the modules named on its input cannot be found, one a line. It runs without any program of an answer. */
+/** Writes which of the modules named on its input are missing, one per line. It runs without a program of an answer. */
 export const MISSING_MODULES_DRIVER = String.raw`
 import importlib.util, sys
 for name in sys.stdin.read().split():

@@ -5,14 +5,14 @@ import { mathValue, type MathValue } from './structure.ts';
 import type { Tolerance } from './tolerance.ts';
 
 /**
- * Whether two results, LaTeX in normal form, mean the same. Synchronous and of unbounded duration on hostile input: for a process
- * that may be killed.
+ * Whether two results (LaTeX in normal form) mean the same. Synchronous. Hostile input can make it run without limit, so it runs in a
+ * process that can be killed.
  */
 export function sameMath(expected: string, given: string, tolerance: Tolerance | undefined): boolean {
   return new Comparison(tolerance).same(mathValue(expected), mathValue(given));
 }
 
-/** One comparison; nothing that an expression does to the library's state outlives it. */
+/** One comparison with its own library state, so that no expression affects later comparisons. */
 class Comparison {
   readonly #expressions: Expressions;
 
@@ -64,7 +64,7 @@ class Comparison {
     const [left, right] = [difference(a), difference(b)];
     const factor = this.#expressions.constantFactor(left, right);
     if (factor === undefined) return false;
-    // Multiplying by a negative number turns an inequality round, but not an equation.
+    // Multiplying by a negative number reverses an inequality, but not an equation.
     return a.signs[0] === '=' || a.signs[0] === '\\neq' || factor > 0;
   }
 
@@ -80,7 +80,7 @@ class Comparison {
     return this.#expressions.equal(one, other);
   }
 
-  /** `50%` is 50 to some authors and 0.5 to others. */
+  /** Some authors write `50%` for 50, others for 0.5. */
   #samePercent(one: string, other: string): boolean {
     const [a, b] = [one, other].map((latex) => latex.replace(/%$/, '').trim()) as [string, string];
     if (this.#sameLeaf(a, b)) return true;
@@ -98,7 +98,7 @@ const hundredth = (number: string): string => {
   return written ? `\\frac{${written.numerator}}{${written.denominator * 100n}}` : number;
 };
 
-/** Where one side says `x = 5`, `f(x) = 5` or `5 + 5 = 10` and the other only 5 or 10, the name is left out. */
+/** If one result is `x = 5`, `f(x) = 5` or `5 + 5 = 10` and the other only 5 or 10, leaves out the name. */
 function withoutNames(one: MathValue, other: MathValue): readonly [MathValue, MathValue] {
   if (one.kind === 'relation' && other.kind === 'relation') {
     const values = [namedValue(one), namedValue(other)];

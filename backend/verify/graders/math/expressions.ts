@@ -2,16 +2,16 @@ import { ComputeEngine, type Expression } from '@cortex-js/compute-engine';
 import { MIN_SIGNIFICANT_DIGITS, writtenNumber } from './rational.ts';
 import type { Tolerance } from './tolerance.ts';
 
-/** Digits that constants are computed with: far more than two different results of a task could agree in. */
+/** Digits of precision for constants. Different results of a task never agree in so many digits. */
 const PRECISION_DIGITS = 60;
 
-/** Relative to the expected value. For constants, whose 60 digits lose some in every function. */
+/** Tolerance for constants, relative to the expected value. Each function loses some of the 60 digits. */
 const CONSTANT_TOLERANCE = 1e-25;
 
-/** For expressions with variables: some functions of the library are computed in double precision. */
+/** Tolerance for expressions with variables. The library computes some functions in double precision. */
 const VARIABLE_TOLERANCE = 1e-9;
 
-/** Values that variables are given in turn: of both signs, below and above 1, in no simple relation to one another. */
+/** Sample values for variables, in turn: of both signs, below and above 1, without simple relations between them. */
 const SAMPLE_VALUES = [
   0.7390851332, 1.9318516526, -1.3247179572, 2.6457513111, -0.5671432904, 3.3598856662, -2.2360679775, 0.1234567891,
 ];
@@ -22,8 +22,8 @@ const MAX_VARIABLES = 8;
 const MAX_NESTING = 30;
 
 /**
- * What an expression may be made of. Everything else that the library knows (assignments, random numbers, integrals, programs) is
- * no result of a task, and some of it changes the library's state or takes for ever.
+ * The allowed commands. The library knows more (assignments, random numbers, integrals, programs), but these do not occur in results, and
+ * some change the library's state or do not terminate.
  */
 const COMMANDS = new Set(
   (
@@ -33,7 +33,7 @@ const COMMANDS = new Set(
   ).split(' '),
 );
 
-/** The library's part of one comparison. */
+/** Compares expressions with the library, for one comparison. */
 export class Expressions {
   readonly tolerance: Tolerance | undefined;
   #library: ComputeEngine | undefined;
@@ -42,7 +42,7 @@ export class Expressions {
     this.tolerance = tolerance;
   }
 
-  /** Whether two expressions have the same value for all values of their variables; false where that cannot be told. */
+  /** Whether two expressions have the same value for all values of their variables. False if that is unknown. */
   equal(one: string, other: string): boolean {
     const [a, b] = [this.#parse(one), this.#parse(other)];
     if (!a || !b) return false;
@@ -62,7 +62,7 @@ export class Expressions {
     return defined >= MIN_DEFINED_SAMPLES;
   }
 
-  /** The real number that `one` is `other` times, for all values of their variables; undefined where there is none. */
+  /** The real constant k with `one` = k · `other` for all values of their variables. Undefined if there is none. */
   constantFactor(one: string, other: string): number | undefined {
     const [a, b] = [this.#parse(one), this.#parse(other)];
     if (!a || !b) return undefined;
@@ -88,7 +88,7 @@ export class Expressions {
     const [difference, scale] = [magnitude(zero), magnitude(b)];
     if (difference === undefined || scale === undefined) return false;
     if (this.tolerance) return difference <= (scale > 1 ? this.tolerance.relative * scale : this.tolerance.absolute);
-    // Where everything is rational the library computes exactly, and what is left of the difference is real.
+    // The library computes rational numbers exactly, so any difference is real.
     if (a.evaluate().isRational === true && b.evaluate().isRational === true) return false;
     const decimals = written.map((latex) => writtenNumber(latex)?.decimals).find((found) => found !== undefined);
     if (decimals && decimals.significant >= MIN_SIGNIFICANT_DIGITS) return difference <= 10 ** -decimals.places;
@@ -119,7 +119,7 @@ function newLibrary(): ComputeEngine {
 
 const variablesOf = (a: Expression, b: Expression): string[] => [...new Set([...a.unknowns, ...b.unknowns])].toSorted();
 
-/** The absolute value of a complex constant; undefined where it has none. */
+/** The absolute value of a complex constant; undefined if the constant has no value. */
 function magnitude(expression: Expression): number | undefined {
   const value = expression.N();
   const size = Math.hypot(value.re, value.im);
@@ -127,7 +127,7 @@ function magnitude(expression: Expression): number | undefined {
 }
 
 function isPlainExpression(latex: string): boolean {
-  // Numbers side by side are no product, but `\log_2 8` is a logarithm.
+  // Adjacent numbers are not a product, but `\log_2 8` is a logarithm.
   if (/(?<![_^\d.])\d[\d.]*\s+\d/.test(latex)) return false;
   if (latex === '' || !/^[\w\s+\-*/^_!|.,()[\]{}\\']+$/.test(latex)) return false;
   if ([...latex.matchAll(/\\([a-zA-Z]+|.)/gs)].some(([, command = '']) => !COMMANDS.has(command))) return false;

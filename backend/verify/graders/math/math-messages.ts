@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What the comparing process is asked. Both results are LaTeX in normal form. */
+/** A request to the comparing process. Both results are LaTeX in normal form. */
 export const mathRequestSchema = z.object({
   id: z.number().int(),
   expected: z.string(),

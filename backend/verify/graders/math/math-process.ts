@@ -1,4 +1,4 @@
-// Compares mathematical results in its own process, which can be killed: some comparisons take for ever or use up all memory.
+// Compares mathematical results in a separate process, which can be killed: some comparisons do not terminate or use up all memory.
 import { sameMath } from './equivalence.ts';
 import { mathRequestSchema, type MathReply } from './math-messages.ts';
 

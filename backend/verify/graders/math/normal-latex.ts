@@ -1,4 +1,4 @@
-/** Longer results are compared as they are written. */
+/** Longer results are compared as text. */
 export const MAX_LATEX_CHARACTERS = 1_000;
 
 const UNICODE: Readonly<Record<string, string>> = {
@@ -53,8 +53,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const TEXT_COMMANDS = 'text|textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|operatorname';
 
 /**
- * One way of writing for what is written in many: without delimiters of mathematics, spacing and sizes, with one command for each
- * of LaTeX's synonyms, and with the plain forms that people and models use beside LaTeX (`sqrt(2)`, `x**2`, `pi`, `<=`).
+ * The normal form of LaTeX: without math delimiters, spacing and sizes, with one command for each group of synonyms, and with plain forms
+ * (`sqrt(2)`, `x**2`, `pi`, `<=`) converted to LaTeX.
  */
 export function normalLatex(source: string): string {
   let text = source.trim().replaceAll(/[−–×·÷±∞≤≥≠∪∩∈√°²³½πθαβ≈∅′]/g, (symbol) => UNICODE[symbol] ?? symbol);
@@ -74,7 +74,7 @@ export function normalLatex(source: string): string {
     .replaceAll(/\\end\{(?:(?:p|b|B|small)matrix|array)\}/g, '\\end{matrix}')
     .replaceAll(new RegExp(String.raw`\\(?:${TEXT_COMMANDS})\s*\{`, 'g'), '\\text{')
     .replaceAll('**', '^')
-    // LaTeX reads 2^10 as 2¹·0, which nobody means.
+    // LaTeX reads 2^10 as 2¹·0, but authors mean 2¹⁰.
     .replaceAll(/\^(-?\d{2,})/g, '^{$1}')
     .replaceAll(/(?<=\d)\s+(?=\d{3}(?!\d))/g, '')
     .replaceAll('<=', '\\leq ')
@@ -98,7 +98,7 @@ function withoutUnits(text: string): string {
   return /^([-+]?[\d.,/]+)\s+[a-zA-Z]{3,}(?:\s+[a-zA-Z]+){0,4}\.?$/.exec(rest)?.[1] ?? rest;
 }
 
-/** For comparing two normal forms as they are written. Numbers side by side stay apart. */
+/** Removes spaces, for comparing two normal forms as text. Adjacent numbers stay separate. */
 export function withoutSpaces(latex: string): string {
   return latex
     .replaceAll(/(?<!\d)\s+|\s+(?!\d)/g, '')

@@ -1,8 +1,8 @@
-/** A number as it was written out: exact, in lowest terms, `denominator` > 0. */
+/** The exact value of a written number, in lowest terms; `denominator` > 0. */
 export interface WrittenNumber {
   readonly numerator: bigint;
   readonly denominator: bigint;
-  /** For a decimal the number of digits behind the point, and how many digits count in all. */
+  /** For a decimal: the number of decimal places and of significant digits. */
   readonly decimals?: { readonly places: number; readonly significant: number };
 }
 
@@ -21,7 +21,7 @@ const FRACTION = new RegExp(
   ].join('|')})$`,
 );
 
-/** Reads an integer (with thousands separators or without), a decimal or a fraction; undefined for anything else. */
+/** Reads an integer (with or without thousands separators), a decimal or a fraction. Undefined for anything else. */
 export function writtenNumber(latex: string): WrittenNumber | undefined {
   const text = latex.replaceAll(/(?<!\d)\s+|\s+(?!\d)/g, '');
   if (text.length > MAX_CHARACTERS) return undefined;
@@ -51,12 +51,12 @@ function inLowestTerms(numerator: bigint, denominator: bigint): WrittenNumber | 
   return { numerator: numerator / divisor, denominator: denominator / divisor };
 }
 
-/** What a decimal must have for it to stand for a number that it does not equal. */
+/** A decimal with at least this many significant digits may be a rounded value. */
 export const MIN_SIGNIFICANT_DIGITS = 6;
 
 /**
- * Whether two written numbers mean the same. Two decimals do where they are equal; a decimal of at least six significant digits
- * also stands for a fraction that it agrees with to one unit of its last digit.
+ * Whether two written numbers mean the same. Two decimals must be equal. A decimal of at least six significant digits also matches a
+ * fraction that differs by at most one unit of its last digit.
  */
 export function sameWrittenNumber(one: WrittenNumber, other: WrittenNumber): boolean {
   if (one.numerator === other.numerator && one.denominator === other.denominator) return true;
@@ -68,7 +68,7 @@ export function sameWrittenNumber(one: WrittenNumber, other: WrittenNumber): boo
   return scaled <= decimal.denominator * exact.denominator;
 }
 
-/** A fraction with a finite decimal form has to be given as that or as itself. */
+/** Whether a fraction has a finite decimal form. Such a fraction has no rounded form. */
 function terminates({ denominator }: WrittenNumber): boolean {
   let rest = denominator;
   for (const prime of [2n, 5n]) while (rest % prime === 0n) rest /= prime;

@@ -1,21 +1,21 @@
 import { writtenNumber } from './rational.ts';
 
-/** What a result consists of, outside in. Leaves are LaTeX in normal form. */
+/** The structure of a result. Leaves are LaTeX in normal form. */
 export type MathValue =
   | { readonly kind: 'leaf'; readonly latex: string }
-  /** `(…)`, `[…]`, `(…]` or `[…)`: a point, a vector or an interval; the order counts, and so do the brackets. */
+  /** `(…)`, `[…]`, `(…]` or `[…)`: a point, a vector or an interval. The order and the brackets matter. */
   | { readonly kind: 'tuple'; readonly brackets: string; readonly items: readonly MathValue[] }
-  /** `{…}`, or several results side by side; the order does not count. */
+  /** `{…}`, or several results in a row. The order does not matter. */
   | { readonly kind: 'set'; readonly items: readonly MathValue[] }
   | { readonly kind: 'union'; readonly items: readonly MathValue[] }
   | { readonly kind: 'matrix'; readonly rows: readonly (readonly MathValue[])[] }
-  /** `a < b \leq c`: one sign fewer than there are sides. */
+  /** `a < b \leq c`, with one sign fewer than sides. */
   | { readonly kind: 'relation'; readonly signs: readonly string[]; readonly sides: readonly string[] };
 
 const MAX_ITEMS = 50;
 const MAX_DEPTH = 8;
 
-/** Takes LaTeX in normal form apart. What it cannot take apart is a leaf. */
+/** Parses the structure of LaTeX in normal form. Text without a known structure is a leaf. */
 export function mathValue(latex: string, depth = 0): MathValue {
   const text = withoutOuterBraces(latex.trim());
   const leaf: MathValue = { kind: 'leaf', latex: text };
@@ -47,7 +47,7 @@ export function mathValue(latex: string, depth = 0): MathValue {
   return expanded.length > 1 ? { kind: 'set', items: expanded.map(inside) } : leaf;
 }
 
-/** `1 \pm \sqrt{2}` says two results. All signs of one result go together. */
+/** `1 \pm \sqrt{2}` stands for two results: one with all upper signs and one with all lower signs. */
 function expandSigns(latex: string): string[] {
   if (!/\\(?:pm|mp)(?![a-zA-Z])/.test(latex)) return [latex];
   const choose = (plus: string, minus: string): string =>
@@ -85,7 +85,7 @@ function matrixRows(text: string): string[][] | undefined {
   return rows.length * (rows[0]?.length ?? 0) <= MAX_ITEMS * 2 ? rows : undefined;
 }
 
-/** Splits at separators that stand outside all brackets. */
+/** Splits at separators outside all brackets. */
 function splitAtTop(text: string, separators: readonly string[]): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -99,7 +99,7 @@ function splitAtTop(text: string, separators: readonly string[]): string[] {
   return [...parts, text.slice(from).trim()];
 }
 
-/** Calls `visit` at every position outside brackets; it returns how many characters it has used up. */
+/** Calls `visit` at every position outside brackets. It returns the number of consumed characters. */
 function forEachAtTop(text: string, visit: (at: number) => number): void {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -116,7 +116,7 @@ function forEachAtTop(text: string, visit: (at: number) => number): void {
   }
 }
 
-/** Intervals close with either bracket, so all kinds count alike. */
+/** All kinds of brackets count alike, because an interval may open and close with different ones. */
 function bracketStep(text: string, at: number): -1 | 0 | 1 {
   const character = text[at] === '\\' ? (text[at + 1] ?? '') : (text[at] ?? '');
   if (text[at] === '\\' && character !== '{' && character !== '}') return 0;
@@ -125,7 +125,7 @@ function bracketStep(text: string, at: number): -1 | 0 | 1 {
   return ')]}'.includes(character) ? -1 : 0;
 }
 
-/** Whether the bracket at the start is closed by the one at the end, and not before. */
+/** Whether the last character closes the bracket at the start. */
 function closesAtEnd(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -14,7 +14,7 @@ export interface GraderTools {
   readonly comparer: Pick<MathComparer, 'same'>;
 }
 
-/** The grader that a task file names. */
+/** Creates the grader that a task file specifies. */
 export function createGrader(spec: GraderSpec, { programs, comparer }: GraderTools): Grader {
   switch (spec.kind) {
     case 'cases': {

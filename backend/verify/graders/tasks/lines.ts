@@ -1,4 +1,4 @@
-/** A line is longer than is read. */
+/** A line exceeds the length limit. */
 export class LineTooLongError extends Error {
   override readonly name = 'LineTooLongError';
 
@@ -11,8 +11,7 @@ const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The lines of a stream of UTF-8, without their ends. Holds one line at a time. Throws `LineTooLongError`, and what the stream
- * throws.
+ * Yields the lines of a UTF-8 stream without their line ends. Holds one line in memory. Throws `LineTooLongError`, and the stream's errors.
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let parts: Buffer[] = [];

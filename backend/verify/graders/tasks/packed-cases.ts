@@ -2,12 +2,12 @@ import { inflateSync } from 'node:zlib';
 import * as z from 'zod';
 import type { TestCase } from '../code/cases-grader.ts';
 
-/** Packed cases that cannot be read; the message says what is wrong with them. */
+/** Packed cases cannot be read. The message says why. */
 export class UnpackError extends Error {
   override readonly name = 'UnpackError';
 }
 
-/** The largest ones published unpack to some tens of megabytes. */
+/** The largest published cases unpack to some tens of megabytes. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 const casesSchema = z.array(
@@ -17,7 +17,7 @@ const casesSchema = z.array(
 export type PublishedCase = z.infer<typeof casesSchema>[number];
 
 /**
- * LiveCodeBench's test cases: JSON, or for the private ones base64 of zlib of a pickled string that holds JSON
+ * Reads LiveCodeBench's test cases: JSON, or for private cases base64 of zlib of a pickled string of JSON
  * (`lcb_runner/benchmarks/code_generation.py`). Throws `UnpackError`.
  */
 export function unpackCases(text: string): readonly (TestCase & PublishedCase)[] {
@@ -38,8 +38,8 @@ function inflated(base64: string): Buffer {
 }
 
 /**
- * The string in a pickle of one string. A pickle is a program that can call anything, so none is run: the few instructions that a
- * string is written with (protocols 2 to 5, in Python's `pickletools`) are read, and any other is refused. Throws `UnpackError`.
+ * Returns the string in a pickle of one string. A pickle is a program that can call anything, so it is not run. Only the instructions of a
+ * string are read (protocols 2 to 5, as in Python's `pickletools`); others are rejected. Throws `UnpackError`.
  */
 export function readPickledString(pickle: Buffer): string {
   let at = 0;
@@ -79,7 +79,7 @@ export function readPickledString(pickle: Buffer): string {
         break;
       case 0x2e: // STOP
         if (found === undefined || at !== pickle.length)
-          throw new UnpackError('their pickle holds something else than one string.');
+          throw new UnpackError('their pickle does not contain exactly one string.');
         return found;
       default:
         throw new UnpackError(`their pickle holds something else than a string (instruction 0x${instruction.toString(16)}).`);

@@ -5,7 +5,7 @@ import { letterOf } from '../multiple-choice.ts';
 import type { Task } from './grader-spec.ts';
 import { unpackCases, UnpackError, type PublishedCase } from './packed-cases.ts';
 
-/** A row that has the fields of a form but not what they should hold; the message says which. */
+/** A row has the fields of a form, but with invalid contents. The message says which. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
@@ -17,7 +17,7 @@ export interface PublishedForm {
   readonly name: string;
   /** A row with all of these fields is of this form. */
   readonly fields: readonly string[];
-  /** Throws a ZodError or a `RowError`. `seed` changes the order in which choices are shown, where the form leaves it open. */
+  /** `seed` changes the order of choices if the form does not fix it. Throws a ZodError or a `RowError`. */
   toTask(row: unknown, seed: number): TaskBody;
 }
 
@@ -32,7 +32,7 @@ function choiceQuestion(question: string, choices: readonly string[]): string {
   return `${question}\n\n${options}\n\nReason step by step. End with a line "Answer: X", where X is one of ${letters}.`;
 }
 
-/** For rows that carry no name of their own. */
+/** An id for rows without one. */
 const idOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
@@ -107,7 +107,7 @@ const bigCodeBenchSchema = z.object({
   libs: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
-/** BigCodeBench v0.1.x, asked in its "instruct" form. The imports of the task come first, as in its calibrated scores. */
+/** BigCodeBench v0.1.x in its "instruct" form. The imports of the task come first, as in its calibrated scores. */
 const bigCodeBench: PublishedForm = {
   name: 'BigCodeBench',
   fields: ['task_id', 'instruct_prompt', 'test', 'entry_point'],
@@ -148,7 +148,7 @@ function positionOf(answer: string | number): number {
   return /^[A-Za-z]$/.test(String(answer)) ? String(answer).toUpperCase().charCodeAt(0) - 65 : Number(answer);
 }
 
-/** MMLU as on Hugging Face (`cais/mmlu`): choices as a list, the answer as a position. */
+/** MMLU as on Hugging Face (`cais/mmlu`): choices as a list, the answer as an index. */
 const mmlu: PublishedForm = {
   name: 'MMLU',
   fields: ['question', 'choices', 'answer'],
@@ -169,7 +169,7 @@ const lettersSchema = z.object({
   Subject: z.string().default(''),
 });
 
-/** MMLU as simple-evals has it: a table with a column for each letter. */
+/** MMLU as in simple-evals: a table with a column for each letter. */
 const mmluTable: PublishedForm = {
   name: 'MMLU',
   fields: ['Question', 'A', 'B', 'C', 'D', 'Answer'],
@@ -188,7 +188,7 @@ const gpqaSchema = z.object({
   'Record ID': z.string().optional(),
 });
 
-/** GPQA. The published order gives the answer away, so the choices are shown in an order drawn from their hashes. */
+/** GPQA. The published order reveals the answer, so the choices are ordered by their hashes. */
 const gpqa: PublishedForm = {
   name: 'GPQA',
   fields: ['Question', 'Correct Answer', 'Incorrect Answer 1', 'Incorrect Answer 2', 'Incorrect Answer 3'],
@@ -215,7 +215,7 @@ const mathSchema = z.object({
   id: identifier.optional(),
 });
 
-/** MATH, MATH-500 and AIME: where no answer is given apart, it is what the solution boxes last. */
+/** MATH, MATH-500 and AIME. Without a separate answer, the last box of the solution is the answer. */
 const math: PublishedForm = {
   name: 'MATH',
   fields: ['problem'],
@@ -237,8 +237,8 @@ const rlprSchema = z.object({
 });
 
 /**
- * RLPR's training set, in the form of verl, exported to lines. The tolerance for numbers is the one that the paper's graders had
- * (reference: 1e-3 relative above 1, else 1e-6).
+ * RLPR's training set in verl's form, exported as JSON lines. The tolerance for numbers is that of the paper's graders (reference: 1e-3
+ * relative above 1, else 1e-6).
  */
 const rlpr: PublishedForm = {
   name: 'RLPR',
@@ -255,5 +255,5 @@ const rlpr: PublishedForm = {
   },
 };
 
-/** In the order in which they are tried. */
+/** Forms are tried in this order. */
 export const PUBLISHED_FORMS: readonly PublishedForm[] = [liveCodeBench, bigCodeBench, gpqa, mmluTable, mmlu, rlpr, math];

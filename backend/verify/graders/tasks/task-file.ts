@@ -6,11 +6,11 @@ import { graderSpecSchema, type Task } from './grader-spec.ts';
 import { linesOf, LineTooLongError } from './lines.ts';
 import { PUBLISHED_FORMS, RowError, type TaskBody } from './published-forms.ts';
 
-/** A task file that cannot be used: where and why, and what to do. */
+/** A task file cannot be used. The message says where, why, and what to do. */
 export class TaskFileError extends Error {
   override readonly name = 'TaskFileError';
   readonly file: string;
-  /** Counted from 1; undefined where it is the whole file. */
+  /** The line number, from 1. Undefined if the error concerns the whole file. */
   readonly line: number | undefined;
 
   constructor(file: string, line: number | undefined, problem: string, options?: ErrorOptions) {
@@ -21,11 +21,11 @@ export class TaskFileError extends Error {
 }
 
 export interface ReadTasksOptions {
-  /** Changes the order in which choices are shown, where a data set leaves it open; for repeated runs. */
+  /** Changes the order of choices if the data set does not fix it. For repeated runs. */
   readonly seed?: number;
 }
 
-/** Private cases of LiveCodeBench take up to some tens of megabytes a line. */
+/** Lines with private cases of LiveCodeBench have up to some tens of megabytes. */
 const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 const OWN_FORM = 'conductor';
@@ -33,9 +33,9 @@ const OWN_FORM = 'conductor';
 const MAX_QUESTION_CHARACTERS = 1_000_000;
 
 /**
- * The tasks of a file in its order, one at a time. JSON lines: rows of our own form, `{"id", "question", "grader": {"kind", …}}`,
- * or of a published data set, recognised by their fields; both may be mixed. CSV with a header: rows of a published data set.
- * Empty lines are passed over. The first bad row ends it. Throws `TaskFileError` or an error of the file system.
+ * Yields the tasks of a file in order. JSON lines have rows of our own form, `{"id", "question", "grader": {"kind", …}}`, or of a published
+ * data set, recognised by their fields; both may be mixed. CSV files with a header have rows of a published data set. Empty lines are
+ * skipped. The first invalid row ends the reading. Throws `TaskFileError` or an error of the file system.
  */
 export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = {}): AsyncGenerator<Task> {
   const lineOfId = new Map<string, number>();
@@ -45,7 +45,7 @@ export async function* readTasks(file: string, { seed = 0 }: ReadTasksOptions = 
     if (earlier !== undefined && task.form === OWN_FORM) {
       throw new TaskFileError(file, line, `the task "${task.id}" is already on line ${earlier}.`);
     }
-    // Published sets do hold some rows twice.
+    // Published data sets contain some rows twice.
     let id = task.id;
     for (let use = 2; lineOfId.has(id); use += 1) id = `${task.id} (${use})`;
     lineOfId.set(id, line);
@@ -151,7 +151,7 @@ function toTask(file: string, line: number, row: unknown, seed: number): Task {
   }
 }
 
-/** What the schema of the grader cannot say. */
+/** Checks rules that the grader's schema cannot express. */
 function checked(task: TaskBody): TaskBody {
   const { grader } = task;
   if (task.question.length > MAX_QUESTION_CHARACTERS) throw new RowError('its question is too long');
