@@ -22,7 +22,7 @@ const OF_ANOTHER_REPOSITORY = new Set([
   ],
 ]);
 
-/** Git lists the largest repositories in seconds. With pipes in place of its files it would wait for ever. */
+/** Git lists the largest repositories in seconds. With pipes in place of its files it would wait forever. */
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 

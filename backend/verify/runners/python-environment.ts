@@ -158,7 +158,7 @@ def run_installed_one():
 
 
 class OutsideFinder:
-    """Finds modules with the given names outside the copy first."""
+    """Finds modules with the given names outside the copy, if they exist there."""
 
     def __init__(self, names, purpose):
         self.names = names
