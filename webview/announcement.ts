@@ -3,8 +3,8 @@ import { gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../ba
 import { passesOf, stageOf, verdictStage, workerName } from './run-stage.ts';
 
 /**
- * What a screen reader is told when a run went from `before` to `after`: changes of state, not the text that streams. Empty when
- * nothing is worth saying, and when another run was opened, since its page is read anyway.
+ * The screen reader announcement for a run's change from `before` to `after`: state changes, not the streamed text. Empty if nothing
+ * important changed, or if another run was opened: its page is read anyway.
  */
 export function announcementOf(before: RunSnapshot | undefined, after: RunSnapshot | undefined): string {
   if (!before || !after || before.runId !== after.runId || before.seq >= after.seq) return '';

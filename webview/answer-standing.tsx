@@ -7,7 +7,9 @@ import { isVerified } from '../backend/protocol/verdict-facts.ts';
 import { Icon } from './controls.tsx';
 import { verdictStage, type Stage } from './run-stage.ts';
 
-/** Of which round the answer is and why; nothing where there is one round. The verdict that stands right above may be another round's. */
+/**
+ * The answer's round and why it was chosen; undefined if there is only one round. The verdict directly above may belong to another round.
+ */
 export function answerRoundWords(run: RunSnapshot): string | undefined {
   const answer = answerOf(run);
   if (!answer || run.rounds.length === 1) return undefined;
@@ -17,7 +19,7 @@ export function answerRoundWords(run: RunSnapshot): string | undefined {
   return l10n.t('of round {0}, the best of {1} by the tests', index + 1, judged);
 }
 
-/** What the tests say of the answer on offer, or that they say nothing. */
+/** The test result of the offered answer, or that there is none. */
 export function AnswerStanding({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const { round } = answerOf(run) ?? {};
   if (!round || (!round.verdict && (round.answer?.edits.length ?? 0) === 0 && run.state === 'completed')) return null;
@@ -46,7 +48,7 @@ function figuresOf({ tests }: Verdict): string[] {
   ];
 }
 
-/** What the button to the review says: of an answer that the tests are against, or do not know, it says so. */
+/** The label of the review button. Warns if the tests reject the answer or have not checked it. */
 export function reviewWords(verdict: Verdict | undefined): string {
   if (verdict && isVerified(verdict)) return l10n.t('Review and apply');
   const broken = brokenCount(verdict?.tests ?? []);

@@ -18,16 +18,16 @@ import { Notice } from './notice.tsx';
 interface AnswerProps {
   readonly run: RunSnapshot;
   readonly applied: ApplyOutcome | undefined;
-  /** The answer that can be taken back, whosever it is. */
+  /** The applied answer that can be undone; it may belong to another run. */
   readonly undoable: AppliedAnswer | undefined;
   /** The run's folder is not open in this window. */
   readonly elsewhere: boolean;
   readonly trusted: boolean;
-  /** What asking again would do; undefined where it cannot be done. */
+  /** What the button for asking again does; undefined if there is none. */
   readonly again: 'ask' | 'demonstrate' | undefined;
 }
 
-/** The answer: what it would change, what to do with it, and its words. Shown once the run is over. */
+/** The answer of a finished run: its changes, its actions and its text. */
 export const AnswerView = memo(function AnswerView({ run, applied, undoable, elsewhere, trusted, again }: AnswerProps): JSX.Element | null {
   const host = useHost();
   const answer = answerOf(run);
@@ -95,7 +95,7 @@ function Again({ run, what }: { readonly run: RunSnapshot; readonly what: 'ask' 
   );
 }
 
-/** Only what is verified, and not there already, is pressed on anybody. */
+/** Only a verified answer that is not applied gets a primary button. */
 function Review({ run, isApplied, trusted }: { readonly run: RunSnapshot; readonly isApplied: boolean; readonly trusted: boolean }): JSX.Element {
   const host = useHost();
   const verdict = answerOf(run)?.round.verdict;
@@ -110,7 +110,7 @@ function Review({ run, isApplied, trusted }: { readonly run: RunSnapshot; readon
   );
 }
 
-/** While it can be taken back. */
+/** Shown while the answer can be undone. */
 function Applied({ undoable: { runId, files }, outcome }: {
   readonly undoable: AppliedAnswer;
   readonly outcome: ApplyOutcome | undefined;
@@ -143,7 +143,7 @@ function Outcome({ outcome: { state, message } }: { readonly outcome: ApplyOutco
   }
 }
 
-/** An answer changes files of a folder that is open, and no others. */
+/** An answer changes only files of a folder that is open. */
 function Elsewhere({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const host = useHost();
   const folder = run.request.workspace ?? '';

@@ -23,7 +23,7 @@ export const QUESTION_VIEW: ViewDefinition<'question'> = {
   Content: AskView,
 };
 
-/** Where a question is asked, and past runs are found again. */
+/** The page for new questions and past runs. */
 function AskView({ view: { draft }, state }: { readonly view: ViewOf<'question'>; readonly state: PanelState }): JSX.Element {
   const { pool, runs, trainings, trusted } = state;
   const workers = pool?.workers.filter((worker) => worker.enabled) ?? [];
@@ -76,7 +76,7 @@ function Ask({ draft, state: { trusted, backend, pool } }: {
   );
 }
 
-/** The question as typed, kept over reloads. One that comes from outside replaces it, once. */
+/** The typed question, kept over reloads. A question from outside the page replaces it once. */
 function useDraft(fromOutside: string | undefined): [string, (question: string) => void] {
   const host = useHost();
   const [question, setQuestion] = useState(host.view.draft);
@@ -149,7 +149,7 @@ function Restricted(): JSX.Element {
   );
 }
 
-/** Who would work on the question, and who cannot as things stand. */
+/** The workers that would take part, and those that are not ready. */
 function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
   const host = useHost();
   const workers = pool.workers.filter((worker) => worker.enabled);

@@ -6,7 +6,7 @@ import { formatElapsed } from '../backend/protocol/figures.ts';
 /** How far the page's clock is ahead of the extension's, in milliseconds: the two may run on different machines. */
 export const ClockOffsetContext = createContext(0);
 
-/** Now, by the extension's clock, to the second; ticks while `ticking`. */
+/** The current time by the extension's clock; updated every second while `ticking`. */
 export function useNow(ticking: boolean): number {
   const offset = useContext(ClockOffsetContext);
   const [, tick] = useState(0);
@@ -18,7 +18,7 @@ export function useNow(ticking: boolean): number {
   return Date.now() - offset;
 }
 
-/** Time since `since`, still running. */
+/** The time since `since`, updated every second. */
 export function Elapsed({ since }: { readonly since: number }): JSX.Element {
   return <>{formatElapsed(useNow(true) - since)}</>;
 }

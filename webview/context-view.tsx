@@ -17,7 +17,7 @@ export interface SentContext {
 
 const MAX_CHIPS = 4;
 
-/** What a question is sent with: chips for a glance, everything behind a disclosure. `id` tells this question's disclosures apart. */
+/** The context of a question: chips as a summary, details in a disclosure. `id` distinguishes the disclosures of different questions. */
 export const ContextView = memo(function ContextView({ context, id }: {
   readonly context: SentContext;
   readonly id: string;

@@ -1,7 +1,7 @@
 import { h, type ComponentChildren, type JSX } from 'preact';
 
 /*
- * The controls of the page, as components with typed properties. Everything else uses these and never the elements behind them.
+ * The page's controls as components with typed properties. Other modules use these, never the elements of the toolkit.
  */
 
 interface ButtonProps {
@@ -24,11 +24,11 @@ export function Button({ onClick, children, appearance = 'secondary', icon, disa
   );
 }
 
-/** A small button without a frame, for tools that belong to a line. Plain HTML: it has to sit in a line of text. */
+/** A small button without a border, for tools in a line of text. Plain HTML, so that it fits in the line. */
 export function ToolButton({ onClick, icon, label, text, expanded }: {
   readonly onClick: () => void;
   readonly icon: IconName;
-  /** What it does, for people who do not see the icon; begins with `text` where there is one. */
+  /** The accessible name; begins with `text` if there is one. */
   readonly label: string;
   readonly text?: string;
   readonly expanded?: boolean;
@@ -61,8 +61,8 @@ export function TextArea({ label, value, placeholder, rows, onInput, onKeyDown }
 }
 
 /**
- * A word in a frame, such as "simulated". Plain HTML, as the number below: the templates of the toolkit's tag and badge hold a
- * style attribute, which the page's security policy forbids.
+ * A short label with a border, such as "simulated". Plain HTML, like `Count` below: the toolkit's tag and badge templates contain a style
+ * attribute, which the page's security policy forbids.
  */
 export function Tag({ children, title }: { readonly children: string; readonly title?: string }): JSX.Element {
   return <span class="tag" title={title}>{children}</span>;
@@ -79,7 +79,7 @@ export type IconName =
   | 'debug-pause' | 'error' | 'info' | 'insert' | 'loading' | 'mortar-board' | 'pass-filled' | 'refresh' | 'screen-full' | 'search' | 'shield' | 'trash' | 'warning'
   | 'watch';
 
-/** A picture that says nothing new: the words stand next to it, or in `label`. */
+/** A decorative icon: the text beside it, or `label`, says the same. */
 export function Icon({ name, label, tone }: {
   readonly name: IconName;
   readonly label?: string;
@@ -94,5 +94,5 @@ export function Icon({ name, label, tone }: {
   );
 }
 
-/** What a colour stands for; the words beside it say the same. */
+/** Selects a colour. The text beside it says the same. */
 export type Tone = 'good' | 'bad' | 'caution' | 'quiet' | 'busy';

@@ -13,7 +13,7 @@ const MAX_LINE_CHARACTERS = 2_000;
 
 const SIGN: Readonly<Record<DiffLine['kind'], string>> = { added: '+', removed: '-', same: ' ', hunk: '' };
 
-/** What the answer changes in one file. The sign stands on every line: colour only repeats it. */
+/** The answer's changes to one file. Each line has a sign, so that colour is not the only cue. */
 export const DiffView = memo(function DiffView({ edit }: { readonly edit: EditSummary }): JSX.Element {
   const diff = useMemo(() => parseDiff(edit.diff), [edit.diff]);
   const [all, setAll] = useState(false);

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { Icon } from './controls.tsx';
 import { useExpanded } from './host.ts';
 
-/** Something that is closed until somebody wants it, and remembers that they did. Its content is not there while it is closed. */
+/** A collapsible section that remembers whether it is open. Its content is rendered only while it is open. */
 export function Disclosure({ id, title, aside, initially = false, children }: {
   readonly id: string;
   readonly title: ComponentChildren;

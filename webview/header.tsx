@@ -5,7 +5,7 @@ import { Icon, ToolButton } from './controls.tsx';
 import { useHost } from './host.ts';
 import { definitionOf } from './views.ts';
 
-/** Names the Conductor, and says if results below are simulated. */
+/** Shows the Conductor's name, and whether results below are simulated. */
 export function Header({ state: { view, pool } }: { readonly state: PanelState }): JSX.Element {
   const host = useHost();
   const { subject, header } = definitionOf(view);

@@ -10,31 +10,31 @@ export interface WebviewApi {
   setState(state: unknown): void;
 }
 
-/** What a person did to the page itself. Nothing about runs is kept here: those come with the next state. */
+/** State of the page that the user changed. It contains nothing about runs: those come with the next state. */
 export interface ViewState {
-  /** The question as typed so far. */
+  /** The current text of the question. */
   readonly draft: string;
-  /** The last question that came from outside the page, so that it is taken over once. */
+  /** The last question from outside the page, so that it is adopted only once. */
   readonly takenDraft: string;
-  /** What was opened or closed by hand, by key. */
+  /** Sections that the user opened or closed, by key. */
   readonly expanded: Readonly<Record<string, boolean>>;
-  /** The step that was selected in a plan, by the plan's key; null where none is to be. */
+  /** The selected step of each plan, by the plan's key; null if the user closed the details. */
   readonly selected: Readonly<Record<string, number | null>>;
-  /** Which of the past runs are looked for. */
+  /** The search over past runs. */
   readonly search: RunSearch;
   readonly scrollTop: number;
 }
 
-/** Where the page stands: the side bar, or a tab among the editors. */
+/** Location of the page: the side bar, or an editor tab. */
 export type Place = 'side' | 'editor';
 
-/** A question as a view asks it: the number of its reply is the host's. */
+/** A query as a view sends it; the host adds the id for the reply. */
 export type Asked<K extends PageQuestion['type']> = Omit<Extract<PageQuestion, { readonly type: K }>, 'ask'>;
 
 const INITIAL: ViewState = { draft: '', takenDraft: '', expanded: {}, selected: {}, search: NO_SEARCH, scrollTop: 0 };
 const MAX_KEPT = 200;
 
-/** The page's connection to the extension, and the memory that outlives a reload. */
+/** The page's connection to the extension, and its state that survives a reload. */
 export class Host {
   readonly #api: WebviewApi;
   readonly place: Place;
@@ -56,7 +56,7 @@ export class Host {
     this.#api.postMessage(command);
   }
 
-  /** Asks for what is too much for each state. @throws Error with the extension's sentence */
+  /** Queries data that is too large for every state update. @throws Error with the extension's sentence */
   ask<K extends PageQuestion['type']>(question: Asked<K>): Promise<PageReplies[K]> {
     this.#asked += 1;
     const ask = this.#asked;
@@ -86,13 +86,13 @@ export class Host {
   }
 }
 
-/** The record with one more entry, without those that were not touched for long. */
+/** Adds an entry to the record and drops the least recently changed ones. */
 function withNewest<T>(record: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
   const { [key]: _before, ...others } = record;
   return Object.fromEntries([...Object.entries(others), [key, value] as const].slice(-MAX_KEPT)) as Record<string, T>;
 }
 
-/** What an earlier version stored is taken as far as it fits. */
+/** Restores a stored state, as far as it is valid: an earlier version may have written it. */
 function readViewState(stored: unknown): ViewState {
   if (typeof stored !== 'object' || stored === null) return INITIAL;
   const { draft, takenDraft, expanded, selected, search, scrollTop } = stored as Record<string, unknown>;
@@ -114,7 +114,7 @@ export function useHost(): Host {
   return host;
 }
 
-/** Whether something is open, as the person left it, and how to change that. `key` is unique on the page. */
+/** Whether a section is open, and a function to change that. `key` is unique on the page. */
 export function useExpanded(key: string, initially = false): [boolean, (expanded: boolean) => void] {
   const host = useHost();
   const [byHand, setByHand] = useState<boolean | undefined>(host.view.expanded[key]);
@@ -125,7 +125,7 @@ export function useExpanded(key: string, initially = false): [boolean, (expanded
   return [byHand ?? initially, change];
 }
 
-/** The step that a person selected in a plan; null: none is to be, undefined: they have not said. `key` is unique on the page. */
+/** The selected step of a plan; null if the user closed the details, undefined if the user has not chosen. `key` is unique on the page. */
 export function useSelected(key: string): [number | null | undefined, (step: number | null) => void] {
   const host = useHost();
   const [selected, setSelected] = useState<number | null | undefined>(host.view.selected[key]);
@@ -141,7 +141,7 @@ export type Reply<T> =
   | { readonly state: 'there'; readonly value: T }
   | { readonly state: 'none'; readonly problem: string };
 
-/** What the extension replies to a question; asked again when the question changes, and not at all without one. */
+/** The extension's reply to a query. Queries again when the query changes; sends nothing if it is undefined. */
 export function useReply<K extends PageQuestion['type']>(question: Asked<K> | undefined): Reply<PageReplies[K]> {
   const host = useHost();
   const key = JSON.stringify(question);
@@ -157,7 +157,7 @@ export function useReply<K extends PageQuestion['type']>(question: Asked<K> | un
       (error: unknown) => take({ state: 'none', problem: error instanceof Error ? error.message : String(error) }),
     );
     return () => { wanted = false; };
-    // The key stands for the question.
+    // `key` represents the query.
   }, [host, key]);
   return reply && reply.key === key ? reply.reply : { state: 'waiting' };
 }

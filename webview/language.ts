@@ -1,4 +1,4 @@
-/** BCP 47 tag by which the page writes numbers, dates and lists: the window's language. The house's English is British. */
+/** BCP 47 tag for formatting numbers, dates and lists: the window's language, with British English for English. */
 export function language(): string {
   const { lang } = document.documentElement;
   return lang === '' || lang === 'en' ? 'en-GB' : lang;

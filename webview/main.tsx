@@ -9,7 +9,7 @@ import { registerControls } from './toolkit.ts';
 
 declare const acquireVsCodeApi: () => WebviewApi;
 
-/** Clocks that differ by less are taken for one: the offset would otherwise change with every message. */
+/** Smaller clock differences are ignored: otherwise the offset would change with every message. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
 registerControls();

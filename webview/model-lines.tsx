@@ -8,10 +8,10 @@ import { Button, Icon } from './controls.tsx';
 import { useHost } from './host.ts';
 import { Notice } from './notice.tsx';
 
-/** The models of this machine: what each is for, on which device, in how much memory, and how far its loading is. */
+/** The local models: the role, device, memory and loading progress of each. */
 export function ModelLines({ models, conductor }: {
   readonly models: readonly PanelModel[];
-  /** Whom the page's header names. */
+  /** The Conductor in the page's header. */
   readonly conductor: string | undefined;
 }): JSX.Element | null {
   if (models.length === 0) return null;

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { ComponentChildren, JSX } from 'preact';
 import { Icon, ToolButton, type IconName, type Tone } from './controls.tsx';
 
-/** One sentence that says what happened, and the buttons for what to do now. */
+/** A one-sentence message with buttons for the next actions. */
 export function Notice({ icon, tone, title, children, actions, onDismiss }: {
   readonly icon: IconName;
   readonly tone: Tone;

@@ -9,7 +9,7 @@ import { Notice } from './notice.tsx';
 import { isWide, useWidth, WideContext } from './use-width.ts';
 import { definitionOf } from './views.ts';
 
-/** The page: a function of the latest state, and of what the person has opened and typed. */
+/** The page: a function of the latest state and of what the user opened and typed. */
 export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
   const { view } = state;
   const { subject, Content } = definitionOf(view);
@@ -28,7 +28,7 @@ export function Panel({ state }: { readonly state: PanelState }): JSX.Element {
   );
 }
 
-/** The button that led to the new view is gone with the old one, so the focus moves to the start of the new view. */
+/** The pressed button disappears with the old view, so the focus moves to the start of the new view. */
 function useFocusOnNewView(subject: string | undefined): void {
   const last = useRef(subject);
   useEffect(() => {
@@ -63,7 +63,7 @@ function Backend({ state: { backend } }: { readonly state: PanelState }): JSX.El
   }
 }
 
-/** Says why the last command was refused. Stays in sight on a long page. */
+/** Shows why the last command was refused. Stays visible on a long page. */
 function Problem({ problem }: Pick<PanelState, 'problem'>): JSX.Element {
   const host = useHost();
   return (
@@ -73,7 +73,7 @@ function Problem({ problem }: Pick<PanelState, 'problem'>): JSX.Element {
   );
 }
 
-/** Announces changes to screen readers, in whole sentences and not for every token. */
+/** Announces changes to screen readers, in whole sentences rather than token by token. */
 function Announcer({ view }: Pick<PanelState, 'view'>): JSX.Element {
   const last = useRef(view);
   const [said, setSaid] = useState('');
@@ -81,7 +81,7 @@ function Announcer({ view }: Pick<PanelState, 'view'>): JSX.Element {
     const before = last.current;
     last.current = view;
     const { subject, news } = definitionOf(view);
-    // An announcement about another run must not be read again here.
+    // An announcement about another run must not be repeated here.
     if (before.kind !== view.kind || subject(before) !== subject(view)) return setSaid('');
     const text = news(before, view);
     if (text) setSaid(text);

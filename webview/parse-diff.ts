@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 
-/** One line of a unified diff as it is shown. */
+/** One line of a unified diff for display. */
 export interface DiffLine {
   readonly kind: 'added' | 'removed' | 'same' | 'hunk';
   readonly text: string;
@@ -12,7 +12,7 @@ export interface ParsedDiff {
   readonly removed: number;
 }
 
-/** The lines of one file's unified diff. What comes before its first hunk (file names) is left out: the page has them already. */
+/** The lines of one file's unified diff. Omits the lines before the first hunk (file names): the page shows them elsewhere. */
 export function parseDiff(diff: string): ParsedDiff {
   const lines: DiffLine[] = [];
   let inHunk = false;

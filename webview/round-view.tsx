@@ -19,9 +19,9 @@ interface RoundProps {
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
   readonly isLast: boolean;
-  /** A round that a later one revised is closed at first, unless there is room for both. */
+  /** A round that a later one revised is initially closed, unless there is room for both. */
   readonly revised: boolean;
-  /** The Conductor kept an answer that the tests were against. */
+  /** The Conductor kept an answer that the tests rejected. */
   readonly gaveUp: boolean;
   /** When the round began and, once it is over, ended; milliseconds since 1970. */
   readonly startedAt: number;
@@ -29,7 +29,7 @@ interface RoundProps {
   readonly id: string;
 }
 
-/** One plan and what came of it. */
+/** One plan and its result. */
 export const RoundView = memo(function RoundView({
   round, pool, runGoesOn, isLast, revised, gaveUp, startedAt, endedAt, id,
 }: RoundProps): JSX.Element {
@@ -75,7 +75,7 @@ export const RoundView = memo(function RoundView({
   );
 });
 
-/** The tests while they run, and what they said. */
+/** The running tests, and their result. */
 function Verification({ round: { verifying, verdict }, id }: { readonly round: Round; readonly id: string }): JSX.Element {
   return (
     <>
@@ -94,7 +94,7 @@ function Verification({ round: { verifying, verdict }, id }: { readonly round: R
   );
 }
 
-/** How long the plan took, and on what where that is this machine; nothing until there is one. */
+/** The planning time, with the device of a local model; empty until there is a plan. */
 function planTime({ planDurationMs, planKeptFrom, sampled }: Round): string[] {
   if (planKeptFrom !== undefined) return [l10n.t('plan kept')];
   if (planDurationMs === undefined) return [];

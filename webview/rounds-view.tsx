@@ -3,7 +3,7 @@ import { gaveUpIn, isOver, type RunSnapshot } from '../backend/protocol/run-snap
 import { RunContext } from './plan/step-details.tsx';
 import { RoundView } from './round-view.tsx';
 
-/** The rounds of a run: one below the other, and side by side where their plans have room. */
+/** The rounds of a run: one below the other, or side by side if their plans have room. */
 export function RoundsView({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const goesOn = !isOver(run.state);
   return (

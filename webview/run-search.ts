@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import type { RunSummary } from '../backend/protocol/methods.ts';
 
 /*
- * Which of the past runs somebody looks for.
+ * The search over past runs.
  */
 
 /** `under-way`: running or waiting; `ended-early`: stopped, failed or cancelled. */
@@ -10,7 +10,7 @@ export const RUN_KINDS = ['all', 'verified', 'not-verified', 'unchecked', 'under
 export type RunKindWanted = (typeof RUN_KINDS)[number];
 
 export interface RunSearch {
-  /** Part of the question, whatever its case. */
+  /** Part of the question, ignoring case. */
   readonly text: string;
   readonly kind: RunKindWanted;
 }
@@ -32,7 +32,7 @@ export function isSearching({ text, kind }: RunSearch): boolean {
   return text.trim() !== '' || kind !== 'all';
 }
 
-/** The runs that match, newest first. Of a run that is in both lists the listed one counts, which is kept up to date. */
+/** The matching runs, newest first. If both lists contain a run, the listed one is used: it is kept up to date. */
 export function matchingRuns({ text, kind }: RunSearch, listed: readonly RunSummary[], found: readonly RunSummary[]): readonly RunSummary[] {
   const known = new Set(listed.map(({ runId }) => runId));
   const wanted = text.trim().toLowerCase();
@@ -56,7 +56,7 @@ function isOfKind({ state, outcome }: RunSummary, kind: RunKindWanted): boolean 
   }
 }
 
-/** A stored search of an earlier version, as far as it fits. */
+/** Restores a stored search, as far as it is valid: an earlier version may have written it. */
 export function readSearch(stored: unknown): RunSearch {
   if (typeof stored !== 'object' || stored === null) return NO_SEARCH;
   const { text, kind } = stored as Record<string, unknown>;

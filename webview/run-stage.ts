@@ -8,7 +8,7 @@ import type { IconName, Tone } from './controls.tsx';
 import { list } from './language.ts';
 
 /*
- * Where a run, a step or a verdict stands, in words. Every view and the announcements for screen readers read these.
+ * The state of a run, a step or a verdict, as text. All views and the screen reader announcements use these texts.
  */
 
 export interface Stage {
@@ -48,7 +48,7 @@ function stoppedWords(limit: StopLimit | undefined): string {
   }
 }
 
-/** "Verified" only where a verdict says so: a run that claims it without one is unchecked. */
+/** "Verified" requires a verdict: a run that claims it without one is unchecked. */
 function outcomeOf(run: RunSnapshot): Stage {
   const verdict = answerOf(run)?.round.verdict;
   if (verdict) return verdictStage(verdict);
@@ -67,7 +67,7 @@ function activityOf(run: RunSnapshot): string {
   return round.steps.some((step) => step.state === 'pending') ? l10n.t('Starting the next step') : l10n.t('Finishing');
 }
 
-/** How a finished or running step stands. `runGoesOn` tells a step that will run from one that will not. */
+/** The state of a step. `runGoesOn` distinguishes a step that will run from one that will not. */
 export type StepPhase = 'pending' | 'not-run' | 'running' | 'retrying' | 'completed' | 'failed' | 'skipped';
 
 export function phaseOf(step: StepView, runGoesOn: boolean): StepPhase {
@@ -105,12 +105,12 @@ export function verdictStage(verdict: Verdict): Stage {
     case 'infrastructure':
       return { text: l10n.t('Could not be checked'), icon: 'warning', tone: 'caution' };
     case 'verified':
-      // The verdict contradicts itself; the weaker word counts.
+      // The verdict contradicts itself; the weaker result is shown.
       return { text: l10n.t('Not verified'), icon: 'error', tone: 'bad' };
   }
 }
 
-/** `14 of 14`, or nothing where no test ran. */
+/** `14 of 14`; undefined if no test ran. */
 export function passesOf(verdict: Verdict): string | undefined {
   const { passed, total } = passCount(verdict.tests);
   return total === 0 ? undefined : l10n.t('{0} of {1}', passed, total);

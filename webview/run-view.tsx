@@ -44,7 +44,7 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
   const goesOn = !isOver(run.state);
   const hasWorkers = (pool?.workers.length ?? 0) > 0;
 
-  // The question was taken: it need not wait in the text box any longer. The next one from outside is new, whatever it says.
+  // The question was sent, so the text box can be cleared. The next question from outside counts as new, even if it is the same.
   useEffect(() => {
     host.remember({ takenDraft: '', ...(host.view.draft.trim() === run.request.question && { draft: '' }) });
   }, [host, run.runId, run.request.question]);
@@ -77,13 +77,13 @@ function RunView({ view, state }: { readonly view: ViewOf<'run'>; readonly state
   );
 }
 
-/** A demonstration is shown anew, while nobody else could answer; any other question goes back into the box. */
+/** A demonstration can be repeated while there is no enabled worker. Any other question goes back into the text box. */
 function againOf(run: RunSnapshot, pool: PanelState['pool']): 'ask' | 'demonstrate' | undefined {
   if (!isDemonstration({ workspace: run.request.workspace, simulated: run.pool.some((worker) => worker.simulated) })) return 'ask';
   return pool?.workers.some((worker) => worker.enabled) ? undefined : 'demonstrate';
 }
 
-/** The run that this one comes from. */
+/** The run that this one was derived from. */
 function Origin({ run: { parentId, retried, kind } }: { readonly run: RunSnapshot }): JSX.Element | null {
   const host = useHost();
   if (parentId === undefined || kind !== 'solve') return null;
@@ -97,7 +97,7 @@ function Origin({ run: { parentId, retried, kind } }: { readonly run: RunSnapsho
   return <p class="quiet">{said}</p>;
 }
 
-/** Where the run stands, what it has cost, and the way to end it. Stays in sight while the rest scrolls. */
+/** The run's state, its cost, and the button to cancel it. Stays visible while the rest scrolls. */
 function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const host = useHost();
   const stage = stageOf(run);
@@ -118,13 +118,13 @@ function StatusLine({ run }: { readonly run: RunSnapshot }): JSX.Element {
   );
 }
 
-/** Of the limit that holds the run: its tokens where those have stopped it, otherwise its dollars. */
+/** The amount spent and its limit: tokens if the token limit stopped the run, otherwise dollars. */
 function spentOf({ spent, budget, stoppedBy }: RunSnapshot): string {
   if (stoppedBy !== 'runTokens') return formatMoney(spent, budget.runUsd);
   return l10n.t('{0} of {1} tokens', formatCount(totalTokens(spent.usage)), formatCount(budget.runTokens));
 }
 
-/** The limit that is nearest its end, of those that the run has told of. */
+/** The limit with the largest used share, among the run's warnings. */
 function NearlySpent({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const shares = (run.warnings ?? []).map(({ limit, spent, of }) => ({ limit, share: limit.startsWith('day') ? spent / of : shareOf(run, limit, of) }));
   const [nearest] = shares.sort((a, b) => b.share - a.share);
@@ -133,7 +133,7 @@ function NearlySpent({ run }: { readonly run: RunSnapshot }): JSX.Element | null
   return <><span title={l10n.t('A run stops at its limit and can be resumed.')}><Icon name="warning" tone="caution" /> {wordsOf(nearest.limit, percent)}</span> ·{' '}</>;
 }
 
-/** What the run itself has spent goes on while it is looked at. */
+/** The run's own spending continues after the warning, so its share is computed anew. */
 function shareOf({ spent }: RunSnapshot, limit: BudgetLimit, of: number): number {
   return (limit === 'runUsd' ? spent.usd : totalTokens(spent.usage)) / of;
 }
@@ -147,13 +147,13 @@ function wordsOf(limit: BudgetLimit, percent: number): string {
   }
 }
 
-/** Why the run does not go on, and what to do. */
+/** Why the run does not continue, and the possible actions. */
 function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const host = useHost();
   const resume = (words: string): JSX.Element => (
     <Button appearance="primary" onClick={() => host.post({ type: 'resume', runId: run.runId })}>{words}</Button>
   );
-  // A run that nobody could take part in has nothing to go on with; the same can be asked again.
+  // A run without workers cannot be resumed; its question can be asked again.
   const canResume = run.pool.length > 0;
   switch (run.state) {
     case 'running':
@@ -188,7 +188,7 @@ function RunNotice({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   }
 }
 
-/** How a run ended that has an answer. A verdict explains itself. */
+/** The message of a completed run. A verdict needs none. */
 function Ending({ run }: { readonly run: RunSnapshot }): JSX.Element | null {
   const { round } = answerOf(run) ?? {};
   if (round?.verdict || !run.message) return null;
@@ -202,7 +202,7 @@ function ChooseTests(): JSX.Element {
   return <Button onClick={() => host.post({ type: 'chooseTests' })}>{l10n.t('Choose a test command')}</Button>;
 }
 
-/** The same question and context, and other workers. */
+/** The same question and context with other workers. */
 function AskOthers({ run }: { readonly run: RunSnapshot }): JSX.Element {
   const host = useHost();
   return <Button onClick={() => host.post({ type: 'again', runId: run.runId })}>{l10n.t('Run with other workers…')}</Button>;

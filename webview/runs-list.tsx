@@ -15,14 +15,14 @@ import { InlineCode } from './markdown/markdown.tsx';
 import { isSearching, kindName, matchingRuns, NO_SEARCH, RUN_KINDS, type RunKindWanted, type RunSearch } from './run-search.ts';
 import type { Stage } from './run-stage.ts';
 
-/** While somebody types, the backend is not asked for each letter. */
+/** Delay after typing, so that the backend does not search for every letter. */
 const SEARCH_AFTER_MS = 250;
-/** The backend's limit on what it looks for. */
+/** The backend's limit for a search text. */
 const MAX_SEARCH_CHARACTERS = 200;
-/** Of a question, in the name of a button. */
+/** Length of a question in a button's name. */
 const MAX_NAMED_CHARACTERS = 80;
 
-/** Past runs, newest first; all that there ever were can be searched. */
+/** Past runs, newest first, with a search over all runs. */
 export const RunsList = memo(function RunsList({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
   const host = useHost();
   const [search, setSearch] = useState(host.view.search);
@@ -34,7 +34,7 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
   const reply = useReply<'findRuns'>(asksOlder ? { type: 'findRuns', search: text } : undefined);
   const isLooking = asksOlder && (reply.state === 'waiting' || text !== search.text.trim());
   const region = useRef<HTMLElement>(null);
-  /** The reply about older runs may still have them. */
+  /** The search results may still contain removed runs. */
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
   const [problem, setProblem] = useState<string>();
   const remove = useCallback(async (runId: string): Promise<void> => {
@@ -134,7 +134,7 @@ function shortened(question: string): string {
   return line.length > MAX_NAMED_CHARACTERS ? `${line.slice(0, MAX_NAMED_CHARACTERS - 1)}…` : line;
 }
 
-/** Arrow keys lead from the search box into the list, through it, and back. */
+/** Arrow keys move from the search box into the list, through it, and back. */
 function moveByKey(event: KeyboardEvent, region: HTMLElement | null): void {
   if (!region || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
   const places = [...region.querySelectorAll<HTMLElement>('.search-box>input, .run')];
@@ -145,7 +145,7 @@ function moveByKey(event: KeyboardEvent, region: HTMLElement | null): void {
   next.focus();
 }
 
-/** The value once it has not changed for a while. */
+/** The value after it has not changed for a while. */
 function useSettled<T>(value: T, afterMs: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

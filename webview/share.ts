@@ -1,7 +1,7 @@
 /**
- * `next`, with every part that equals its counterpart in `previous` replaced by that counterpart. A state crosses into the page as
- * a structured clone, so nothing in it is identical to what was there before; after this, views may compare by identity again and
- * a streaming step does not redraw the others. Takes what a structured clone of JSON holds: no cycles, no classes.
+ * Returns `next` with every part that equals its counterpart in `previous` replaced by that counterpart. A state arrives as a structured
+ * clone, so none of its objects are identical to earlier ones. After this, views can compare by identity again, and a streaming step does
+ * not redraw the others. Accepts JSON values: no cycles, no classes.
  */
 export function share<T>(previous: unknown, next: T): T {
   if (Object.is(previous, next)) return next;

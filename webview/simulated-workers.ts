@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n';
 import { list } from './language.ts';
 
-/** A sentence that names the simulated ones of these workers; undefined if all are real. */
+/** A sentence that names the simulated workers; undefined if all are real. */
 export function simulatedSentence(workers: readonly { readonly id: string; readonly simulated: boolean }[]): string | undefined {
   const names = [...new Set(workers.filter(({ simulated }) => simulated).map(({ id }) => id))];
   if (names.length === 0) return undefined;

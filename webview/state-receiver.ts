@@ -2,18 +2,18 @@ import { unpackTexts } from '../backend/protocol/known-texts.ts';
 import type { PanelState, StateMessage } from '../backend/protocol/panel-messages.ts';
 import { share } from './share.ts';
 
-/** Makes the messages back into states. */
+/** Decodes messages into states. */
 export class StateReceiver {
   #number: number | undefined;
   #texts: readonly string[] = [];
   #state: PanelState | undefined;
 
-  /** The last one that came. */
+  /** The last state received. */
   get state(): PanelState | undefined {
     return this.#state;
   }
 
-  /** @returns false for a message after one that never came: the page then asks for a complete one. */
+  /** @returns false if a message before this one was missed: the page then requests a complete state */
   take({ number, basis, state }: StateMessage): boolean {
     if (basis !== undefined && basis !== this.#number) return false;
     const { value, texts } = unpackTexts(state, basis === undefined ? [] : this.#texts);

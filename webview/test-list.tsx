@@ -9,7 +9,7 @@ import type { TestGroup } from './verdict-rows.ts';
 
 const MAX_NAMES = 200;
 
-/** Tests of which there is no more to say than what they are called: folded, and by file folded again. */
+/** Tests that are listed only by name, in a disclosure, with one more per file. */
 export function TestList({ groups, title, id }: {
   readonly groups: readonly TestGroup[];
   readonly title: string;

@@ -11,12 +11,12 @@ import { countOf, firstRows, statusWord, type TestGroup, type TestRow } from './
 
 const MAX_ROWS = 30;
 
-/** Tests before and after the change, a line each, under the files they stand in. `id` is unique on the page. */
+/** Tests before and after the change, one line each, grouped by file. `id` is unique on the page. */
 export function TestTable({ groups, id }: { readonly groups: readonly TestGroup[]; readonly id: string }): JSX.Element {
   const [all, setAll] = useState(false);
   const count = countOf(groups);
   const shown = all ? groups : firstRows(groups, MAX_ROWS);
-  // A single place is named once, in the head.
+  // A single place appears once, in the table head.
   const [only, ...others] = groups;
   const common = only && others.length === 0 ? placeOf(only) : '';
   return (
@@ -45,7 +45,7 @@ export function TestTable({ groups, id }: { readonly groups: readonly TestGroup[
   );
 }
 
-/** File and suites, for people. */
+/** The file and the suites, for display. */
 export function placeOf({ place }: TestGroup): string {
   return visibleText(place.join(' › '));
 }

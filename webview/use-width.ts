@@ -1,10 +1,10 @@
 import { createContext, type RefObject } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** From here on a page has room for more than a list. Pixels. */
+/** The minimum width, in pixels, for more than a list. */
 const WIDE = 700;
 
-/** The width of an element's content, in pixels, kept up to date; 0 until it is laid out. */
+/** The width of an element's content, in pixels, kept up to date; 0 before layout. */
 export function useWidth<T extends HTMLElement>(): [RefObject<T>, number] {
   const ref = useRef<T>(null);
   const [width, setWidth] = useState(0);
@@ -20,7 +20,7 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T>, number] {
   return [ref, width];
 }
 
-/** Whether the page has room for more than a list. */
+/** Whether the page is wide enough for more than a list. */
 export const WideContext = createContext(false);
 
 export function isWide(width: number): boolean {

@@ -7,19 +7,19 @@ export interface TestRow {
   readonly test: TestChange;
   readonly kind: ChangeKind;
   readonly name: string;
-  /** The suites between its group's place and its name. */
+  /** The suites between the group's common place and the test's name. */
   readonly suites: readonly string[];
 }
 
-/** Tests of one file, or of what else their ids begin with. */
+/** Tests of one file, or with another common first part of their ids. */
 export interface TestGroup {
-  /** What all of them share: the file, and suites. Empty for tests that stand in none. */
+  /** The parts that all of them share: the file and suites. Empty for tests outside any. */
   readonly place: readonly string[];
   readonly rows: readonly TestRow[];
 }
 
 export interface VerdictRows {
-  /** Tests worth a line of their own: what speaks against the change first, files in the order of their first such test. */
+  /** Tests with their own row: problems first, files in the order of their first such test. */
   readonly changed: readonly TestGroup[];
   /** Tests that passed before and after. */
   readonly kept: readonly TestGroup[];
@@ -76,7 +76,7 @@ export function firstRows(groups: readonly TestGroup[], count: number): readonly
 
 export const countOf = (groups: readonly TestGroup[]): number => groups.reduce((sum, { rows }) => sum + rows.length, 0);
 
-/** A status as a word of the table. */
+/** A status as a word in the table. */
 export function statusWord(status: TestStatus): string {
   switch (status) {
     case 'passed': return l10n.t('passes');

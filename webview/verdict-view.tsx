@@ -14,7 +14,7 @@ import { TestList } from './test-list.tsx';
 import { TestTable } from './test-table.tsx';
 import { countOf, verdictRows } from './verdict-rows.ts';
 
-/** What the project's tests said, before and after. */
+/** The project's test results before and after the change. */
 export const VerdictView = memo(function VerdictView({ verdict, id }: {
   readonly verdict: Verdict;
   readonly id: string;
@@ -63,12 +63,12 @@ function keptTitle(count: number, besideOthers: boolean): string {
   return count === 1 ? l10n.t('1 other passed before and after') : l10n.t('{0} others passed before and after', count);
 }
 
-/** What runs the tests and how they are read. */
+/** The test command and the runner that parses its results. */
 function TestCommand({ command, runner }: Pick<Verdict, 'command' | 'runner'>): JSX.Element {
   return <><code>{visibleText(command)}</code>{runner !== undefined && ` · ${visibleText(readingOf(runner))}`}</>;
 }
 
-/** The same, and where they run. */
+/** The test command, and whether it runs in the sandbox. */
 export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' | 'runner' | 'sandboxed'>): JSX.Element {
   return (
     <>
@@ -78,7 +78,7 @@ export function TestRunFigures({ sandboxed, ...test }: Pick<Verdict, 'command' |
   );
 }
 
-/** Without the command that stands below it, to copy. */
+/** The reason without the command: it is shown below with a Copy button. */
 function reasonOf({ reason, remedy }: Verdict): string {
   return remedy !== undefined && reason.endsWith(remedy) ? reason.slice(0, -remedy.length).trimEnd() : reason;
 }

@@ -10,7 +10,7 @@ const VIEWS: { readonly [Kind in ShownView['kind']]: ViewDefinition<Kind> } = {
   training: TRAINING_VIEW,
 };
 
-/** The definition of the view's own kind. */
+/** Returns the definition of the view's kind. */
 export function definitionOf<Kind extends ShownView['kind']>({ kind }: { readonly kind: Kind }): ViewDefinition<Kind> {
   return VIEWS[kind];
 }

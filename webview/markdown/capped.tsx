@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { formatCount } from '../language.ts';
 import { head, visibleText } from './visible-text.ts';
 
-/** Characters of a text that are laid out before somebody asks for the rest: some ten screens, and far from slowing a page. */
+/** Characters that are rendered before the user asks for the rest: about ten screens, rendered quickly. */
 export const SHOWN_CHARACTERS = 20_000;
 
-/** Plain text, a long one in part until "Show all". */
+/** Plain text. A long text is truncated until "Show all". */
 export function Capped({ text }: { readonly text: string }): JSX.Element {
   const [all, setAll] = useState(false);
   if (all || text.length <= SHOWN_CHARACTERS) return <>{visibleText(text)}</>;

@@ -5,7 +5,7 @@ import { ToolButton } from '../controls.tsx';
 import { useHost } from '../host.ts';
 import { Capped } from './capped.tsx';
 
-/** Code with its two tools. What is copied and inserted is the code itself; what is shown makes hidden characters visible. */
+/** Code with buttons to copy and insert it. These use the code itself; the display makes hidden characters visible. */
 export const CodeBlock = memo(function CodeBlock({ code, language }: {
   readonly code: string;
   readonly language: string;

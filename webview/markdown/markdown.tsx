@@ -6,10 +6,10 @@ import { CodeBlock } from './code-block.tsx';
 import { renderMarkdown } from './render-markdown.ts';
 import { head } from './visible-text.ts';
 
-/** A finished text of a model. Text that still streams is shown plain: rendering it anew for each piece would be quadratic. */
+/** A finished text of a model. Streaming text is shown as plain text: rendering it again for each chunk would take quadratic time. */
 export const Markdown = memo(function Markdown({ text, first = SHOWN_CHARACTERS }: {
   readonly text: string;
-  /** Characters that are shown before somebody asks for the rest. */
+  /** Characters that are rendered before the user asks for the rest. */
   readonly first?: number;
 }): JSX.Element {
   const [all, setAll] = useState(false);
@@ -27,7 +27,7 @@ export const Markdown = memo(function Markdown({ text, first = SHOWN_CHARACTERS 
   );
 });
 
-/** Words of a person, with their `code` in code style and nothing else changed. */
+/** The user's text, with `code` in code style and otherwise unchanged. */
 export function InlineCode({ text }: { readonly text: string }): JSX.Element {
   return <>{text.split(/(`[^`\n]+`)/).map((part, index) => (index % 2 ? <code key={index}>{part.slice(1, -1)}</code> : part))}</>;
 }

@@ -4,8 +4,8 @@ import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { visibleText } from './visible-text.ts';
 
 /*
- * Text that a model wrote, as HTML that can do nothing: no HTML of its own, no images, no links that can be followed. The
- * sanitiser after the renderer is the second lock, and the page's content security policy the third.
+ * Renders a model's text as safe HTML: no raw HTML, no images, no working links. The sanitiser after the renderer is the second line of
+ * defence, the page's content security policy the third.
  */
 
 export type MarkdownPart =
@@ -20,7 +20,7 @@ const ALLOWED_TAGS = [
 ];
 const ALLOWED_ATTR = ['class', 'start'];
 
-/** The text in parts: code blocks at the top level stand alone, so that each can have its buttons. */
+/** Splits the text into parts: each top-level code block is a part of its own, so that it can have buttons. */
 export function renderMarkdown(text: string): MarkdownPart[] {
   const environment = {};
   const parts: MarkdownPart[] = [];
@@ -47,14 +47,14 @@ export function codeBlocksOf(text: string): string[] {
   return renderMarkdown(text).flatMap((part) => (part.kind === 'code' ? [part.code] : []));
 }
 
-/** A code block, also one that is cut off. */
+/** A code block, possibly an incomplete one. */
 const FENCED = /^[ \t]*(```|~~~)[^\n]*\n(?:[\s\S]*?^[ \t]*\1[^\n]*$|[\s\S]*)/gm;
 
-/** The first words of a text, without its markup, for a line or two; of one that is only code, its first lines. Looks at the beginning only. */
+/** The first words of a text without markup, for a line or two; if it is only code, its first lines. Reads only the beginning. */
 export function excerptOf(text: string, length = 280): string {
   const beginning = text.slice(0, length * 8);
   const words = wordsOf(beginning.replace(FENCED, ' ')).slice(0, length);
-  // In one line code is not what it was.
+  // Joining the lines of code would change its meaning.
   return words !== '' ? words : beginning.replace(/^[ \t]*(?:```|~~~).*$/gm, '').trim().slice(0, length);
 }
 
@@ -80,22 +80,22 @@ function languageOf(info: string): string {
 function createMarkdown(): MarkdownIt {
   const md = markdownIt('default', { html: false, linkify: false, typographer: false });
   const escape = md.utils.escapeHtml;
-  md.validateLink = () => true; // Nothing can be followed: an odd address is shown as what it is.
+  md.validateLink = () => true; // Links do not work, so any address may be shown.
 
   md.renderer.rules.image = (tokens, index) => `<span class="image">[${escape(l10n.t('image: {0}', tokens[index]?.content ?? ''))}]</span>`;
 
-  // A link is its text, and after it the address, unless the text says the same.
+  // A link becomes its text followed by its address, unless they are equal.
   md.renderer.rules.link_open = () => '<span class="link">';
   md.renderer.rules.link_close = (tokens, index) => {
     const { address, label } = linkBefore(tokens, index);
     return address === label ? '</span>' : `</span> <span class="address">(${escape(visibleText(address))})</span>`;
   };
 
-  // A model's headings are not the page's: they would break its outline for people who listen to it.
+  // A model's headings must not become headings of the page: they would break its outline for screen readers.
   md.renderer.rules.heading_open = () => '<p class="heading"><strong>';
   md.renderer.rules.heading_close = () => '</strong></p>';
 
-  // Code inside lists and quotes; at the top level a component draws it.
+  // Code inside lists and quotes. A component renders top-level code.
   md.renderer.rules.fence = (tokens, index) => `<pre><code>${escape(visibleText(tokens[index]?.content ?? ''))}</code></pre>`;
   md.renderer.rules.code_inline = (tokens, index) => `<code>${escape(visibleText(tokens[index]?.content ?? ''))}</code>`;
   return md;

@@ -1,10 +1,9 @@
-// Characters that reorder or hide what stands next to them. In code they can make a change look like another one
-// (CVE-2021-42574), so a reader has to see them.
+// Characters that reorder or hide adjacent text. In code they can disguise a change (CVE-2021-42574), so they must be visible.
 const INVISIBLE = /[\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/g;
-// Control characters that a page would swallow; tab and line feed stay.
+// Control characters that a page would not show, except tab and line feed.
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
 
-/** Code as it is shown: every character that would act on its neighbours without being seen stands as its code point. */
+/** Code for display: every invisible character that affects its neighbours is shown as its code point. */
 export function visibleText(code: string): string {
   return code
     .replace(/\r\n/g, '\n')
@@ -16,7 +15,7 @@ function name(character: string): string {
   return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 
-/** The first `limit` characters, cut at the end of a line where one is near and never inside a surrogate pair. */
+/** The first `limit` characters, cut at a nearby line end if there is one and never inside a surrogate pair. */
 export function head(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit);

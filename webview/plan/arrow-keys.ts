@@ -4,7 +4,7 @@ const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['ArrowLeft', [-1, 0]], ['ArrowRight', [1, 0]], ['ArrowUp', [0, -1]], ['ArrowDown', [0, 1]],
 ]);
 
-/** The step that a key leads to from another one: the nearest in its direction, the first or the last; undefined for other keys. */
+/** The step that a key moves to: the nearest one in its direction, the first or the last; undefined for other keys. */
 export function stepByKey(key: string, from: number, steps: readonly PlacedStep[]): number | undefined {
   const ordered = steps.toSorted((a, b) => a.step - b.step);
   if (key === 'Home') return ordered[0]?.step;
@@ -15,7 +15,7 @@ export function stepByKey(key: string, from: number, steps: readonly PlacedStep[
   if (across === 0 && down === 0) return undefined;
   const candidates = steps.flatMap((other) => {
     const [dx, dy] = [other.left - here.left, other.top - here.top];
-    // Up and down stay in the layer; left and right lead to the next layer there, whatever the height.
+    // Up and down stay in the layer; left and right move to the next layer in that direction, regardless of height.
     const ahead = across === 0 ? (dx === 0 ? dy * down : 0) : dx * across;
     return ahead > 0 ? [{ step: other.step, distance: ahead * 1_000 + Math.abs(across === 0 ? dx : dy) }] : [];
   });

@@ -1,8 +1,8 @@
 import type { StepView } from '../../backend/protocol/run-snapshot.ts';
 
 /*
- * Who reads whom, drawn in a gutter left of the cards. Every step that is read owns one lane: its line leaves its card, runs down
- * the lane and turns into each card that reads it. Steps whose lines do not overlap share a lane, so a chain needs only one.
+ * Draws which steps read which, in a gutter left of the cards. Each step that is read owns one lane: its line leaves its card, runs down
+ * the lane and branches to each card that reads it. Lines that do not overlap share a lane, so a chain needs only one.
  */
 
 export interface Edge {
@@ -18,7 +18,7 @@ export interface CardBox {
 }
 
 export interface DrawnEdge extends Edge {
-  /** SVG path of the line, and of the arrow head at the card that reads. */
+  /** SVG paths of the line and of the arrow head at the reading card. */
   readonly line: string;
   readonly head: string;
 }
@@ -35,7 +35,7 @@ const FIRST_PORT = 13;
 const PORT_GAP = 7;
 const HEAD = 4;
 
-/** The edges of a plan, in the order of their readers. Reads of steps that are not there, or are not earlier, are left out. */
+/** The edges of a plan, in the order of their readers. Ignores reads of missing or later steps. */
 export function edgesOf(steps: readonly Pick<StepView, 'index' | 'reads'>[]): Edge[] {
   const known = new Set(steps.map((step) => step.index));
   return steps.flatMap((step) =>
@@ -45,7 +45,7 @@ export function edgesOf(steps: readonly Pick<StepView, 'index' | 'reads'>[]): Ed
       .map((from) => ({ from, to: step.index })));
 }
 
-/** The lane of each step that is read, 0 next to the cards. Short lines get the inner lanes, so that few lines cross. */
+/** The lane of each step that is read; 0 is next to the cards. Short lines get the inner lanes, so that few lines cross. */
 export function lanesOf(edges: readonly Edge[]): ReadonlyMap<number, number> {
   const lastReader = new Map<number, number>();
   for (const { from, to } of edges) lastReader.set(from, Math.max(to, lastReader.get(from) ?? to));
@@ -54,7 +54,7 @@ export function lanesOf(edges: readonly Edge[]): ReadonlyMap<number, number> {
 
   const lanes = new Map<number, number>();
   for (const span of spans) {
-    // Two lines that only meet at a card may share a lane: one enters the card above where the other leaves it.
+    // Two lines that only meet at a card may share a lane: one enters the card above the point where the other leaves it.
     const taken = spans
       .filter((other) => lanes.has(other.from) && other.from < span.to && span.from < other.to)
       .map((other) => lanes.get(other.from));
@@ -65,19 +65,19 @@ export function lanesOf(edges: readonly Edge[]): ReadonlyMap<number, number> {
   return lanes;
 }
 
-/** Width of the gutter in pixels. It depends on the plan alone, so that cards do not move when they are measured. */
+/** Width of the gutter in pixels. It depends only on the plan, so that cards do not move after they are measured. */
 export function gutterWidth(edges: readonly Edge[]): number {
   const lanes = new Set(lanesOf(edges).values()).size;
   return lanes === 0 ? 0 : MARGIN + lanes * LANE;
 }
 
-/** The lines as SVG paths. `boxes` are the cards by position; an edge of a card that was not measured is left out. */
+/** The lines as SVG paths. `boxes` are the cards by position; edges of cards that are not measured are omitted. */
 export function drawGutter(edges: readonly Edge[], boxes: ReadonlyMap<number, CardBox>): GutterDrawing {
   const lanes = lanesOf(edges);
   const width = gutterWidth(edges);
   const x = (from: number): number => width - MARGIN - (lanes.get(from) ?? 0) * LANE;
 
-  // Inner lanes enter a card above outer ones: then no two lines into the same card cross.
+  // Inner lanes enter a card above outer ones, so that lines into the same card do not cross.
   const entries = (to: number): number[] =>
     edges.filter((edge) => edge.to === to).map((edge) => edge.from).sort((a, b) => x(b) - x(a));
   const entryY = (edge: Edge, box: CardBox): number => box.top + FIRST_PORT + entries(edge.to).indexOf(edge.from) * PORT_GAP;

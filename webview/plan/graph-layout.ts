@@ -2,7 +2,7 @@ import type { Edge } from './edges.ts';
 import type { Layers, Slot } from './layers.ts';
 
 /*
- * Where everything of a layered plan stands, in pixels: steps as boxes of one size, lines as curves.
+ * Layout of a layered plan in pixels: steps are boxes of one size, edges are curves.
  */
 
 export interface PlacedStep {
@@ -12,7 +12,7 @@ export interface PlacedStep {
 }
 
 export interface CurvedEdge extends Edge {
-  /** SVG paths of the line and of the arrow head at the step that reads. */
+  /** SVG paths of the line and of the arrow head at the reading step. */
   readonly line: string;
   readonly head: string;
 }
@@ -25,23 +25,26 @@ export interface GraphLayout {
   readonly edges: readonly CurvedEdge[];
 }
 
-/** A line with the worker's name, two of the subtask, one of figures. */
+/** One line for the worker's name, two for the subtask, one for the figures. */
 export const STEP_HEIGHT = 92;
 const STEP_WIDTH = { min: 140, usual: 164, max: 250 };
 const LAYER_GAP = { min: 28, usual: 34, max: 72 };
 const ROW_GAP = 14;
 const LANE_HEIGHT = 6;
-/** Between the ends of two lines that lead into the same step. */
+/** Distance between the ends of two lines into the same step. */
 const PORT_GAP = 12;
 const HEAD = 5;
 
-/** The least width in which the graph can be read, the one in which it is at ease, and the most that it takes. */
+/** The minimum, preferred and maximum width of the graph. */
 export function widthsOf({ length }: Layers): Readonly<Record<keyof typeof STEP_WIDTH, number>> {
   const width = (kind: keyof typeof STEP_WIDTH): number => length * STEP_WIDTH[kind] + Math.max(0, length - 1) * LAYER_GAP[kind];
   return { min: width('min'), usual: width('usual'), max: width('max') };
 }
 
-/** The layout in a width of at least `widthsOf(layers).min`. A wide page gets larger boxes first, then larger gaps, then an empty edge. */
+/**
+ * The layout for a width of at least `widthsOf(layers).min`. Extra width goes first to larger boxes, then to larger gaps, then to an empty
+ * margin.
+ */
 export function layoutOf(layers: Layers, edges: readonly Edge[], available: number): GraphLayout {
   const count = Math.max(1, layers.length);
   const gaps = count - 1;
@@ -62,7 +65,7 @@ export function layoutOf(layers: Layers, edges: readonly Edge[], available: numb
   };
   const layerOf = (step: number): number => layers.findIndex((layer) => layer.some((slot) => slot.kind === 'step' && slot.step === step));
 
-  /** The heights at which a line passes its layers, from the step that is read to the one that reads. */
+  /** The heights at which a line crosses the layers, from the step that is read to the reader. */
   const stops = ({ from, to }: Edge): number[] => {
     const [first, last] = [layerOf(from), layerOf(to)];
     const between = Array.from({ length: Math.max(0, last - first - 1) }, (_, index) => placeOf(first + 1 + index, 'lane', from));
@@ -87,7 +90,7 @@ export function layoutOf(layers: Layers, edges: readonly Edge[], available: numb
 
 const extent = (slot: Slot | undefined): number => (slot?.kind === 'lane' ? LANE_HEIGHT : STEP_HEIGHT);
 
-/** The middle of each slot, from the middle of the layer's steps: lanes above and below them move no step, so that a chain is level. */
+/** The middle of each slot relative to the middle of the layer's steps. Lanes above and below do not move steps, so a chain is level. */
 function middlesOf(layer: readonly Slot[]): number[] {
   let bottom = 0;
   const middles = layer.map((slot, index) => {
@@ -100,7 +103,7 @@ function middlesOf(layer: readonly Slot[]): number[] {
   return middles.map((middle) => middle - centre);
 }
 
-/** A line that is level wherever it meets or passes a layer, and swings in between. */
+/** A line that is horizontal at every layer and curved in between. */
 function drawn(heights: readonly number[], left: (layer: number) => number, stepWidth: number): { line: string; head: string } {
   const last = heights.length - 1;
   const end = heights[last] ?? 0;

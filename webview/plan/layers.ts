@@ -1,16 +1,16 @@
 import type { Edge } from './edges.ts';
 
 /*
- * A plan in layers, left to right: a step stands one layer behind the last of those that it reads. What is read further on passes the
- * layers between in a lane of its own, one for all its readers, so that no line runs behind a step. After Sugiyama, Tagawa and Toda,
- * "Methods for visual understanding of hierarchical system structures" (1981): longest paths, then a few sweeps that move everything
- * next to what it is joined with. Plans have five steps; a layout library would be larger than the page.
+ * A plan in layers, left to right: a step is one layer after the last step that it reads. If the reader is further away, the edge passes
+ * the layers between in a lane, shared by all readers of the step, so that no line runs behind a step. After Sugiyama, Tagawa and Toda,
+ * "Methods for visual understanding of hierarchical system structures" (1981): layers by longest paths, then a few sweeps that move
+ * connected slots next to each other. Plans have about five steps; a layout library would be larger than the page.
  */
 
-/** A place in a layer: a step, or the lane in which the output of an earlier one passes. */
+/** A place in a layer: a step, or the lane of an earlier step's output. */
 export interface Slot {
   readonly kind: 'step' | 'lane';
-  /** Position of the step, or of the one whose output passes. */
+  /** Position of the step, or of the step whose output passes. */
   readonly step: number;
 }
 
@@ -18,7 +18,7 @@ export type Layers = readonly (readonly Slot[])[];
 
 const SWEEPS = 6;
 
-/** The layer of each step, counted from 0. Every edge leads from a smaller position to a larger one. */
+/** The layer of each step, from 0. Every edge leads from a smaller position to a larger one. */
 export function depthsOf(positions: readonly number[], edges: readonly Edge[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>();
   for (const step of positions.toSorted((a, b) => a - b)) {
@@ -40,7 +40,7 @@ export function layersOf(positions: readonly number[], edges: readonly Edge[]): 
   return untangled(layers, edges);
 }
 
-/** The slots of the layer after `index` to which those of `index` are joined, as pairs of places in their layers. */
+/** The connections between layer `index` and the next one, as pairs of places in the two layers. */
 export function joints(layers: Layers, index: number, edges: readonly Edge[]): [number, number][] {
   const [here, next] = [layers[index] ?? [], layers[index + 1] ?? []];
   return here.flatMap(({ step }, from) => next.flatMap((slot, to): [number, number][] => {
@@ -56,7 +56,7 @@ export function crossingsOf(layers: Layers, edges: readonly Edge[]): number {
   }, 0);
 }
 
-/** The best of what sweeps to the right and to the left in turn come to. */
+/** The ordering with the fewest crossings, from sweeps alternately to the right and to the left. */
 function untangled(layers: Layers, edges: readonly Edge[]): Layers {
   let best = layers;
   let current = layers;
@@ -75,7 +75,7 @@ function swept(layers: Layers, edges: readonly Edge[], toTheRight: boolean): Lay
     const neighbour = ordered[toTheRight ? index - 1 : index + 1];
     if (!neighbour) continue;
     const pairs = toTheRight ? joints(ordered, index - 1, edges).map(([a, b]) => [b, a]) : joints(ordered, index, edges);
-    // Places count from the middle, since layers are centred.
+    // Places count from the middle, because layers are centred.
     const weightOf = (place: number): number => {
       const joined = pairs.filter(([own]) => own === place).map(([, other]) => (other ?? 0) - (neighbour.length - 1) / 2);
       return joined.length === 0 ? place - (layer.length - 1) / 2 : joined.reduce((sum, other) => sum + other, 0) / joined.length;

@@ -20,33 +20,33 @@ interface PlanGraphProps {
   readonly steps: readonly StepView[];
   readonly edges: readonly Edge[];
   readonly layers: Layers;
-  /** Pixels that graph and details have, and whether they stand side by side in them. */
+  /** Width in pixels of graph and details together, and whether they are side by side. */
   readonly width: number;
   readonly beside: boolean;
   readonly selected: number | undefined;
-  /** Nobody selected it: it is shown while it is of interest, and another one after it. */
+  /** The selection is automatic and follows the running step. */
   readonly isFollowed: boolean;
   readonly onSelect: (step: number | null) => void;
   readonly pool: RunSnapshot['pool'];
   readonly runGoesOn: boolean;
   readonly round: number;
   readonly id: string;
-  /** What came of the plan; below the graph. */
+  /** The result of the plan, shown below the graph. */
   readonly children: ComponentChildren;
 }
 
-/** Pixels of the details beside a graph, and of the gap before them. They take what the graph leaves. */
+/** Width in pixels of the details beside a graph, and of the gap before them. They take the width that the graph leaves. */
 const DETAILS_WIDTH = { min: 380, max: 660 };
 const DETAILS_GAP = 20;
 
-/** Whether the details have room beside the graph. */
+/** Whether the details fit beside the graph. */
 export function fitsBeside(layers: Layers, width: number): boolean {
   return width >= widthsOf(layers).usual + DETAILS_GAP + DETAILS_WIDTH.min;
 }
 
 /**
- * The plan in two dimensions: what a step reads stands left of it, and what is under way at once above one another. The steps are tabs,
- * whose panel is the selected one's details: arrow keys go from step to step, Enter selects.
+ * The plan as a graph: a step is right of the steps that it reads, and parallel steps are above one another. The steps are tabs, and the
+ * selected step's details are the tab panel. Arrow keys move between steps, Enter selects.
  */
 export function PlanGraph({
   steps, edges, layers, width, beside, selected, isFollowed, onSelect, pool, runGoesOn, round, id, children,
@@ -62,7 +62,7 @@ export function PlanGraph({
   const inTabOrder = reached ?? selected ?? steps[0]?.index;
   const shown = steps.find(({ index }) => index === selected);
   const close = useCallback(() => {
-    // The button goes with the details: the keyboard is back at their step.
+    // The Close button disappears with the details, so the focus returns to their step.
     list.current?.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
     onSelect(null);
   }, [onSelect]);
@@ -160,7 +160,7 @@ const Node = memo(function Node({
   );
 });
 
-/** Decoration: every step says in words what it reads. */
+/** Decorative: every step lists in text what it reads. */
 function Edges({ layout, steps, pickedOut, dimOthers }: {
   readonly layout: GraphLayout;
   readonly steps: readonly StepView[];
@@ -168,7 +168,7 @@ function Edges({ layout, steps, pickedOut, dimOthers }: {
   readonly dimOthers: boolean;
 }): JSX.Element {
   const touches = ({ from, to }: CurvedEdge): boolean => from === pickedOut || to === pickedOut;
-  // What is picked out is drawn last, on top.
+  // Draws highlighted edges last, on top.
   const ordered = layout.edges.toSorted((a, b) => Number(touches(a)) - Number(touches(b)));
   return (
     <svg class="graph-edges" width={layout.width} height={layout.height} aria-hidden="true">
@@ -185,19 +185,19 @@ function Edges({ layout, steps, pickedOut, dimOthers }: {
   );
 }
 
-/** Streamed characters that are kept in the details: more than their lines can show. */
+/** Streamed characters to keep in the details: more than its lines can show. */
 const LIVE_TAIL = 2_400;
-/** Characters of an output that are laid out as soon as a step is selected: more than a screen, and done within a frame. */
+/** Characters of an output to render immediately when a step is selected: more than a screen, rendered within one frame. */
 const SHOWN_FIRST = 6_000;
 
-/** All there is of a step. */
+/** All details of a step. */
 const SelectedStep = memo(function SelectedStep({ step, worker, simulated, runGoesOn, round, isPassing, id, onClose }: {
   readonly step: StepView;
   readonly worker: string;
   readonly simulated: boolean;
   readonly runGoesOn: boolean;
   readonly round: number;
-  /** It is on show until the next step runs: nobody reads it to the end, and it is not worth to be laid out as a finished text. */
+  /** True if it is shown only until the next step runs. Rendering it as finished text is then not worth the time. */
   readonly isPassing: boolean;
   readonly id: string;
   readonly onClose: () => void;

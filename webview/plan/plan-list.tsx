@@ -6,14 +6,14 @@ import { workerName } from '../run-stage.ts';
 import { drawGutter, edgesOf, gutterWidth, readBy, type CardBox, type Edge } from './edges.ts';
 import { StepCard } from './step-card.tsx';
 
-/** Colours of workers, by ordinal. Red and green mean something else here. */
+/** Colours of workers, by ordinal. Red and green have other meanings here. */
 const WORKER_COLOURS = 5;
 
 export function workerColour(ordinal: number): number {
   return ordinal % WORKER_COLOURS;
 }
 
-/** The plan one below the other: a card a step, and at the left who reads whom. Hovering or focusing a card picks out what it touches. */
+/** The plan as a list of cards, with lines at the left for reads. Hovering or focusing a card highlights its lines. */
 export function PlanList({ steps, pool, runGoesOn, round, id }: {
   readonly steps: readonly StepView[];
   readonly pool: RunSnapshot['pool'];
@@ -55,7 +55,7 @@ export function PlanList({ steps, pool, runGoesOn, round, id }: {
   );
 }
 
-/** Decoration: every card says in words what it reads. */
+/** Decorative: every card lists in text what it reads. */
 function Gutter({ edges, boxes, active, steps }: {
   readonly edges: readonly Edge[];
   readonly boxes: ReadonlyMap<number, CardBox>;
@@ -65,7 +65,7 @@ function Gutter({ edges, boxes, active, steps }: {
   const drawing = useMemo(() => drawGutter(edges, boxes), [edges, boxes]);
   if (edges.length === 0) return null;
   const worker = (step: number): number => workerColour(steps[step]?.worker ?? 0);
-  // What is picked out is drawn last, on top.
+  // Draws highlighted edges last, on top.
   const touches = ({ from, to }: Edge): boolean => from === active || to === active;
   const ordered = [...drawing.edges].sort((a, b) => Number(touches(a)) - Number(touches(b)));
   return (
@@ -83,7 +83,7 @@ function Gutter({ edges, boxes, active, steps }: {
   );
 }
 
-/** Where the cards are, kept up to date while they grow, shrink and wrap. */
+/** The positions of the cards, updated when their sizes change. */
 function useCardBoxes(list: { readonly current: HTMLOListElement | null }, count: number): ReadonlyMap<number, CardBox> {
   const [boxes, setBoxes] = useState<ReadonlyMap<number, CardBox>>(new Map());
   useLayoutEffect(() => {

@@ -9,7 +9,7 @@ import { layersOf } from './layers.ts';
 import { fitsBeside, PlanGraph } from './plan-graph.tsx';
 import { PlanList } from './plan-list.tsx';
 
-/** The plan of a round: a graph where there is room for one, a list otherwise. */
+/** The plan of a round: as a graph if there is room, otherwise as a list. */
 export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }: {
   readonly steps: readonly StepView[];
   readonly pool: RunSnapshot['pool'];
@@ -17,7 +17,7 @@ export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }
   readonly round: number;
   readonly isLast: boolean;
   readonly id: string;
-  /** What came of the plan. */
+  /** The result of the plan. */
   readonly children: ComponentChildren;
 }): JSX.Element {
   const [ref, width] = useWidth<HTMLDivElement>();
@@ -41,22 +41,22 @@ export function PlanView({ steps, pool, runGoesOn, round, isLast, id, children }
   );
 }
 
-/** Pixels in which the plan's graph is at ease. */
+/** The preferred width of the plan's graph, in pixels. */
 export function usualWidth(steps: readonly StepView[]): number {
   return widthsOf(layersOf(steps.map(({ index }) => index), edgesOf(steps))).usual;
 }
 
-/** Who reads whom stays as it is while texts stream. */
+/** Edges and layers do not change while texts stream. */
 function usePlanShape(steps: readonly StepView[]): { edges: ReturnType<typeof edgesOf>; layers: ReturnType<typeof layersOf> } {
   const shape = JSON.stringify(steps.map(({ index, reads }) => [index, reads]));
   return useMemo(() => {
     const edges = edgesOf(steps);
     return { edges, layers: layersOf(steps.map(({ index }) => index), edges) };
-    // The shape stands for the steps.
+    // `shape` represents the steps.
   }, [shape]);
 }
 
-/** What people look at who have selected nothing: the step that runs, otherwise the last one that did. */
+/** The step shown without a selection: the running one, otherwise the last one that ran. */
 function stepOfInterest(steps: readonly StepView[]): number | undefined {
   const running = steps.find(({ state }) => state === 'running');
   return (running ?? steps.findLast(({ state }) => state === 'completed' || state === 'failed'))?.index;

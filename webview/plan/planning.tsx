@@ -9,13 +9,13 @@ import { Capped } from '../markdown/capped.tsx';
 import { tail } from '../markdown/visible-text.ts';
 import { reasonsOf } from './plan-reasons.ts';
 
-/** Streamed characters of the Conductor that are shown while it plans. */
+/** Streamed characters of the Conductor to show while it plans. */
 const LIVE_TAIL = 1_200;
 
-/** The Conductor at work: its text while it plans, its reasons for who wants them afterwards, its rejected plans in between. */
+/** The Conductor's planning: its text while it plans, its rejected plans, and afterwards its reasons in a disclosure. */
 export function Planning({ round, gaveUp, runGoesOn, id }: {
   readonly round: RoundView;
-  /** The Conductor kept an answer that the tests were against. */
+  /** The Conductor kept an answer that the tests rejected. */
   readonly gaveUp: boolean;
   readonly runGoesOn: boolean;
   readonly id: string;
@@ -65,7 +65,7 @@ export function Planning({ round, gaveUp, runGoesOn, id }: {
   );
 }
 
-/** The Conductor's reasons, and for who wants it all that it wrote: the lists of the plan stand in the cards. */
+/** The Conductor's reasons, and in a disclosure its complete text. The cards show the plan itself. */
 function Reasons({ text, kept, id }: { readonly text: string; readonly kept: boolean; readonly id: string }): JSX.Element {
   const reasons = reasonsOf(text);
   return (

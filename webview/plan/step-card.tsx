@@ -19,14 +19,14 @@ interface StepCardProps {
   readonly runGoesOn: boolean;
   /** Position of the step's round in the run. */
   readonly round: number;
-  /** Prefix of the keys under which the card remembers what was opened. */
+  /** Prefix of the keys that store which parts of the card are open. */
   readonly id: string;
 }
 
-/** Streamed characters kept in the closed card: more than its few lines can show. */
+/** Streamed characters to keep in the closed card: more than its few lines can show. */
 const LIVE_TAIL = 600;
 
-/** One step of the list: who does it, how it stands, what it costs, what it was told and what it says; opened, all there is. */
+/** A step in the list: worker, state, cost, subtask and output; when opened, all details. */
 export const StepCard = memo(function StepCard({ step, worker, simulated, runGoesOn, round, id }: StepCardProps): JSX.Element {
   const [open, setOpen] = useExpanded(`${id}/step-${step.index}`);
   const phase = phaseOf(step, runGoesOn);

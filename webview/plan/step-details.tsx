@@ -11,7 +11,7 @@ import { formatCount } from '../language.ts';
 import { Capped } from '../markdown/capped.tsx';
 import { workerName } from '../run-stage.ts';
 
-/** The run on show, for what only an opened step needs of it. */
+/** The run on show, for details that only an opened step needs. */
 export const RunContext = createContext<RunSnapshot | undefined>(undefined);
 
 interface StepProps {
@@ -20,9 +20,9 @@ interface StepProps {
   readonly round: number;
 }
 
-/** What an opened step saw, and what it cost. */
+/** The inputs and the cost of an opened step. */
 export function StepFacts({ step, round }: StepProps): JSX.Element {
-  // While it runs nobody has counted yet.
+  // The tokens are not known while it runs.
   const isCounted = step.output !== undefined || totalTokens(step.spent.usage) > 0;
   return (
     <div class="details">
@@ -33,7 +33,7 @@ export function StepFacts({ step, round }: StepProps): JSX.Element {
   );
 }
 
-/** The exact text that the step's worker was sent, for who wants it. */
+/** The exact prompt of the step's worker, in a disclosure. */
 export function StepPrompt({ step, round, id }: StepProps & { readonly id: string }): JSX.Element | null {
   if (!step.attempt && step.output === undefined) return null;
   return (
@@ -45,7 +45,7 @@ export function StepPrompt({ step, round, id }: StepProps & { readonly id: strin
   );
 }
 
-/** Once the run is over, a step that failed or is not good enough can be asked again. */
+/** After the run, a step that failed or is not good enough can be repeated. */
 function Retry({ step, round }: StepProps): JSX.Element | null {
   const host = useHost();
   const run = useContext(RunContext);
@@ -60,7 +60,7 @@ function Retry({ step, round }: StepProps): JSX.Element | null {
   );
 }
 
-/** Whose answers the step read, and what of the project. */
+/** The inputs of the step: other steps' answers, and pieces of the project. */
 function Saw({ step, round }: StepProps): JSX.Element | null {
   const run = useContext(RunContext);
   if (!run) return null;
@@ -92,7 +92,7 @@ function Saw({ step, round }: StepProps): JSX.Element | null {
   );
 }
 
-/** What the worker was sent: asked for when somebody opens it, since it holds the context and all that was read. */
+/** The worker's prompt. Fetched only when opened: it contains the context and all inputs, so it is large. */
 function Prompt({ round, step }: { readonly round: number; readonly step: number }): JSX.Element {
   const runId = useContext(RunContext)?.runId;
   const reply = useReply<'stepPrompt'>(runId === undefined ? undefined : { type: 'stepPrompt', runId, round, step });
@@ -110,7 +110,7 @@ function Prompt({ round, step }: { readonly round: number; readonly step: number
   }
 }
 
-/** What the provider counted, to the token. */
+/** The token counts as the provider reported them. */
 function Bill({ step }: { readonly step: StepView }): JSX.Element {
   const { spent: { usage, ...spent }, attempt, durationMs, keptFrom } = step;
   const input = usage.uncachedInput + usage.cacheRead + usage.cacheWrite;

@@ -8,7 +8,7 @@ import { list } from '../language.ts';
 import type { StepPhase } from '../run-stage.ts';
 
 /*
- * What every view of a step says of it.
+ * Facts that every view of a step shows.
  */
 
 /** `reads round 1, 1 and 2`; undefined for a step that reads nothing. `round` counts from 0. */
@@ -24,10 +24,10 @@ export function readsOf({ reads, readsPreviousRound }: Pick<StepView, 'reads' | 
 export function StepFigures({ step, phase, name }: {
   readonly step: StepView;
   readonly phase: StepPhase;
-  /** Class of the line. */
+  /** CSS class of the line. */
   readonly name: string;
 }): JSX.Element | null {
-  // It has cost this run neither money nor time.
+  // A kept step cost this run neither money nor time.
   if (step.keptFrom !== undefined) return <span class={name}>{l10n.t('kept')}</span>;
   const spent = formatStepSpent(step.spent);
   if (phase === 'running' && step.attempt) {
@@ -38,7 +38,7 @@ export function StepFigures({ step, phase, name }: {
   return figures.length > 0 ? <span class={name}>{figures.join(' · ')}</span> : null;
 }
 
-/** What the state alone does not say. */
+/** A note that adds to the state. */
 export function StepNote({ step, phase }: { readonly step: StepView; readonly phase: StepPhase }): JSX.Element | null {
   const { attempt, failure } = step;
   if (phase === 'pending' && step.reads.length > 0) return <p class="note quiet">{startsWhen(step.reads)}</p>;

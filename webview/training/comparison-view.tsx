@@ -6,7 +6,7 @@ import { Icon } from '../controls.tsx';
 import { fillSentence } from '../fill-sentence.ts';
 import type { Stage } from '../run-stage.ts';
 
-/** What was trained beside what planned before it, on tasks that neither was trained on. */
+/** The trained Conductor compared with the previous one, on held-out tasks. */
 export function ComparisonView({ comparison, simulated }: { readonly comparison: Comparison; readonly simulated: boolean }): JSX.Element {
   const { tasks, samples, before, after, difference, pValue } = comparison;
   const verdict = comparisonStage(comparison);
@@ -47,7 +47,7 @@ export function ComparisonView({ comparison, simulated }: { readonly comparison:
   );
 }
 
-/** A score is better or worse only where its whole interval is. */
+/** Better or worse only if the whole confidence interval is. */
 export function comparisonStage({ difference }: Comparison): Stage {
   if (difference.low > 0) return { text: l10n.t('Better'), icon: 'pass-filled', tone: 'good' };
   if (difference.high < 0) return { text: l10n.t('Worse'), icon: 'error', tone: 'bad' };
@@ -67,7 +67,7 @@ function Row({ name, verified, formatRate, costUsd }: Comparison['before'] & { r
 
 const PLOT = { width: 300, height: 36 };
 
-/** Both scores on one line from 0 to 100 %; the table says the same. */
+/** Both scores on one line from 0 to 100 %; decorative, because the table has the same data. */
 function Intervals({ before, after }: { readonly before: Estimate; readonly after: Estimate }): JSX.Element {
   const bar = ({ mean, low, high }: Estimate, y: number): string => {
     const x = (share: number): number => Math.round(Math.min(1, Math.max(0, share)) * PLOT.width * 10) / 10;

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
 import { bandOf, describe, extentOf, pathOf, xOf, type Curve } from './curves.ts';
 
-/** The plot's own units; the picture is stretched to the width it gets, its lines are not. */
+/** Units of the plot. The picture is stretched to its width; the line widths are not. */
 const SIZE = { width: 300, height: 72 };
 
-/** One curve with its last value, or that of the step that is looked at. `onLook` tells which step the pointer is over. */
+/** One curve with its last value, or the value of the step under the pointer. `onLook` receives that step. */
 export function CurveView({ curve, at, onLook }: {
   readonly curve: Curve;
   readonly at: number | undefined;

@@ -8,10 +8,10 @@ import { fillSentence } from '../fill-sentence.ts';
 import { CurveView } from './curve-view.tsx';
 import { curvesOf, type Curve } from './curves.ts';
 
-/** Rows of the table of figures: the last ones, as a page of thousands would be read by nobody. */
+/** The last rows of the table of figures: thousands would be of no use. */
 const MAX_ROWS = 200;
 
-/** What was measured at each step; a step that is pointed at is looked at in all curves. The same figures stand in a table. */
+/** The metrics of each step. Pointing at a step highlights it in all curves. A table has the same figures. */
 export const CurvesView = memo(function CurvesView({ trainingId, metrics }: Pick<Training, 'trainingId' | 'metrics'>): JSX.Element | null {
   const curves = useMemo(() => curvesOf({ metrics }), [metrics]);
   const [at, look] = useState<number>();

@@ -3,18 +3,18 @@ import { formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import type { Training } from '../../backend/protocol/training.ts';
 
 /*
- * What is drawn over the steps of a training, by TRL's names where it has one.
+ * The curves of a training's metrics, with TRL's metric names where TRL has one.
  */
 
 export interface Curve {
   readonly name: string;
-  /** What it means, for people who have not trained before. */
+  /** An explanation for users without training experience. */
   readonly meaning: string;
-  /** Of each step; undefined where the step has none, such as the entropy of one that taught nothing. */
+  /** One value per step; undefined if the step has none, such as the entropy of a step without an update. */
   readonly values: readonly (number | undefined)[];
-  /** The smallest and largest of what `values` averages. */
+  /** The minimum and maximum of the samples whose mean is in `values`. */
   readonly spread?: readonly (readonly [number, number] | undefined)[] | undefined;
-  /** What the axis spans at least. */
+  /** The minimum range of the axis. */
   readonly span: readonly [number, number];
   readonly format: (value: number) => string;
 }
@@ -43,9 +43,9 @@ const rows = (): readonly Row[] => [
   { metric: 'grad_norm', name: l10n.t('Gradient'), meaning: l10n.t('norm, before clipping'), span: [0, 0], format: decimal },
 ];
 
-/** Those that the training has measured. */
+/** The curves that have measured values. */
 export function curvesOf({ metrics }: Pick<Training, 'metrics'>): readonly Curve[] {
-  const valuesOf = (metric: string): (number | undefined)[] => metrics.map((told) => finite(told[metric]));
+  const valuesOf = (metric: string): (number | undefined)[] => metrics.map((values) => finite(values[metric]));
   const measured = rows().flatMap(({ metric, spread, ...row }): Curve[] => {
     const values = valuesOf(metric);
     if (!values.some((value) => value !== undefined)) return [];
@@ -69,7 +69,7 @@ function finite(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
-/** What the axis of a curve spans: all values and spreads, and at least its `span`. Never empty. */
+/** The range of the axis: all values and spreads, and at least `span`. Never empty. */
 export function extentOf({ values, spread, span }: Curve): readonly [number, number] {
   let [low, high] = span;
   for (const value of [...values, ...(spread ?? []).flat()]) {
@@ -85,10 +85,10 @@ export interface PlotSize {
   readonly height: number;
 }
 
-/** At most so many points are drawn: more than a side panel has pixels for. */
+/** The most points to draw: more than a side panel has pixels. */
 const MAX_POINTS = 600;
 
-/** The path (SVG `d`) of a curve; a step without a value interrupts it. A single step is a short dash, so that it can be seen. */
+/** The SVG path of a curve. Steps without a value interrupt it. A single step is drawn as a short dash, so that it is visible. */
 export function pathOf(curve: Curve, { width, height }: PlotSize): string {
   const { values } = curve;
   const place = placer(curve, { width, height });
@@ -109,7 +109,7 @@ export function pathOf(curve: Curve, { width, height }: PlotSize): string {
   return path;
 }
 
-/** The area between the smallest and the largest; empty where a curve has none. */
+/** The area between minimum and maximum; empty if the curve has none. */
 export function bandOf(curve: Curve, size: PlotSize): string {
   const place = placer(curve, size);
   const known = (curve.spread ?? []).flatMap((one, index) => (one ? [{ index, low: one[0], high: one[1] }] : []));
@@ -120,7 +120,7 @@ export function bandOf(curve: Curve, size: PlotSize): string {
   return `M${points.map(([x, y]) => `${round(x)} ${round(y)}`).join('L')}Z`;
 }
 
-/** Where a step stands from left to right, in the plot's units. */
+/** The horizontal position of a step, in the plot's units. */
 export function xOf(index: number, steps: number, { width }: PlotSize): number {
   return steps < 2 ? width / 2 : (index / (steps - 1)) * width;
 }
@@ -132,7 +132,7 @@ function placer(curve: Curve, size: PlotSize): (index: number, value: number) =>
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** In words, for people who do not see it. */
+/** A text alternative for screen readers. */
 export function describe({ name, meaning, values, format }: Curve): string {
   const known = values.filter((value) => value !== undefined);
   const [first, last] = [known[0], known.at(-1)];

@@ -11,10 +11,7 @@ import { WholeRolloutView } from './whole-rollout-view.tsx';
 
 type StepRollouts = NonNullable<Training['rollouts']>;
 
-/**
- * The plans that were sampled in a step, as they come. While one of them is looked at as a whole, its step stays on show, so that nothing
- * is taken away from under who reads it.
- */
+/** The sampled plans of the current step, as they arrive. While the user views one of them, its step stays visible. */
 export function RolloutsView({ training, whole, isUnderWay }: {
   readonly training: Pick<Training, 'trainingId' | 'rollouts' | 'config'>;
   readonly whole: WholeRollout | undefined;
@@ -124,7 +121,7 @@ interface RolloutGroup {
   readonly rollouts: readonly Rollout[];
 }
 
-/** By task, and within it in the order of the samples: news of a plan moves none. */
+/** Groups by task, each in the order of samples, so that updates do not move plans. */
 function groupsOf(list: readonly Rollout[]): readonly RolloutGroup[] {
   const byPlace = Map.groupBy(list, ({ place }) => place);
   return [...byPlace].sort(([a], [b]) => a - b).map(([place, rollouts]) => ({
@@ -134,7 +131,7 @@ function groupsOf(list: readonly Rollout[]): readonly RolloutGroup[] {
   }));
 }
 
-/** As high as it ever was: when a step begins with no plans, the page does not jump. */
+/** Keeps the largest height so far, so that the page does not jump when a step begins without plans. */
 function useSteadyHeight(isSteady: boolean): { current: HTMLDivElement | null } {
   const area = useRef<HTMLDivElement>(null);
   const most = useRef(0);

@@ -8,7 +8,7 @@ import { useHost } from '../host.ts';
 import { visibleText } from '../markdown/visible-text.ts';
 
 const FIRST = 100;
-/** The most that is sent to the page; the command line prints all. */
+/** The most tasks to send to the page; the command line prints all. */
 const MOST = 500;
 
 interface TasksProps {
@@ -16,7 +16,7 @@ interface TasksProps {
   readonly notes: TaskNotes | undefined;
 }
 
-/** The tasks of a training and those that were left out, with the reasons: asked for when somebody opens the list. */
+/** The tasks of a training, and the excluded ones with the reasons. Requested when the user opens the list. */
 export function TasksView({ training, notes }: TasksProps): JSX.Element | null {
   const { trainingId, tasks, making, state } = training;
   const known = notes ?? making ?? { ...tasks, leftOut: 0 };

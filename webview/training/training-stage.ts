@@ -4,7 +4,7 @@ import type { Training, TrainingState } from '../../backend/protocol/training.ts
 import type { Stage } from '../run-stage.ts';
 
 /*
- * Where a training stands, in words. The view, the list and the announcements for screen readers read these.
+ * The state of a training, as text. The view, the list and the screen reader announcements use these texts.
  */
 
 export function trainingStage({ state, adopted, step, steps }: {
@@ -32,7 +32,7 @@ export function trainingStage({ state, adopted, step, steps }: {
   }
 }
 
-/** How far what is under way is, from 0 to 1; undefined where nothing is counted. */
+/** The progress of the current phase from 0 to 1; undefined if there is none. */
 export function fractionOf({ state, step, progress, making, config: { steps } }: Training): number | undefined {
   const part = progress ? progress.done / Math.max(1, progress.of) : undefined;
   switch (state) {
@@ -51,7 +51,7 @@ export function fractionOf({ state, step, progress, making, config: { steps } }:
   }
 }
 
-/** What has been counted, such as `step 3 of 50, 2 of 4 tasks`. */
+/** The progress as text, such as `step 3 of 50, 2 of 4 tasks`. */
 export function countsOf({ state, step, progress, making, config: { steps } }: Training): string {
   if (making && state === 'paused') return l10n.t('{0} of {1} candidates tried, {2} admitted', making.tried, making.of, making.train + making.heldOut);
   if (state === 'preparing') return progress ? l10n.t('{0} of {1} tried', progress.done, progress.of) : '';
@@ -60,7 +60,7 @@ export function countsOf({ state, step, progress, making, config: { steps } }: T
   return progress ? [done, l10n.t('{0} of {1} tasks of the next', progress.done, progress.of)].join(', ') : done;
 }
 
-/** How long the tasks still take, or the steps that are left, comparison not counted; undefined where nobody can say yet. */
+/** The remaining time of the task generation or of the steps, without the comparison; undefined until it can be estimated. */
 export function timeLeft({ state, step, secondsPerStep, progress, making, config }: Training): string | undefined {
   if (state === 'preparing' && making?.secondsLeft !== undefined) {
     return l10n.t('about {0} until the tasks are made', formatElapsed(making.secondsLeft * 1_000));
@@ -70,7 +70,7 @@ export function timeLeft({ state, step, secondsPerStep, progress, making, config
   return l10n.t('about {0} left', formatElapsed(secondsPerStep * Math.max(0, left) * 1_000));
 }
 
-/** What a screen reader is told when a training went on: changes of state, not each step. */
+/** The screen reader announcement for a training's change: state changes, not every step. */
 export function trainingNews(before: Training | undefined, after: Training | undefined): string {
   if (!before || !after || before.trainingId !== after.trainingId) return '';
   if (before.state === after.state && before.adopted === after.adopted) return '';

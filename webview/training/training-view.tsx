@@ -29,7 +29,7 @@ export const TRAINING_VIEW: ViewDefinition<'training'> = {
   Content: TrainingView,
 };
 
-/** A training from its tasks to the comparison that it is offered with. */
+/** A training: tasks, curves, plans, and the final comparison. */
 function TrainingView({ view: { training, tasks, rollout } }: { readonly view: ViewOf<'training'> }): JSX.Element {
   const { trainingId, comparison, metrics, simulated } = training;
   return (
@@ -67,7 +67,7 @@ function countOfTasks(count: number): string {
   return count === 1 ? l10n.t('1 task') : l10n.t('{0} tasks', count);
 }
 
-/** The name of a folder, or of a model that is one. */
+/** The last part of a path: the name of a folder, or of a model in a folder. */
 function lastPart(folder: string): string {
   return folder.split(/[\\/]/).filter(Boolean).at(-1) ?? folder;
 }
@@ -114,7 +114,7 @@ function Progress({ training }: { readonly training: Training }): JSX.Element | 
   );
 }
 
-/** Why it does not go on, or how it ended. */
+/** Why the training does not continue, or how it ended. */
 function Ending({ training }: { readonly training: Training }): JSX.Element | null {
   const { state, message, adopted, conductor } = training;
   switch (state) {
@@ -124,7 +124,7 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
     case 'evaluating':
       return null;
     case 'paused':
-      // The state says that much.
+      // The state label already says this.
       return message === 'Paused.' ? null : <Notice icon="debug-pause" tone="caution">{message}</Notice>;
     case 'failed':
       return <Notice icon="error" tone="bad">{message}</Notice>;
@@ -139,7 +139,7 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
 
 const isUnderWay = ({ state }: Training): boolean => !isTrainingOver(state) && state !== 'paused';
 
-/** Whether there is something that could be compared before the last step is done. */
+/** Whether a result can be compared before the last step. */
 function canEndEarly({ state, step, config, tasks, finishing }: Training): boolean {
   const isBeforeComparison = state === 'training' || state === 'waiting' || state === 'paused' || state === 'failed';
   return isBeforeComparison && !finishing && step > 0 && step < config.steps && tasks.heldOut > 0;

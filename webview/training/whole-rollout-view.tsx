@@ -7,7 +7,7 @@ import { visibleText } from '../markdown/visible-text.ts';
 
 type Step = WholeRollout['steps'][number];
 
-/** A sampled plan with every step in full, who reads whom, what the workers answered, and what was said of it. */
+/** A sampled plan in full: its steps and reads, the workers' answers, and the verdict. */
 export function WholeRolloutView({ whole: { runId, question, text, steps, message } }: { readonly whole: WholeRollout }): JSX.Element {
   return (
     <>
@@ -36,7 +36,7 @@ export function WholeRolloutView({ whole: { runId, question, text, steps, messag
   );
 }
 
-/** Where the step stands, and what it was shown. */
+/** The step's state, and what it read. */
 function stateOf(step: Step): string {
   return [wordsOf(step), ...readsOf(step)].join(', ');
 }
