@@ -1,14 +1,14 @@
 /** What differs between the decoders that Conductor runs. */
 export interface Architecture {
-  /** For people. */
+  /** Display names. */
   readonly families: readonly string[];
-  /** In config.json's `architectures`. The same body with another head, such as a classifier, has the same `model_type`. */
+  /** The name in config.json's `architectures`. `model_type` alone does not distinguish a causal model from, say, a classifier. */
   readonly causalModel: string;
   /** q, k and v have a bias; o never has one. */
   readonly attentionBias: boolean;
   /** Each head of q and k goes through an RMS norm before the rotation. */
   readonly queryKeyNorm: boolean;
-  /** Where config.json has no `head_dim`. Absent: `hidden_size` divided by the number of heads. */
+  /** The head size if config.json has no `head_dim`. By default `hidden_size` divided by the number of heads. */
   readonly defaultHeadSize?: number | undefined;
   /** Fields of config.json that change what the model computes and are refused if they are set. */
   readonly refusedFields: readonly string[];

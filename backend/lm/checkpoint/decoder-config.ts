@@ -17,23 +17,23 @@ export interface DecoderConfig {
   readonly maximumPositions: number;
   /** The output layer is the embedding table, transposed. */
   readonly tiedEmbeddings: boolean;
-  /** As the architecture has them (`architectures.ts`). */
+  /** From the architecture (`architectures.ts`). */
   readonly attentionBias: boolean;
   readonly queryKeyNorm: boolean;
-  /** Any of these ends a text. */
+  /** Each of these tokens ends a text. */
   readonly stopTokenIds: readonly number[];
 }
 
 /*
- * Fields and defaults as `Qwen2Config` and `Qwen3Config` of transformers 4.57 and 5.x have them. `rope_theta` and
- * `torch_dtype` are the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights is taken from the
- * weight files. A field without which a model would be another one has no default here, even where transformers has one.
+ * Fields and defaults follow `Qwen2Config` and `Qwen3Config` of transformers 4.57 and 5.x. `rope_theta` and `torch_dtype` are
+ * the old form; version 5 writes `rope_parameters` and `dtype`. The type of the weights comes from the weight files. A field
+ * that defines the model has no default here, even if transformers has one.
  */
 
 const CONFIG = 'config.json';
 const GENERATION_CONFIG = 'generation_config.json';
 
-/** Far above any model; keeps products of sizes exact and lists of names short. */
+/** Far larger than any real model. The limits keep products of sizes exact and lists of names short. */
 const size = z.int().min(1).max(2 ** 24);
 const layerCount = z.int().min(1).max(1024);
 
@@ -57,8 +57,8 @@ const stopTokens = z.looseObject({ eos_token_id: z.union([tokenId, z.array(token
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a model's `config.json`, and its `generation_config.json` where there is one, say of it.
- * @throws UnsupportedModelError naming the field that is missing, wrong, or asks for what Conductor does not run.
+ * Parses a model's `config.json` and its `generation_config.json`, if there is one.
+ * @throws UnsupportedModelError with the field that is missing, invalid or not supported
  */
 export function parseDecoderConfig(configJson: unknown, generationConfigJson?: unknown): DecoderConfig {
   if (!isFields(configJson)) throw malformed('its content', 'is not an object');
@@ -120,7 +120,7 @@ function refuseVariants(config: Fields, architecture: ArchitectureName): void {
     const allFull = Array.isArray(layerTypes) && layerTypes.every((type) => type === 'full_attention');
     if (!allFull) throw unsupported('layer_types', layerTypes);
   } else if (isSet(config.use_sliding_window)) {
-    // Where there is a list of layer types, transformers goes by it alone.
+    // transformers ignores use_sliding_window if there are layer_types.
     throw unsupported('use_sliding_window', config.use_sliding_window);
   }
 }
@@ -130,7 +130,7 @@ function ropeParameters(config: Fields): { readonly theta: number | undefined } 
   for (const field of ['rope_scaling', 'rope_parameters']) {
     const rope = config[field];
     if (!isSet(rope)) continue;
-    // One object a layer type is a form that only models with several kinds of layers need.
+    // Nested objects, one for each layer type, occur only in models with several kinds of layers.
     if (!isFields(rope) || Object.values(rope).some(isFields)) throw unsupported(field, rope);
     for (const key of ['rope_type', 'type']) {
       if (isSet(rope[key]) && rope[key] !== 'default') throw unsupported(`${field}.${key}`, rope[key]);
@@ -169,7 +169,7 @@ function stopTokenIds(config: Fields, generationConfig: unknown): readonly numbe
     throw new UnsupportedModelError(GENERATION_CONFIG, 'its content', 'is not an object');
   }
   const { eos_token_id: fromGeneration } = validated(stopTokens, generationConfig ?? {}, GENERATION_CONFIG);
-  // A chat model often ends a turn with another token than its config names; generation goes by its own file.
+  // Chat models often end a turn with another token than the one in config.json, so generation_config.json takes precedence.
   const ids = fromGeneration ?? fromConfig ?? [];
   return typeof ids === 'number' ? [ids] : [...new Set(ids)];
 }
@@ -191,7 +191,7 @@ function malformed(field: string, problem: string): UnsupportedModelError {
   return new UnsupportedModelError(CONFIG, field, problem);
 }
 
-/** Whether a field says anything: absent, null, false and 0 are all ways to leave it out. */
+/** Whether a field is set. Absent, null, false and 0 count as not set. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== 0;
 }

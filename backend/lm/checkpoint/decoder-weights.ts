@@ -5,7 +5,7 @@ export interface ExpectedTensor {
   readonly shape: readonly number[];
 }
 
-/** The linear layers of one decoder layer: their paths below `model.layers.N.`, and the shapes of their weights, `[out, in]`. */
+/** The linear layers of a decoder layer: their paths below `model.layers.N.` and the shapes of their weights, `[out, in]`. */
 export function linearShapes(config: DecoderConfig) {
   const hidden = config.hiddenSize;
   const queries = config.attentionHeads * config.headSize;
@@ -21,7 +21,7 @@ export function linearShapes(config: DecoderConfig) {
   } as const satisfies Record<string, readonly [number, number]>;
 }
 
-/** Every tensor of a model with this geometry, under the names of transformers' Qwen2 and Qwen3, in the order they are used. */
+/** All tensors of a model with this geometry, named as in transformers' Qwen2 and Qwen3, in the order of use. */
 export function expectedTensors(config: DecoderConfig): ExpectedTensor[] {
   const { hiddenSize: hidden, headSize, vocabularySize } = config;
   const linear = linearShapes(config);
@@ -46,9 +46,9 @@ export function expectedTensors(config: DecoderConfig): ExpectedTensor[] {
   return tensors;
 }
 
-/** Tensors that some checkpoints carry along and the model does not use: nothing is lost when they are not read. */
+/** Whether the model does not use this tensor, although some checkpoints contain it. */
 export function isSuperfluous(name: string, config: DecoderConfig): boolean {
   if (name === 'lm_head.weight') return config.tiedEmbeddings;
-  // A buffer that older versions of transformers stored; it follows from rope_theta.
+  // Older versions of transformers stored this buffer, which can be computed from rope_theta.
   return /^model\.(?:layers\.\d+\.self_attn\.)?rotary_emb\.inv_freq$/.test(name);
 }

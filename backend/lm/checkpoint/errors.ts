@@ -1,20 +1,20 @@
 import { ARCHITECTURES } from './architectures.ts';
 
 export type CheckpointErrorKind =
-  /** A file that a model's folder must have. */
+  /** A required file of a model's folder does not exist. */
   | 'missing-file'
-  /** The file system refused. */
+  /** The operating system could not read the file. */
   | 'unreadable'
-  /** A name or a link that leads out of the model's folder. */
+  /** A name or a link points outside the model's folder. */
   | 'unsafe-path'
-  /** Not the format that the file's name promises. */
+  /** The content does not match the format. */
   | 'malformed'
   | 'truncated'
   | 'unsupported-type'
   | 'missing-tensor'
   | 'unexpected-tensor'
   | 'wrong-shape'
-  /** A weight that is NaN or infinite. */
+  /** A weight is NaN or infinite. */
   | 'not-finite';
 
 export interface CheckpointErrorData {
@@ -26,7 +26,7 @@ export interface CheckpointErrorData {
   readonly cause?: unknown;
 }
 
-/** A model's files that cannot be used as they are. */
+/** A model's files are missing, damaged or unsafe. */
 export class CheckpointError extends Error {
   override readonly name = 'CheckpointError';
   readonly kind: CheckpointErrorKind;
@@ -43,12 +43,12 @@ export class CheckpointError extends Error {
 
 const FAMILIES = Object.values(ARCHITECTURES).flatMap(({ families }) => families).join(', ').replace(/, (?=[^,]*$)/, ' or ');
 
-/** A model whose files are in order, but which Conductor does not run. */
+/** The model's files are valid, but Conductor does not support the model. */
 export class UnsupportedModelError extends Error {
   override readonly name = 'UnsupportedModelError';
   /** `config.json` or `generation_config.json`. */
   readonly file: string;
-  /** The field that says so, such as `rope_parameters.rope_type`. */
+  /** The unsupported field, such as `rope_parameters.rope_type`. */
   readonly field: string;
 
   constructor(file: string, field: string, problem: string) {
@@ -60,18 +60,18 @@ export class UnsupportedModelError extends Error {
 
 const LONGEST_QUOTE = 120;
 
-/** A text or value of a file, as a sentence may show it: on one line, and short whatever it was. */
+/** A text or value from a file for use in a message: on one line and truncated. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_QUOTE) : value) ?? 'undefined';
   return text.length > LONGEST_QUOTE + 2 ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }
 
-/** Whether it is the operating system that refused, and with which code, such as `ENOENT`. */
+/** The code of an error of the operating system, such as `ENOENT`; undefined for other errors. */
 export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** A refusal of the operating system, as a CheckpointError; any other error as it is. */
+/** Turns an error of the operating system into a CheckpointError. Returns other errors unchanged. */
 export function explainSystemError(file: string, error: unknown): unknown {
   const code = systemErrorCode(error);
   if (code === undefined) return error;

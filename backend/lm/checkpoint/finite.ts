@@ -6,19 +6,19 @@ import { BYTES_PER_VALUE } from './widen.ts';
 /** A weight that is NaN or infinite. */
 export interface NonFinite {
   readonly tensor: StoredTensor;
-  /** Of the value, row-major. */
+  /** The row-major index of the value. */
   readonly index: number;
 }
 
 export interface FiniteCheckOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called after each stretch of a tensor. */
+  /** Called after each chunk of a tensor. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
 /**
- * A value is NaN or infinite exactly when all bits of its exponent are set. Then, and only then, adding one to the exponent alone
- * carries into the bit of the sign. Two 16-bit values are looked at together: no carry leaves its half of the word.
+ * A value is NaN or infinite exactly if all bits of its exponent are set. Only then does adding one to the exponent carry into the
+ * sign bit. Two 16-bit values are checked together: a carry never leaves its half of the word.
  */
 const BITS: Readonly<Record<StoredType, { readonly exponent: number; readonly one: number; readonly sign: number }>> = {
   float32: { exponent: 0x7f800000, one: 0x00800000, sign: 0x80000000 },
@@ -27,9 +27,9 @@ const BITS: Readonly<Record<StoredType, { readonly exponent: number; readonly on
 };
 
 /**
- * Looks at every weight of a checkpoint, in the order of the files' bytes and in bounded memory.
- * @returns the first one that is NaN or infinite, `undefined` when there is none.
- * @throws CheckpointError when a file cannot be read; the signal's reason when it aborts.
+ * Checks every weight of a checkpoint, in the order of the files' bytes and in bounded memory.
+ * @returns the first weight that is NaN or infinite, or `undefined`
+ * @throws CheckpointError if a file cannot be read; the signal's reason when it aborts
  */
 export async function findNonFinite(
   checkpoint: Checkpoint, { signal, onProgress }: FiniteCheckOptions = {},
@@ -54,12 +54,12 @@ export async function findNonFinite(
   return undefined;
 }
 
-/** The index of the first value that is NaN or infinite, -1 where there is none. The bytes begin at a multiple of four. */
+/** The index of the first value that is NaN or infinite, or -1. The bytes must begin at a multiple of four. */
 export function indexOfNonFinite(type: StoredType, { buffer, byteOffset, byteLength }: Uint8Array): number {
   const { exponent, one, sign } = BITS[type];
   const words = new Int32Array(buffer, byteOffset, byteLength >> 2);
-  // Without a branch for each value this is several times as fast; where something was found, or an odd value is left, it is
-  // looked for one by one.
+  // A loop without branches is several times as fast. The slow loop below runs only if something was found or an odd 16-bit value is
+  // left over.
   let carries = 0;
   for (let index = 0; index < words.length; index += 1) carries |= ((words[index] ?? 0) & exponent) + one;
   if ((carries & sign) === 0 && byteLength % 4 === 0) return -1;

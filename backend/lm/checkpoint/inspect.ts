@@ -2,18 +2,18 @@ import type { DecoderConfig } from './decoder-config.ts';
 import type { Checkpoint } from './open-checkpoint.ts';
 import type { StoredType } from './stored-tensor.ts';
 
-/** What `conductor model inspect` says of a model. */
+/** The output of `conductor model inspect`. */
 export interface ModelSummary {
   readonly folder: string;
   readonly architecture: DecoderConfig['architecture'];
-  /** Of the model, not counting tensors that are stored and not used. */
+  /** The number of parameters, without stored tensors that are not used. */
   readonly parameters: number;
-  /** Types the weights are stored in, the one with the most bytes first. */
+  /** The types of the stored weights, sorted by bytes, largest first. */
   readonly types: readonly StoredType[];
   readonly weightBytes: number;
   readonly shards: number;
   readonly tiedEmbeddings: boolean;
-  /** Tokens. */
+  /** In tokens. */
   readonly contextLength: number;
   readonly vocabularySize: number;
   readonly layers: number;

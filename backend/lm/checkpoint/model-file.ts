@@ -6,12 +6,11 @@ import { CheckpointError, explainSystemError, quoted, systemErrorCode } from './
 /**
  * The real path of a file of a model's folder.
  *
- * A model comes from strangers, and an index may name any file: only plain names are followed. A link is followed where it stays
- * inside the folder, and in the one other place where links are usual, the cache of Hugging Face's libraries: there
- * `models--owner--name/snapshots/<commit>/config.json` links to `models--owner--name/blobs/<hash>`
- * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
+ * Models are untrusted, and an index can name any file, so only plain names are allowed. A link must stay inside the folder, or be a
+ * link of the Hugging Face cache, where `models--owner--name/snapshots/<commit>/config.json` links to
+ * `models--owner--name/blobs/<hash>` (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  *
- * @returns `undefined` when there is no such file.
+ * @returns `undefined` if there is no such file
  * @throws CheckpointError
  */
 export async function locateModelFile(folder: string, name: string): Promise<string | undefined> {
@@ -28,7 +27,7 @@ export async function locateModelFile(folder: string, name: string): Promise<str
       const message = `${path} is a link that leaves the model's folder: replace it by the file itself.`;
       throw new CheckpointError({ kind: 'unsafe-path', file: path, message });
     }
-    // Asked before it is opened: opening a pipe waits for its other end.
+    // Checked before opening, because opening a pipe waits for its other end.
     if (!(await stat(realFile)).isFile()) {
       const message = `${path} is no regular file: download the model again.`;
       throw new CheckpointError({ kind: 'malformed', file: path, message });
@@ -40,7 +39,7 @@ export async function locateModelFile(folder: string, name: string): Promise<str
   }
 }
 
-/** Letters, digits, dot, dash and underscore: no separator, drive, stream or parent of any platform. */
+/** Letters, digits, dot, dash and underscore: excludes separators, drives, streams and parent folders of all platforms. */
 function isPlainName(name: string): boolean {
   return name.length <= 255 && /^[A-Za-z0-9][\w.-]*$/.test(name);
 }
@@ -51,7 +50,7 @@ function blobsOf(realFolder: string): string[] {
   return basename(snapshots) === 'snapshots' && basename(model).startsWith('models--') ? [join(model, 'blobs')] : [];
 }
 
-/** @throws CheckpointError when the operating system refuses. */
+/** @throws CheckpointError if the operating system cannot open the file */
 export async function openFile(file: string): Promise<FileHandle> {
   try {
     return await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -60,7 +59,7 @@ export async function openFile(file: string): Promise<FileHandle> {
   }
 }
 
-/** Opens a file, lets `read` work with it, and closes it. */
+/** Opens a file for `read` and closes it afterwards. */
 export async function withFile<T>(file: string, read: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await openFile(file);
   try {
@@ -70,12 +69,12 @@ export async function withFile<T>(file: string, read: (handle: FileHandle) => Pr
   }
 }
 
-/** Node reads at most 2 GiB at once. */
+/** Node reads at most 2 GiB per call. */
 const LARGEST_READ = 1 << 30;
 
 /**
  * Fills `bytes` from a position of a file.
- * @throws CheckpointError when the file cannot be read or ends before that.
+ * @throws CheckpointError if the file cannot be read or is too short
  */
 export async function readExactly(handle: FileHandle, file: string, bytes: Uint8Array, position: number): Promise<void> {
   let filled = 0;

@@ -5,8 +5,8 @@ import { readTensor } from './read-tensor.ts';
 import { type NamedTensor, writeSafetensors } from './write-safetensors.ts';
 
 /**
- * Copies a model's folder (absolute) into another, which is made if need be, with its weights rounded to bfloat16 in one file. Other files are
- * copied as they are. @throws CheckpointError, UnsupportedModelError, file system errors
+ * Copies a model's folder (absolute) with its weights rounded to bfloat16 in one file and its other files unchanged. Creates the target
+ * folder if it does not exist. @throws CheckpointError, UnsupportedModelError, file system errors
  */
 export async function writeNarrowCheckpoint(from: string, to: string): Promise<void> {
   const { tensors } = await openCheckpoint(from);

@@ -1,5 +1,5 @@
 /**
- * Float32 values as bfloat16, their upper halves, rounded to the nearest and ties to even, as PyTorch rounds. NaN stays NaN.
+ * Rounds float32 values to bfloat16, their upper halves, to nearest with ties to even, like PyTorch. NaN stays NaN.
  */
 export function narrow(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);

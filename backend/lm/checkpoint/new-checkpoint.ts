@@ -5,7 +5,7 @@ import { expectedTensors } from './decoder-weights.ts';
 import { normals } from './normals.ts';
 import { type NamedTensor, writeSafetensors } from './write-safetensors.ts';
 
-/** The geometry of a new Qwen2 model. Its output layer is its embedding table. */
+/** The geometry of a new Qwen2 model with tied embeddings. */
 export interface NewCheckpoint {
   readonly vocabularySize: number;
   readonly hiddenSize: number;
@@ -14,26 +14,26 @@ export interface NewCheckpoint {
   readonly attentionHeads: number;
   readonly keyValueHeads: number;
   readonly maximumPositions: number;
-  /** Ends a text. */
+  /** The token that ends a text. */
   readonly stopTokenId: number;
   /** The same seed gives the same weights. */
   readonly seed: number;
 }
 
-/** Qwen2's is 1,000,000, for texts of 32,768 tokens; this one (RoFormer's, arXiv 2104.09864) for texts of some hundreds. */
+/** RoFormer's base (arXiv 2104.09864), for texts of some hundreds of tokens. Qwen2 has 1,000,000, for 32,768 tokens. */
 const ROPE_THETA = 10_000;
 
 /**
- * Of the weights: what makes a product with a normed vector as large as the vector. transformers draws all Qwen2 models with 0.02, which is that
- * for a hidden size of 2,500; a small one's attention then begins so even that it learns late to look anything up.
+ * The standard deviation of the weights, with which a product with a normed vector has the vector's norm. transformers uses 0.02 for all
+ * Qwen2 models, which fits a hidden size of 2,500. In a small model the attention would then start nearly uniform and learn lookups late.
  */
 const deviationOf = (hiddenSize: number): number => 1 / Math.sqrt(hiddenSize);
 
 /**
- * Writes a Qwen2 model as Hugging Face lays it out, without a tokenizer, into a folder (absolute) that is made if need be: random weights in
- * float32, normal, but that the two products of a layer that are added to its input are smaller by √(2 · layers) (GPT-2), so that depth does not
- * add to the scale.
- * @throws UnsupportedModelError for a geometry that no model has, and file system errors
+ * Writes a Qwen2 model without a tokenizer to a Hugging Face folder (absolute), which it creates if needed. The weights are normally
+ * distributed, in float32. The weights of the two residual branches of a layer are divided by √(2 · layers), as in GPT-2, so that the
+ * activations do not grow with depth.
+ * @throws UnsupportedModelError for an invalid geometry; file system errors
  */
 export async function writeNewCheckpoint(folder: string, geometry: NewCheckpoint): Promise<void> {
   const config = configOf(geometry);

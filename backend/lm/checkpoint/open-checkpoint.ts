@@ -8,22 +8,22 @@ import { storedTensor, type ListedTensor } from './safetensors-file.ts';
 import type { StoredTensor } from './stored-tensor.ts';
 import { readWeightFiles, tensorsByName, type WeightFile } from './weight-files.ts';
 
-/** A model's folder that was looked through: its geometry and where each weight lies. No weight is in memory. */
+/** A checked model folder: its geometry and the location of each weight. No weight is in memory. */
 export interface Checkpoint {
   /** Absolute path, as given. */
   readonly folder: string;
   readonly config: DecoderConfig;
   /** Exactly the tensors that `expectedTensors` lists, in its order, each in the right shape. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** Changes when a weight file changes: made of names, sizes, modification times and headers. */
+  /** A hash of the names, sizes, modification times and headers of the weight files. */
   readonly fingerprint: string;
 }
 
 /**
- * Opens a Hugging Face folder as downloaded: config.json, generation_config.json where there is one, and one or several
- * safetensors files. Headers are read and checked, weights are not; `findNonFinite` looks at those.
- * @throws UnsupportedModelError for a model that Conductor does not run
- * @throws CheckpointError for files that are missing, damaged or do not fit together
+ * Opens a downloaded Hugging Face folder: config.json, an optional generation_config.json, and one or more safetensors files.
+ * Reads and checks headers but not weights; `findNonFinite` checks those.
+ * @throws UnsupportedModelError for a model that Conductor does not support
+ * @throws CheckpointError for files that are missing, damaged or inconsistent
  */
 export async function openCheckpoint(folder: string): Promise<Checkpoint> {
   const root = resolve(folder);
@@ -47,7 +47,7 @@ function neededTensors(
       const message = `${folder} has no tensor ${quoted(name)}, which its config.json asks for: download the model again.`;
       throw new CheckpointError({ kind: 'missing-tensor', file: folder, tensor: name, message });
     }
-    // The type first: in a quantised model the shapes are others too, and the type is the reason.
+    // Checks the type first: in a quantised model the shapes differ too, and the type is the reason.
     const stored = storedTensor(found);
     if (found.shape.length !== shape.length || found.shape.some((length, axis) => length !== shape[axis])) {
       const message =
@@ -59,7 +59,7 @@ function neededTensors(
   }
   for (const { name, file } of listed.values()) {
     if (tensors.has(name) || isSuperfluous(name, config)) continue;
-    // A weight we would not use, such as a bias, makes it another model than the one we would run.
+    // An unknown weight, such as a bias, means that this is a different model.
     const message = `${file} holds ${quoted(name)}, which a ${config.architecture} model does not have: choose another model.`;
     throw new CheckpointError({ kind: 'unexpected-tensor', file, tensor: name, message });
   }

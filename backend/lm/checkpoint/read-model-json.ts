@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { CheckpointError } from './errors.ts';
 import { locateModelFile, readExactly, withFile } from './model-file.ts';
 
-/** A hundred times what the index of a large model takes. */
+/** A hundred times the size of a large model's index. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The content of a JSON file of a model's folder, not validated.
- * @returns `undefined` when there is no such file.
+ * Parses a JSON file of a model's folder, without validating its content.
+ * @returns `undefined` if there is no such file
  * @throws CheckpointError
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {

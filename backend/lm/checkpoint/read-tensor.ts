@@ -3,21 +3,20 @@ import { openFile, readExactly } from './model-file.ts';
 import type { StoredTensor } from './stored-tensor.ts';
 import { BYTES_PER_VALUE, widen } from './widen.ts';
 
-/** Beside the result, reading needs this much memory, however large the tensor. A multiple of every value's size. */
+/** The memory that reading needs in addition to the result. A multiple of the size of every stored type. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
- * A whole tensor as float32, row-major.
- * @throws CheckpointError when its file cannot be read, or has become shorter since the checkpoint was opened.
+ * Reads a whole tensor as float32, row-major.
+ * @throws CheckpointError if its file cannot be read or became shorter since the checkpoint was opened
  */
 export function readTensor(stored: StoredTensor): Promise<Float32Array> {
   return readValues(stored, 0, stored.byteLength / BYTES_PER_VALUE[stored.type]);
 }
 
 /**
- * The rows `start` to `start + count - 1` of a tensor along its first axis, as float32, row-major.
- * @throws RangeError when the tensor does not have these rows
- * @throws CheckpointError as `readTensor`
+ * Reads the rows `start` to `start + count - 1` of a tensor along its first axis, as float32, row-major.
+ * @throws RangeError if the tensor does not have these rows; CheckpointError like `readTensor`
  */
 export async function readTensorRows(stored: StoredTensor, start: number, count: number): Promise<Float32Array> {
   const [rows = 1, ...row] = stored.shape;
@@ -39,7 +38,7 @@ async function readValues(stored: StoredTensor, first: number, count: number): P
   return values;
 }
 
-/** Stretches of a tensor's bytes, one after the other in the same memory: each is good until the next is asked for. */
+/** Reads a tensor's bytes in chunks. All chunks use the same memory, so each is valid only until the next one is read. */
 export async function* readChunks(stored: StoredTensor, first = 0, byteLength = stored.byteLength): AsyncGenerator<Uint8Array> {
   const memory = new Uint8Array(Math.min(CHUNK_BYTES, byteLength));
   const handle = await openFile(stored.file);
@@ -54,7 +53,7 @@ export async function* readChunks(stored: StoredTensor, first = 0, byteLength = 
   }
 }
 
-/** For a tensor with a value that a weight cannot have. */
+/** The error for a weight that is NaN or infinite. */
 export function notFiniteError(stored: StoredTensor, index: number): CheckpointError {
   const message =
     `${stored.file}: ${quoted(stored.name)} is not a finite number at index ${index}: ` +

@@ -6,15 +6,15 @@ import type { StoredTensor, StoredType } from './stored-tensor.ts';
 /*
  * The format (https://huggingface.co/docs/safetensors): eight bytes with the header's length, little-endian; the header, a JSON
  * object of `{dtype, shape, data_offsets: [begin, end]}` by tensor name, and texts under `__metadata__`; the tensors' bytes,
- * without gaps or overlaps. That last rule also catches a name that stands twice: JSON keeps the later one, and the bytes of the
- * earlier one are a gap.
+ * without gaps or overlaps. That last rule also detects a duplicate name: JSON keeps the later entry, so the bytes of the earlier
+ * one are a gap.
  */
 
 const LENGTH_BYTES = 8;
 
 /**
- * The format's own library allows 100 MB (`MAX_HEADER_SIZE`). The header of a 72B model takes 0.2 MB, and parsed JSON can take
- * a hundred times its bytes, so what is far too long is refused before it is read.
+ * The safetensors library allows 100 MB (`MAX_HEADER_SIZE`). The header of a 72B model takes 0.2 MB. Parsed JSON can take a
+ * hundred times its bytes, so a header that is much too long is refused before it is read.
  */
 const MAX_HEADER_BYTES = 4 * 1024 * 1024;
 const MAX_RANK = 8;
@@ -25,10 +25,10 @@ const STORED_TYPES: ReadonlyMap<string, { readonly type: StoredType; readonly by
   ['BF16', { type: 'bfloat16', bytes: 2 }],
 ]);
 
-/** A tensor as a header lists it. One of a type that Conductor does not read is listed too: it may be one that is not needed. */
+/** A tensor in a header. Its type may be one that Conductor cannot read, because the tensor may not be needed. */
 export interface ListedTensor {
   readonly name: string;
-  /** As the header spells it, such as `BF16` or `I8`. */
+  /** The type in the header, such as `BF16` or `I8`. */
   readonly storedAs: string;
   readonly shape: readonly number[];
   readonly file: string;
@@ -39,12 +39,12 @@ export interface ListedTensor {
 export interface SafetensorsFile {
   readonly file: string;
   readonly tensors: readonly ListedTensor[];
-  /** Changes when the file is written again: made of its size, modification time and header. */
+  /** A hash of the file's size, modification time and header. */
   readonly fingerprint: string;
 }
 
 /**
- * Reads and checks the header of a safetensors file; of the weights nothing.
+ * Reads and checks the header of a safetensors file, but no weights.
  * @throws CheckpointError
  */
 export function readSafetensorsHeader(file: string): Promise<SafetensorsFile> {
@@ -67,7 +67,7 @@ export function readSafetensorsHeader(file: string): Promise<SafetensorsFile> {
 
 export interface HeaderPlace {
   readonly file: string;
-  /** Bytes before the tensors' bytes. */
+  /** The position of the first tensor's bytes. */
   readonly dataStart: number;
   readonly fileBytes: number;
 }
@@ -114,7 +114,7 @@ function listedTensor(name: string, entry: unknown, file: string, dataStart: num
   const byteLength = end - begin;
   if (byteLength < 0 || !Number.isSafeInteger(dataStart + end)) throw wrong('no valid offsets');
   const bytes = STORED_TYPES.get(dtype)?.bytes;
-  // A product beyond 2^53 is rounded, and still far from the length of any file.
+  // A product beyond 2^53 is rounded, but still far larger than any file.
   if (bytes !== undefined && shape.reduce((product, length) => product * length, bytes) !== byteLength) {
     throw wrong(`${byteLength} bytes and the shape [${shape.join(', ')}]`);
   }
@@ -126,8 +126,8 @@ function isListOfSizes(value: unknown): value is number[] {
 }
 
 /**
- * A listed tensor that is about to be read.
- * @throws CheckpointError when it is of a type that Conductor does not read.
+ * A listed tensor in a form that can be read.
+ * @throws CheckpointError if Conductor cannot read its type
  */
 export function storedTensor({ storedAs, ...tensor }: ListedTensor): StoredTensor {
   const stored = STORED_TYPES.get(storedAs);

@@ -1,4 +1,4 @@
-/** Uniform numbers in (0, 1) that follow from a seed: Mulberry32 (Tommy Ettinger, public domain). Quick, and plenty for weights and for made-up texts. */
+/** Seeded uniform numbers in (0, 1): Mulberry32 (Tommy Ettinger, public domain). Fast, and good enough for weights and synthetic texts. */
 export function seededUniforms(seed: number): () => number {
   let state = seed | 0;
   return () => {

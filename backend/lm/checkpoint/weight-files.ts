@@ -8,13 +8,13 @@ const SINGLE = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 
 export interface WeightFile extends SafetensorsFile {
-  /** The file's name in the folder; `file` is where links lead. */
+  /** The file's name in the folder; `file` is the path with links resolved. */
   readonly name: string;
 }
 
 /**
- * The headers of a model's weight files: `model.safetensors`, or the shards of `model.safetensors.index.json`. Where both are
- * there, the single file, as transformers has it.
+ * Reads the headers of a model's weight files: `model.safetensors`, or the shards of `model.safetensors.index.json`. If both
+ * exist, the single file is used, as in transformers.
  * @throws CheckpointError
  */
 export async function readWeightFiles(folder: string): Promise<WeightFile[]> {
@@ -26,7 +26,7 @@ export async function readWeightFiles(folder: string): Promise<WeightFile[]> {
     throw new CheckpointError({ kind: 'missing-file', file: join(folder, SINGLE), message });
   }
   const files: WeightFile[] = [];
-  // One after the other: what is wrong with the first is reported before the rest is read.
+  // Sequentially, so that an error in the first file is reported before the others are read.
   for (const [name, tensors] of tensorsByFile(index, join(folder, INDEX))) files.push(await readShard(folder, name, tensors));
   return files;
 }

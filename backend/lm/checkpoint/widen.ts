@@ -3,8 +3,8 @@ import type { StoredType } from './stored-tensor.ts';
 export const BYTES_PER_VALUE: Readonly<Record<StoredType, number>> = { float32: 4, float16: 2, bfloat16: 2 };
 
 /**
- * Writes stored values into `target` as float32, from index `start` on. Every float16 and bfloat16 value is exact in float32.
- * The files are little-endian, as is every machine that onnxruntime-node runs on.
+ * Writes stored values into `target` as float32, from index `start` on. The conversion of float16 and bfloat16 is exact.
+ * The files are little-endian, as are all machines that onnxruntime-node runs on.
  */
 export function widen(type: StoredType, bytes: Uint8Array, target: Float32Array, start: number): void {
   const { buffer, byteOffset, byteLength } = bytes;
@@ -20,7 +20,7 @@ export function widen(type: StoredType, bytes: Uint8Array, target: Float32Array,
   else for (let index = 0; index < count; index += 1) target[start + index] = fromHalf(stored[index] ?? 0);
 }
 
-/** IEEE 754 binary16: one bit sign, five bits exponent with a bias of 15, ten bits fraction. */
+/** Converts IEEE 754 binary16: a sign bit, five exponent bits with a bias of 15, and ten fraction bits. */
 function fromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;

@@ -12,8 +12,8 @@ export interface NamedTensor {
 const TYPE_NAMES = { float32: 'F32', bfloat16: 'BF16' } as const;
 
 /**
- * Replaces `file` with the tensors, in the order given, whole or not at all. `metadata`: texts that other tools show. `type`: in which the
- * numbers are stored; bfloat16 rounds them. @throws file system errors
+ * Replaces `file` with the tensors in the given order, atomically. `metadata` contains texts that other tools show. `type` is the stored
+ * type; bfloat16 rounds the numbers. @throws file system errors
  */
 export async function writeSafetensors(
   file: string, tensors: readonly NamedTensor[], metadata: Readonly<Record<string, string>> = {}, type: keyof typeof TYPE_NAMES = 'float32',

@@ -4,7 +4,7 @@ import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { type Feeds, float32s } from '../graph/session.ts';
 import { adapterInput } from './weights.ts';
 
-/** An adapter as the inputs of a run. What it leaves unchanged, and the model without an adapter, get matrices of rank 0. */
+/** An adapter as the inputs of a run. Projections that it does not change get matrices of rank 0, as does a run without an adapter. */
 export class AdapterFeeds {
   readonly #config: DecoderConfig;
   #last: { readonly adapter: Adapter | undefined; readonly feeds: Feeds } | undefined;

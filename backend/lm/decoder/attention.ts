@@ -10,36 +10,36 @@ import type { Dimension } from '../graph/tensor-type.ts';
 import type { Decoder, Projected } from './decoder.ts';
 
 /*
- * Four ways for tokens to see others. Query heads that share a key are handled as more queries of that key, so that no key or value is
- * repeated. Rows of a batch are padded on the right: no token sees what comes after it.
+ * Four forms of causal grouped-query attention. Query heads that share a key are handled as more queries of that key, so that no key or
+ * value is repeated. Rows of a batch are padded on the right, where causal attention never looks.
  */
 
-/** Added to the score of what may not be seen: its weight becomes exactly 0. */
+/** Added to a masked score: its attention weight becomes exactly 0. */
 const HIDDEN = -1e30;
 
-/** What was computed of a layer's tokens, rotated: [batch, keyValueHeads, length, headSize] each. */
+/** Keys (rotated) and values of a layer's tokens: [batch, keyValueHeads, length, headSize] each. */
 export interface KeyValue {
   readonly key: Tensor;
   readonly value: Tensor;
 }
 
-/** Rows of tokens that begin at position 0. */
+/** The sizes of a batch of rows that begin at position 0. */
 export interface Rows {
   readonly batch: Dimension;
   readonly length: Dimension;
 }
 
-/** What the tokens saw, [.., heads, headSize] in the order of the tokens, and what later tokens may see of them. */
+/** The result of attention, [.., heads, headSize] in the order of the tokens, and the KV cache for later tokens. */
 export interface Attended {
   readonly output: Tensor;
   readonly cache: KeyValue;
 }
 
-/** Whole rows at once, by the fastest kernel that the device has. */
+/** Causal attention over whole rows, by the fastest kernel of the device. */
 export const promptAttention = (g: Graph, decoder: Decoder, projected: Projected, rows: Rows): Attended =>
   (decoder.weights.hasFusedAttention ? fusedCausalAttention : causalAttention)(g, decoder, projected, rows);
 
-/** Causal attention by onnxruntime's kernel, which holds no [length, length] of scores. Not differentiable; on CUDA not in float32. */
+/** Causal attention by onnxruntime's kernel, which holds no [length, length] scores. It has no gradient, and no float32 on CUDA. */
 export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { query, key, value }: Projected, { batch, length }: Rows): Attended {
   const { attentionHeads: heads, keyValueHeads, headSize } = config;
   const side = (x: Tensor, count: number): Tensor => reshape(g, x, [batch, length, count * headSize]);
@@ -54,7 +54,7 @@ export function fusedCausalAttention(g: Graph, { config, rotation }: Decoder, { 
   return { output, cache };
 }
 
-/** The same made of plain operations, which every device has and which have gradients. */
+/** Causal attention made of plain operations, which every device has and which have gradients. */
 export function causalAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, { batch, length }: Rows): Attended {
   const { attentionHeads, keyValueHeads, headSize } = config;
   const group = attentionHeads / keyValueHeads;
@@ -73,13 +73,13 @@ export function causalAttention(g: Graph, { config, rotation }: Decoder, project
   return { output, cache: { key, value } };
 }
 
-/** Rows of tokens that each go on from a prompt; the rows of a prompt lie side by side. */
+/** The sizes and inputs of rows that continue prompts. Rows of the same prompt are adjacent. */
 export interface Continuations {
-  /** Sizes: how many prompts, rows of each, and rows in all (their product). */
+  /** The number of prompts, of rows of each prompt, and of all rows (the product). */
   readonly prompts: Dimension;
   readonly samples: Dimension;
   readonly rows: Dimension;
-  /** The longest prompt, and the longest row. */
+  /** The lengths of the longest prompt and the longest row. */
   readonly promptLength: Dimension;
   readonly length: Dimension;
   /** 0 or HIDDEN: [prompts, 1, 1, promptLength]. */
@@ -88,7 +88,7 @@ export interface Continuations {
   readonly positions: Tensor;
 }
 
-/** Every row sees its prompt, `prefix`, and what comes before in the row itself. Differentiable. To [rows, length, heads, headSize]. */
+/** Each row attends to its prompt, `prefix`, and to its own earlier tokens. Differentiable. Returns [rows, length, heads, headSize]. */
 export function continuationAttention(
   g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue,
   { prompts, samples, rows, promptLength, length, promptMask, positions }: Continuations,
@@ -102,7 +102,7 @@ export function continuationAttention(
   const value = heads(projected.value, keyValueHeads);
   const query = scaled(g, rotated(heads(projected.query, attentionHeads)), headSize);
 
-  // By row, and by prompt: all rows of a prompt are queries of the same keys.
+  // Regrouped by prompt, all rows of a prompt are queries of the same keys.
   const own = reshape(g, query, [rows, keyValueHeads, queries, headSize]);
   const byPrompt = (x: Tensor, last: Dimension): Tensor =>
     reshape(g, swapSamples(g, x, [prompts, samples, keyValueHeads, queries, last]), [prompts, keyValueHeads, `${samples}*${queries}`, last]);
@@ -119,7 +119,7 @@ export function continuationAttention(
   return transpose(g, attended, [0, 2, 1, 3]);
 }
 
-/** 0 where a column is not after its row, else HIDDEN: [length, length], built once a graph. */
+/** [length, length]: 0 on and below the diagonal, HIDDEN above. Built once per graph. */
 function causalMask(g: Graph, length: Dimension, like: Tensor): Tensor {
   return g.once(`causal ${length} ${like.element}`, () => {
     const places = range(g, length);
@@ -130,13 +130,13 @@ function causalMask(g: Graph, length: Dimension, like: Tensor): Tensor {
 
 const scaled = (g: Graph, query: Tensor, headSize: number): Tensor => multiply(g, query, g.scalar(query.element, 1 / Math.sqrt(headSize)));
 
-/** One new token a row. */
+/** The sizes and inputs of a step, which adds one token to each row. */
 export interface Step {
-  /** Sizes: how many prompts, samples of each, and rows (their product). */
+  /** The number of prompts, of samples of each prompt, and of rows (the product). */
   readonly prompts: Dimension;
   readonly samples: Dimension;
   readonly rows: Dimension;
-  /** The longest prompt, and the tokens that came after, this one included. */
+  /** The length of the longest prompt, and the number of tokens after the prompt, including this one. */
   readonly length: string;
   readonly seen: Dimension;
   /** 0 or HIDDEN: [rows, 1, 1, length]. */
@@ -146,8 +146,8 @@ export interface Step {
 }
 
 /**
- * Each row attends to its prompt, of which all samples share one cache that no step changes, and to the tokens that came after, `tail`,
- * each row its own. So a step copies only the tail, and a prompt's cache is read once for all its samples. Returns the tail with the new token.
+ * Each row attends to the cache of its prompt, `prefix`, which all samples share and no step changes, and to its own `tail`, the tokens
+ * after the prompt. A step copies only the tail, and reads a prompt's cache once for all samples. Returns the tail with the new token.
  */
 export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, projected: Projected, prefix: KeyValue, tail: KeyValue, step: Step): Attended {
   const { attentionHeads, keyValueHeads, headSize } = config;
@@ -179,7 +179,7 @@ export function sharedPrefixAttention(g: Graph, { config, rotation }: Decoder, p
 /** Views `x` in a shape of five axes and swaps the second and the third. */
 const swapSamples = (g: Graph, x: Tensor, shape: readonly Dimension[]): Tensor => transpose(g, reshape(g, x, shape), [0, 2, 1, 3, 4]);
 
-/** int64 lengths[batch] to 0 for the first so many places of a row, HIDDEN behind: [batch, 1, 1, length]. */
+/** Turns int64 lengths[batch] into a mask [batch, 1, 1, length]: 0 within a row's length, HIDDEN after it. */
 export function lengthMask(g: Graph, lengths: Tensor, { batch, length }: Rows, compute: ComputeType): Tensor {
   const seen = less(g, reshape(g, range(g, length), [1, length]), reshape(g, lengths, [batch, 1]));
   const mask = where(g, seen, g.scalar('float32', 0), g.scalar('float32', HIDDEN));

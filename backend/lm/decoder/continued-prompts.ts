@@ -8,19 +8,19 @@ import { continuationAttention, type Continuations, lengthMask, type promptAtten
 import type { Decoder, Pass, Projected } from './decoder.ts';
 
 /*
- * Prompts, and completions that continue them. A prompt goes through the decoder once for all its completions. Their tokens lie in one row:
- * those of all prompts, then those of all completions, paddings included.
+ * Prompts and their completions. A prompt goes through the decoder once for all its completions. All tokens are in one row: first those of
+ * all prompts, then those of all completions, including padding.
  */
 
-/** What the graph is to be done with; each has inputs and sizes of its own. */
+/** The program that uses the inputs. Each has its own inputs and sizes. */
 export type Use = 'scored' | 'trained';
 
 export interface ContinuedPrompts {
   readonly use: Use;
-  /** int64[prompts, prompt length], padded on the right, and int64[prompts]: how long each is. */
+  /** int64[prompts, prompt length], padded on the right, and the lengths int64[prompts]. */
   readonly prompts: Tensor;
   readonly promptLengths: Tensor;
-  /** int64[prompts, samples, length], padded on the right: what continues each. */
+  /** int64[prompts, samples, length], padded on the right. */
   readonly completions: Tensor;
 }
 
@@ -39,7 +39,7 @@ const sizesOf = (use: Use) => ({
   promptTokens: `${use} prompt tokens`, completionTokens: `${use} completion tokens`, tokens: `${use} tokens`,
 });
 
-/** All tokens as one row, int64[tokens], and how layers go over them with either attention for the prompts. */
+/** All tokens as one row, int64[tokens], and the pass over them; `attention` is that of the prompts. */
 export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: ContinuedPrompts): {
   readonly ids: Tensor; readonly pass: (attention: typeof promptAttention) => Pass;
 } {
@@ -47,7 +47,7 @@ export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: Continu
   const { prompts, samples, rows, promptLength, length, promptTokens, completionTokens, tokens } = sizes;
   const ids = concat(g, [reshape(g, inputs.prompts, [promptTokens]), reshape(g, inputs.completions, [completionTokens])], 0, tokens);
   const places = reshape(g, range(g, length), [1, 1, length]);
-  // The paddings of a short completion behind a long prompt would lie behind the context; they are not used.
+  // The padding of a short completion after a long prompt could exceed the context. Its results are not used.
   const last = g.scalar('int64', (decoder.rotation.cosine.shape[0] as number) - 1);
   const behind = add(g, reshape(g, inputs.promptLengths, [prompts, 1, 1]), places);
   const positions = expand(g, minimum(g, behind, last), [prompts, samples, length]);
@@ -62,7 +62,7 @@ export function passOver(g: Graph, decoder: Decoder, { use, ...inputs }: Continu
   };
 }
 
-/** Prompts by themselves, and completions with them in view. */
+/** Prompts attend to themselves; completions also attend to their prompts. */
 function attend(
   g: Graph, decoder: Decoder, projected: Projected, attention: typeof promptAttention, continuations: Continuations, sizes: ReturnType<typeof sizesOf>,
 ): Tensor {

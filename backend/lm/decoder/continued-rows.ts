@@ -4,20 +4,20 @@ import { PLACES_AT_ONCE } from './scoring.ts';
 
 export interface PromptedSequences {
   readonly sequences: readonly (readonly number[])[];
-  /** How many tokens of each sequence are its prompt, from 1. */
+  /** The number of tokens of each sequence that are its prompt; at least 1. */
   readonly promptLengths: readonly number[];
 }
 
 export interface ContinuedRows {
   readonly feeds: Feeds;
-  /** How many blocks of PLACES_AT_ONCE the tokens after the prompts fill. */
+  /** The number of blocks of PLACES_AT_ONCE that the completion tokens fill. */
   readonly blocks: number;
-  /** After which token each of them comes, counted through all prompts and then all completions, and which it is; padded with 0. */
+  /** For each completion token, the index of the token before it (in the row of all prompts, then all completions) and its id; padded with 0. */
   readonly from: readonly number[];
   readonly targets: readonly number[];
 }
 
-/** Sequences as inputs of the graph: one prompt where all of them have the same, else one each; undefined where nothing comes after a prompt. */
+/** Sequences as inputs of the graph. If all have the same prompt, it is fed once. Returns undefined if all completions are empty. */
 export function continuedRows(request: PromptedSequences, use: Use): ContinuedRows | undefined {
   const { sequences, promptLengths } = request;
   const rows = sequences.map((sequence, row) => ({ prompt: sequence.slice(0, promptLengths[row]), completion: sequence.slice(promptLengths[row]) }));
@@ -28,7 +28,7 @@ export function continuedRows(request: PromptedSequences, use: Use): ContinuedRo
   const length = longest(completions);
   if (length === 0) return undefined;
   const places = completions.flatMap((completion, row) => completion.map((_, place) => {
-    // The first comes after the prompt.
+    // The token before a completion's first is the last of its prompt.
     const first = (isShared ? 0 : row) * promptLength + prompts[isShared ? 0 : row]!.length;
     return (place === 0 ? first : prompts.length * promptLength + row * length + place) - 1;
   }));
@@ -36,19 +36,19 @@ export function continuedRows(request: PromptedSequences, use: Use): ContinuedRo
 }
 
 /**
- * The same, each sequence by itself as a prompt that nothing continues: attention over prompts takes the fastest kernel, and holds no scores of
- * every token for every other.
+ * The same, with each whole sequence fed as a prompt without a completion: attention over prompts uses the fastest kernel, which holds no
+ * [length, length] scores.
  */
 export function wholeRows({ sequences, promptLengths }: PromptedSequences, use: Use): ContinuedRows | undefined {
   const width = longest(sequences);
   const places = sequences.flatMap((sequence, row) =>
     Array.from({ length: sequence.length - promptLengths[row]! }, (_, place) => row * width + promptLengths[row]! + place - 1));
   if (places.length === 0) return undefined;
-  // A padding for each, since kernels are not made for nothing.
+  // One padding token for each, because kernels do not expect empty tensors.
   return { feeds: feedsOf(use, sequences, sequences.map(() => [0])), ...inBlocks(places, sequences.flatMap((sequence, row) => sequence.slice(promptLengths[row]))) };
 }
 
-/** What the graph is fed where it has `tokens` paddings to go over. */
+/** Inputs for a program that is not used: `tokens` padding tokens. */
 export const idleRows = (use: Use, tokens: 0 | 1): Feeds => feedsOf(use, tokens === 0 ? [] : [[0]], tokens === 0 ? [] : [[0]]);
 
 function feedsOf(use: Use, prompts: readonly (readonly number[])[], completions: readonly (readonly number[])[]): Feeds {
@@ -71,7 +71,7 @@ const longest = (rows: readonly (readonly number[])[]): number => Math.max(0, ..
 
 const padded = (values: readonly number[], length: number): number[] => [...values, ...new Array<number>(length - values.length).fill(0)];
 
-/** Whether there are several sequences, all with one prompt. */
+/** Whether there are several sequences and all have the same prompt. */
 export const sharesPrompt = (request: PromptedSequences): boolean => request.sequences.length > 1 && haveOnePrompt(request);
 
 function haveOnePrompt({ sequences, promptLengths }: PromptedSequences): boolean {

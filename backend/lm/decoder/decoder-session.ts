@@ -20,33 +20,33 @@ import {
 } from './gradient-run.ts';
 import { DecoderWeights } from './weights.ts';
 
-/** Sines and cosines of every position are part of the graph: 8 MB for heads of 64, and 16 MB for heads of 128. */
+/** The graph contains sines and cosines of every position: 8 MB for a head size of 64, and 16 MB for 128. */
 const LONGEST_CONTEXT = 32_768;
 
 export interface DecoderOptions {
   readonly device: Device;
   readonly compute: ComputeType;
-  /** Weights to use in place of those of the checkpoint. */
+  /** Weights that replace those of the checkpoint. */
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
-  /** Whether requests may name an adapter; without, no product asks for one. */
+  /** Whether requests may name an adapter. If not, the graph has no adapter inputs. */
   readonly adapters: boolean;
   /** The most tokens of prompt and answer together; the default is LONGEST_CONTEXT, and the model's own limit always holds. */
   readonly contextLength?: number | undefined;
   /**
-   * What can be trained: the adapter that a request names, or weights of the model itself by their names in the checkpoint, which are then
-   * fed to every request (`useWeights`) instead of being read from it.
+   * What can be trained: the adapter that a request names, or weights of the model by their names in the checkpoint. Trainable weights are
+   * set by `useWeights` and fed to every run instead of being read from the checkpoint.
    */
   readonly trainable?: 'adapter' | readonly string[] | undefined;
   readonly threads?: number | undefined;
-  /** On a CPU: whether weights are kept in the layout for few rows too, see `ProductForm`. */
+  /** On a CPU: whether to keep a second copy of the weights in the layout for few rows, see `ProductForm`. */
   readonly repackWeights?: boolean | undefined;
-  /** Whether training keeps what the projections gave for the way back: less work, more memory. */
+  /** Whether training keeps the results of the projections for the backward pass: less work, more memory. */
   readonly keepProjections?: boolean | undefined;
 }
 
 /**
- * A decoder in one onnxruntime session: generation, scoring and training are branches of one graph, so that the weights are there once. Every call
- * blocks the thread for the length of a chunk, and calls must not overlap: the model's process is the place for both.
+ * A decoder in one onnxruntime session. Generation, scoring and training are branches of one graph and share the weights. Every call blocks
+ * the thread for the length of a chunk, and calls must not overlap; the model's process takes care of both.
  */
 export class DecoderSession {
   readonly contextLength: number;
@@ -55,8 +55,9 @@ export class DecoderSession {
   readonly #adapters: AdapterFeeds | undefined;
   readonly #trained: readonly TrainedInput[];
   /**
-   * Whether a row that is alone gets a twin. Where weights are not repacked, a single row is multiplied by other kernels than rows of a batch, and
-   * rounds otherwise: of a model that trains, a seed is to give the same text in any batch. Of others it need not, and one row is faster than two.
+   * Whether a single row is generated twice. Without repacked weights, a single row is multiplied by other kernels than the rows of a batch
+   * and rounds differently. With a model in training, a seed must give the same text in any batch. Other models skip this, because one row is
+   * faster than two.
    */
   readonly #pairsRows: boolean;
   #weights: Feeds = {};
@@ -100,8 +101,8 @@ export class DecoderSession {
   }
 
   /**
-   * The loss of a batch, and its gradients with respect to all that can be trained. It changes nothing; the owner of the weights uses
-   * the gradients. @throws ModelRequestError, NotANumberError
+   * The loss of a batch and its gradients with respect to everything that can be trained. Changes no weights.
+   * @throws ModelRequestError, NotANumberError
    */
   async train(request: GradientRequest): Promise<BatchGradients> {
     if (this.#trained.length === 0) throw new Error('This session was opened without anything to train.');
@@ -114,7 +115,7 @@ export class DecoderSession {
     return batchGradients(request, this.#trained, results);
   }
 
-  /** The weights that can be trained, from the next request on: float32, by name, in the shapes of the checkpoint. */
+  /** Sets the trainable weights from the next request on: float32, by name, in the shapes of the checkpoint. */
   useWeights(weights: ReadonlyMap<string, Float32Array>): void {
     this.#weights = Object.fromEntries([...weights].map(([name, values]) => {
       const shape = this.#checkpoint.tensors.get(name)?.shape;
@@ -127,7 +128,7 @@ export class DecoderSession {
     await this.#session.close();
   }
 
-  /** What every run is fed beside its own inputs. */
+  /** The inputs that every run has in addition to its own. */
   #standing(program: 'generating' | 'scoring' | 'training', adapter: Adapter | undefined): Feeds {
     return {
       generating: bools([], [program === 'generating' ? 1 : 0]),
@@ -155,7 +156,7 @@ interface Opened {
   readonly pairsRows: boolean;
 }
 
-/** The whole graph: which of its programs runs is an input. The others' outputs are then empty. */
+/** The whole graph. Inputs select the program that runs; the outputs of the others are empty. */
 function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLength: number, trained: readonly TrainedInput[]) {
   const graph = new Graph();
   const { config } = checkpoint;
@@ -183,7 +184,7 @@ function decoderGraph(checkpoint: Checkpoint, options: DecoderOptions, contextLe
   return { graph, outputs: trained.length === 0 ? outputs : { ...outputs, ...gradientOutputs(graph, decoder, trained, options.keepProjections ?? false) } };
 }
 
-/** A branch beside the other, which scores nothing then: inside it, weights would be out of reach of onnxruntime's repacking. */
+/** A branch next to the one for generation and scoring, not inside it: onnxruntime would not repack weights of a deeper graph. */
 function gradientOutputs(
   graph: Graph, decoder: Decoder, inputs: readonly TrainedInput[], keepsProjections: boolean,
 ): Readonly<Record<string, Tensor>> {
@@ -207,7 +208,7 @@ function gradientOutputs(
 
 const noneOf = (b: Graph) => ({ element, shape }: Tensor): Tensor => b.constant(element, shape.map(() => 0), []);
 
-/** What goes from one chunk into the next is called `next.` and the name of the input. */
+/** Outputs that are inputs of the next chunk are named `next.` and the input's name. */
 function namedOutputs({ tokens, logprobs, pending, done, state, prefix, tail }: GenerationOutputs): Record<string, Tensor> {
   const caches = { prefix, tail };
   return {

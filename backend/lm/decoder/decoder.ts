@@ -9,8 +9,8 @@ import type { Dimension } from '../graph/tensor-type.ts';
 import type { DecoderWeights, ProductForm } from './weights.ts';
 
 /*
- * Qwen2 and Qwen3, dense: the layers as the papers draw them (arXiv 2407.10671, 2505.09388). Activations are [tokens, features], all rows
- * of the batch one after another; only attention knows which of them belong together.
+ * The layers of the dense Qwen2 and Qwen3 models (arXiv 2407.10671, 2505.09388). Activations are [tokens, features], with the rows of the
+ * batch one after another; only attention knows where a row begins.
  */
 
 /** Queries, keys and values of one layer before the rotation: [tokens, heads or keyValueHeads, headSize]. */
@@ -20,10 +20,10 @@ export interface Projected {
   readonly value: Tensor;
 }
 
-/** How the tokens of a pass see each other and those before them: to [tokens, heads, headSize]. */
+/** The attention of a pass, over its own tokens and earlier ones. Returns [tokens, heads, headSize]. */
 export type Attend = (g: Graph, projected: Projected, layer: number) => Tensor;
 
-/** Notes a projection's result, or replaces it. */
+/** Stores the result of a projection, or replaces it. */
 export type OnProjected = (result: Tensor, layer: number, projection: Projection) => Tensor;
 
 export interface Pass {
@@ -56,7 +56,7 @@ export class Decoder {
     return this.weights.logits(g, this.#norm(g, hidden, 'model.norm.weight'), form);
   }
 
-  /** One layer: x[tokens, hiddenSize] to the same. */
+  /** One layer: x[tokens, hiddenSize] to [tokens, hiddenSize]. */
   layer(g: Graph, x: Tensor, layer: number, pass: Pass): Tensor {
     const path = `model.layers.${layer}`;
     const attended = this.#attention(g, this.#norm(g, x, `${path}.input_layernorm.weight`), layer, pass);
@@ -96,7 +96,7 @@ export class Decoder {
     return rmsNorm(g, x, this.weights.tensor(weight), this.config.rmsNormEpsilon);
   }
 
-  /** Only where the architecture has it. */
+  /** Does nothing in architectures without query and key norms. */
   #headNorm(g: Graph, x: Tensor, layer: number, name: 'q_norm' | 'k_norm'): Tensor {
     return this.config.queryKeyNorm ? this.#norm(g, x, `model.layers.${layer}.self_attn.${name}.weight`) : x;
   }
@@ -113,7 +113,7 @@ export function rotaryTables(root: Graph, { headSize, ropeTheta }: DecoderConfig
   const cosine = new Float32Array(positions * half);
   const sine = new Float32Array(positions * half);
   for (let pair = 0; pair < half; pair += 1) {
-    // In float32, as transformers has them: a table of float64 would differ from it by more than float32's own error at large positions.
+    // In float32, like transformers. At large positions float64 would differ from it by more than the rounding error of float32.
     const frequency = Math.fround(1 / Math.fround(ropeTheta ** ((2 * pair) / headSize)));
     for (let position = 0; position < positions; position += 1) {
       const angle = Math.fround(position * frequency);

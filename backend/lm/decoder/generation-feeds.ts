@@ -4,11 +4,11 @@ import { bools, type Feeds, float32s, int64s, type Values } from '../graph/sessi
 import type { GenerationRequest } from './generation-request.ts';
 import { uniform } from './noise.ts';
 
-/* The inputs of generation.ts, made of a request; and what of its outputs goes into the next chunk. */
+/* Makes the inputs of generation.ts from a request, and those of the next chunk from the outputs of the last. */
 
 /**
- * Prefixes are padded to a multiple of this: vectorised sums then add up in the same order whatever else is in the batch, and the same seed
- * gives the same tokens.
+ * Prefixes are padded to a multiple of this. Vectorised sums then add up in the same order in any batch, so that a seed always gives the
+ * same tokens.
  */
 const PREFIX_STEP = 64;
 
@@ -19,7 +19,7 @@ export function promptFeeds(prompts: readonly (readonly number[])[], length: num
   return { ids: int64s([prompts.length, length], ids), lengths: int64s([prompts.length], prompts.map((prompt) => prompt.length - 1)) };
 }
 
-/** What stays the same in every chunk of a request. */
+/** The inputs that are the same in every chunk of a request. */
 export function samplingFeeds({ seeds, temperature, topP, topK, maxTokens, stopTokenIds, automaton }: GenerationRequest, config: DecoderConfig): Feeds {
   const rows = seeds.length;
   const stops = new Uint8Array(config.vocabularySize);
@@ -49,7 +49,7 @@ function automatonFeeds(automaton: TokenAutomaton | undefined, vocabularySize: n
 const anything = (vocabularySize: number) =>
   ({ states: 1, classes: 1, allow: [1], next: [0], classOf: new Int32Array(vocabularySize), distance: [0] });
 
-/** Where every row begins: nothing read, its prompt's last token to be fed. */
+/** The state before the first chunk: empty caches, and the last token of each prompt to feed next. */
 export function startFeeds({ prompts, samples, seeds, automaton }: GenerationRequest, config: DecoderConfig): Feeds {
   const rows = seeds.length;
   return {
@@ -61,7 +61,7 @@ export function startFeeds({ prompts, samples, seeds, automaton }: GenerationReq
   };
 }
 
-/** Uniform numbers for `steps` tokens of every row, of which it has had `before`. */
+/** Uniform numbers for the next `steps` tokens of every row, after the first `before`. */
 export function drawFeeds({ prompts, samples, seeds }: Pick<GenerationRequest, 'prompts' | 'samples' | 'seeds'>, before: number, steps: number): Feeds {
   const draws = new Float32Array(steps * seeds.length);
   for (let step = 0; step < steps; step += 1) seeds.forEach((seed, row) => { draws[step * seeds.length + row] = uniform(seed, before + step); });
@@ -77,7 +77,7 @@ function emptyCaches({ layers, keyValueHeads, headSize }: DecoderConfig, rows: n
 const cacheNames = (layers: number, cache: 'prefix' | 'tail'): string[] =>
   Array.from({ length: layers }, (_, layer) => [`${cache}.${layer}.key`, `${cache}.${layer}.value`]).flat();
 
-/** Outputs that the next chunk takes in. Prefixes come out once; they do not change. */
+/** The outputs that the next chunk needs. Prefixes do not change, so that one chunk returns them. */
 export function carriedOutputs({ layers }: DecoderConfig, { prefixes }: { readonly prefixes: boolean }): string[] {
   return [...['pending', 'done', 'state', ...cacheNames(layers, 'tail')].map(asOutput), ...(prefixes ? prefixOutputs({ layers }) : [])];
 }
@@ -93,7 +93,7 @@ export function carriedFeeds(chunk: Readonly<Record<string, Values>>): Feeds {
   return { ...Object.fromEntries(carried), fresh: bools([], [0]) };
 }
 
-/** Of what is carried, the rows in these places alone. */
+/** Keeps only the rows at these indices. */
 export function keptRows(carried: Feeds, places: readonly number[], { layers }: Pick<DecoderConfig, 'layers'>): Feeds {
   const kept = ['pending', 'done', 'state', ...cacheNames(layers, 'tail')].map((name) => [name, rowsIn(carried[name] as Values, places)] as const);
   return { ...carried, ...Object.fromEntries(kept) };
@@ -107,7 +107,7 @@ function rowsIn(values: Values, places: readonly number[]): Values {
   return { ...values, shape: [places.length, ...rest], data };
 }
 
-/** What the generating side is fed while the graph scores. */
+/** Inputs of generation while the graph scores or trains. */
 export function idleGeneration(config: DecoderConfig): Feeds {
   return {
     ids: int64s([0, 0], []), lengths: int64s([0], []), fresh: bools([], [0]), pending: int64s([0], []), done: bools([0], []),

@@ -8,26 +8,26 @@ export interface GenerationRequest {
   /** Continuations of each prompt. */
   readonly samples: number;
   readonly maxTokens: number;
-  /** 0 takes the likeliest token each time. */
+  /** 0 always takes the most likely token. */
   readonly temperature: number;
   /** 1 for all tokens. */
   readonly topP: number;
   /** 0 for all tokens. */
   readonly topK: number;
-  /** One a row, prompt · samples + sample. */
+  /** One for each row, prompt · samples + sample. */
   readonly seeds: readonly number[];
   readonly stopTokenIds: readonly number[];
-  /** Texts that it does not accept are never drawn. */
+  /** Restricts the result to texts that it accepts. */
   readonly automaton?: TokenAutomaton | undefined;
   readonly adapter?: Adapter | undefined;
-  /** So many tokens a run of onnxruntime: the steps of streaming and of cancelling. */
+  /** The number of tokens in one run of onnxruntime. Tokens are streamed, and an abort takes effect, between runs. */
   readonly chunkTokens: number;
   readonly signal?: AbortSignal | undefined;
   readonly onTokens?: ((row: number, tokens: readonly number[]) => void) | undefined;
 }
 
 export interface GeneratedRow {
-  /** The stop token included, if one came. */
+  /** Including the stop token if there is one. */
   readonly tokens: readonly number[];
   /** Of each token, under softmax(logits / temperature), or softmax(logits) at temperature 0. */
   readonly logprobs: readonly number[];

@@ -8,7 +8,7 @@ import {
 import { checkGenerationRequest, type GeneratedRow, type GenerationRequest } from './generation-request.ts';
 import { requireNumber } from './not-a-number-error.ts';
 
-/** @throws ModelRequestError; NotANumberError; the signal's reason once it is aborted, at the end of a run. */
+/** @throws ModelRequestError; NotANumberError; the signal's reason when it is aborted, at the end of the current run. */
 export async function generateRows(
   session: Session, config: DecoderConfig, contextLength: number, request: GenerationRequest, shared: Feeds,
 ): Promise<GeneratedRow[]> {
@@ -19,7 +19,7 @@ export async function generateRows(
   const standing: Feeds = { ...shared, ...promptFeeds(prompts, length) };
   let carried: Feeds = { ...startFeeds(request, config), ...(await readAhead(session, config, request, length, shared)) };
   const results = seeds.map((_, row): WrittenRow => ({ row, tokens: [], logprobs: [], stopped: false }));
-  /** What is written on, and the request that asks for just that. */
+  /** The rows of the next run, and the request reduced to them. */
   let open: readonly WrittenRow[] = results;
   let asked = request;
   let sampling = samplingFeeds(asked, config);
@@ -34,7 +34,7 @@ export async function generateRows(
     takeTokens(chunk.tokens as Values, chunk.logprobs as Values, open, { stops, onTokens });
     if (last || results.every(({ stopped }) => stopped)) break;
     carried = { ...carried, ...carriedFeeds(chunk) };
-    // The graph wants as many rows of one prompt as of the next.
+    // The graph needs the same number of rows for each prompt, so finished rows are dropped only with a single prompt.
     if (prompts.length === 1 && open.some(({ stopped }) => stopped)) {
       const places = placesToKeep(open);
       carried = keptRows(carried, places, config);
@@ -43,13 +43,13 @@ export async function generateRows(
       sampling = samplingFeeds(asked, config);
     }
     before += steps;
-    // Lets a cancel be heard.
+    // Lets the process receive a cancel message.
     await nextTurn();
   }
   return results.map(({ tokens, logprobs, stopped }) => ({ tokens, logprobs, finishReason: stopped ? 'stop' : 'length' }));
 }
 
-/** The prompts' caches, read group by group in runs that draw no token. Nothing where the first chunk can read all prompts at once. */
+/** Prefills the prompts' caches group by group, in runs that draw no token. Returns nothing if the first chunk can read all prompts. */
 async function readAhead(
   session: Session, config: DecoderConfig, { prompts, signal, ...request }: GenerationRequest, length: number, shared: Feeds,
 ): Promise<Feeds> {
@@ -89,7 +89,7 @@ interface WrittenRow {
   stopped: boolean;
 }
 
-/** A row that goes on alone is multiplied by other kernels where weights are not repacked, and rounds otherwise: it keeps company. */
+/** Keeps at least two rows: without repacked weights, a single row is multiplied by other kernels and rounds differently. */
 function placesToKeep(rows: readonly WrittenRow[]): number[] {
   const going = rows.flatMap(({ stopped }, place) => (stopped ? [] : [place]));
   return going.length > 1 ? going : [...going, rows.findIndex(({ stopped }) => stopped)];

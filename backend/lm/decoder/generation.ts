@@ -9,23 +9,23 @@ import type { Decoder } from './decoder.ts';
 import { sampleToken } from './sampling.ts';
 
 /*
- * A chunk of a generation is one run: the prompts are read (or their cache is handed in, where an earlier chunk read them), then a Loop
- * feeds one token a row, draws the next and goes on until every row is done. The tokens of a prompt but the last are its prefix; the last
- * is the first that the loop feeds, so that reading a prompt needs no output layer.
+ * A chunk of a generation is one run. It prefills the prompts, or takes their cache from an earlier chunk. Then a Loop feeds one token for
+ * each row and draws the next, until every row is done. A prompt's prefix is all its tokens except the last. The loop feeds the last token
+ * first, so that the prefill needs no output layer.
  */
 
-/** Sizes: prompts · samples = rows; the longest prefix; tokens fed before this chunk, before this step, and with it. */
+/** Sizes: prompts · samples = rows; the longest prefix; tokens fed before this chunk, before this step, and including this step. */
 const SIZES = { prompts: 'prompts', samples: 'samples', rows: 'rows', length: 'length', before: 'before', fed: 'fed', seen: 'fed+1' } as const;
 
 export interface GenerationInputs {
-  /** int64[prompts, length], padded on the right; read only where `fresh`, but always of this shape. */
+  /** int64[prompts, length], padded on the right. Always has this shape, although it is read only if `fresh`. */
   readonly ids: Tensor;
   /** int64[prompts]: lengths of the prefixes, from 0. */
   readonly lengths: Tensor;
-  /** bool[]: whether the prompts are to be read, or `prefix` holds their cache. */
+  /** bool[]: true to prefill the prompts, false if `prefix` holds their cache. */
   readonly fresh: Tensor;
   readonly prefix: readonly KeyValue[];
-  /** [rows, keyValueHeads, before, headSize]: keys and values of the tokens that were fed since. */
+  /** [rows, keyValueHeads, before, headSize]: keys and values of the tokens fed in earlier chunks. */
   readonly tail: readonly KeyValue[];
   /** int64[rows]: the token to feed next. */
   readonly pending: Tensor;
@@ -37,11 +37,11 @@ export interface GenerationInputs {
   readonly topP: Tensor;
   readonly topK: Tensor;
   readonly restricted: Tensor;
-  /** int64[rows]: how many tokens a row may have in all. */
+  /** int64[rows]: the maximum number of tokens of a row. */
   readonly limits: Tensor;
   /** bool[vocabulary]: tokens that end a row. */
   readonly stops: Tensor;
-  /** int64[rows], and the automaton it is a state of: see TokenAutomaton. */
+  /** int64[rows]: the state of each row in the automaton, which follows; see TokenAutomaton. */
   readonly state: Tensor;
   readonly allow: Tensor;
   readonly next: Tensor;
@@ -79,7 +79,7 @@ export function generationInputs(root: Graph, { config, weights: { compute } }: 
   };
 }
 
-/** onnxruntime-node cannot carry bfloat16 in or out: between chunks such a cache is float32. */
+/** onnxruntime-node has no bfloat16 inputs and outputs. Between chunks such a cache is float32. */
 const carried = (compute: ComputeType) => (compute === 'bfloat16' ? 'float32' : compute);
 
 export interface GenerationOutputs {
@@ -159,7 +159,7 @@ export function generateChunk(g: Graph, decoder: Decoder, inputs: GenerationInpu
 /** States of the loop before the caches: the token to feed, whether a row is done, its state in the automaton. */
 const OWN_STATES = 3;
 
-/** Keys and values of all tokens of the prefixes. */
+/** The prefill: keys and values of all tokens of the prefixes. */
 function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): KeyValue[] {
   const { prompts, length } = SIZES;
   const caches: KeyValue[] = [];
@@ -176,8 +176,8 @@ function readPrompts(g: Graph, decoder: Decoder, { ids }: GenerationInputs): Key
 }
 
 /**
- * What the automaton lets a row draw in its state: classes that are allowed, and from which the end can still be reached with the tokens
- * that are left after this one.
+ * The tokens that a row may draw in its state of the automaton: those that the state allows and from which the remaining tokens suffice to
+ * reach an accepting state.
  */
 function movesFrom(g: Graph, { allow, next, classOf, distance, limits }: GenerationInputs, state: Tensor, count: Tensor) {
   const { rows } = SIZES;

@@ -15,21 +15,21 @@ import { type LossInputs, policyLoss } from './policy-loss.ts';
 import { PLACES_AT_ONCE } from './scoring.ts';
 
 /*
- * One pass forward and back. A prompt goes through it once for all completions that continue it. Of the way forward only what goes into each
- * layer is kept; on the way back each layer is computed again, so that memory grows with one layer and not with all. Where memory allows, what
- * its projections gave is kept as well: what is computed again is cheap then. The output layer goes forward and back a few places at a time,
- * so that no [tokens, vocabulary] ever exists.
+ * One forward and backward pass. A prompt goes through it once for all its completions. The forward pass keeps only the input of each layer,
+ * and the backward pass computes each layer again (gradient checkpointing), so that memory holds the activations of one layer only. If memory
+ * allows, the results of the projections are kept too, which makes the second computation cheap. The output layer handles a few tokens at a
+ * time, forward and backward, so that no [tokens, vocabulary] tensor exists.
  */
 
 export interface GradientInputs {
   readonly continued: ContinuedPrompts;
-  /** int64[trained blocks, PLACES_AT_ONCE]: after which token a trained one comes, counted through all prompts and then all completions. */
+  /** int64[trained blocks, PLACES_AT_ONCE]: for each trained token, the index of the token before it, in the row of all prompts and completions. */
   readonly from: Tensor;
-  /** int64[trained blocks, PLACES_AT_ONCE]: those tokens. */
+  /** int64[trained blocks, PLACES_AT_ONCE]: the ids of the trained tokens. */
   readonly targets: Tensor;
   /** float32[]. */
   readonly temperature: Tensor;
-  /** float32[trained blocks, PLACES_AT_ONCE] each, three float32[] and a bool[]. */
+  /** Those of tokens are float32[trained blocks, PLACES_AT_ONCE] each. */
   readonly loss: LossInputs;
 }
 
@@ -69,15 +69,15 @@ export function gradientInputs(root: Graph): GradientInputs {
   };
 }
 
-/** What is to be trained, as inputs of the outermost graph, by where in the decoder it is used. A tied table is used at both ends. */
+/** The trained inputs of the outermost graph, by where the decoder uses them. A tied embedding is in `embedding` and in `head`. */
 export interface Trained {
   readonly embedding: readonly Tensor[];
-  /** One list a layer. */
+  /** One list for each layer. */
   readonly layers: readonly (readonly Tensor[])[];
   readonly head: readonly Tensor[];
 }
 
-/** Losses, and the gradients of all that is trained in the order of `wanted`. */
+/** Losses, and gradients of the trained tensors in the order of `wanted`. */
 export function gradientsOfTokens(
   g: Graph, decoder: Decoder, inputs: GradientInputs, trained: Trained, wanted: readonly Tensor[], keepsProjections: boolean,
 ): GradientOutputs {
@@ -85,7 +85,7 @@ export function gradientsOfTokens(
   const embedded = decoder.weights.embed(g, ids);
   const notes = keepsProjections ? new ProjectionNotes(g) : undefined;
   const forward = { ...pass(promptAttention), onProjected: notes?.note };
-  // before[layer] goes into that layer.
+  // before[layer] is the input of that layer.
   const before = [embedded];
   for (let layer = 0; layer < decoder.config.layers; layer += 1) before.push(decoder.layer(g, before[layer]!, layer, forward));
 
@@ -116,7 +116,7 @@ export function gradientsOfTokens(
   return { losses, logprobs, entropies, gradients: wanted.map((tensor) => sums.get(tensor)!) };
 }
 
-/** What projections gave on the way forward, for the way back. */
+/** Keeps the results of the projections in the forward pass for the backward pass. */
 class ProjectionNotes {
   readonly #g: Graph;
   readonly #noted = new Map<string, Tensor>();
@@ -130,13 +130,13 @@ class ProjectionNotes {
     return result;
   };
 
-  /** Not before `after` is there: what is computed of it again would otherwise be computed, and kept, on the way forward. */
+  /** Waits for `after`. Otherwise onnxruntime would compute what depends on these results in the forward pass already, and keep it. */
   recall(after: Tensor): OnProjected {
     return (again, layer, projection) => remembered(this.#g, barrier(this.#g, this.#noted.get(`${layer} ${projection}`)!, after), again);
   }
 }
 
-/** The last norm, the output layer and the loss, and back: a block of places at a time. */
+/** The last norm, the output layer and the loss, forward and backward, one block of tokens at a time. */
 function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: GradientInputs, trained: readonly Tensor[]) {
   const { from, targets, temperature, loss } = inputs;
   const blocks = reshape(g, g.size(BLOCKS), []);
@@ -159,7 +159,7 @@ function throughHead(g: Graph, decoder: Decoder, hidden: Tensor, inputs: Gradien
     };
   });
   const [losses, logprobs, entropies, ofPlaces] = kept as [Tensor, Tensor, Tensor, Tensor];
-  // Where the places were taken from, their gradients go back to.
+  // Scatters the gradients of the gathered states to their places.
   const [ofHidden] = gradients(g, gather(g, hidden, from), [hidden], ofPlaces);
   return { losses, logprobs, entropies, ofHidden: ofHidden!, ofTrained: state };
 }

@@ -1,12 +1,12 @@
 /*
- * Uniform numbers of a row, from its seed alone. SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014):
- * the n-th number is a function of seed and n, so that a generation that goes on begins anywhere in the sequence.
+ * Uniform numbers of a row, which depend only on its seed. SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+ * generators", 2014): the n-th number is a function of seed and n, so that a later chunk can begin anywhere in the sequence.
  */
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
 const MASK = (1n << 64n) - 1n;
 
-/** The number with an index, in [0, 1) on a grid of 2^-24, which float32 holds exactly. */
+/** The number at `index`: in [0, 1), a multiple of 2^-24, which float32 represents exactly. */
 export function uniform(seed: number, index: number): number {
   let z = (mix(BigInt(Math.trunc(seed)) & MASK) + BigInt(index + 1) * GOLDEN) & MASK;
   z = mix(z);

@@ -1,4 +1,4 @@
-/** What was computed is no number, and means nothing to a reader or to training. Weights are looked at before; sums can still overflow. */
+/** A result is NaN. Opening a checkpoint verifies that its weights are finite, but sums can still overflow. */
 export class NotANumberError extends Error {
   override readonly name = 'NotANumberError';
 

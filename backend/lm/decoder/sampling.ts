@@ -12,17 +12,17 @@ import type { Dimension } from '../graph/tensor-type.ts';
 
 /*
  * Draws one token per row in the graph from one uniform number per row. The same number gives the same token regardless of the other rows.
- * So a row is added up as it is cumulated or in blocks: ReduceSum over a whole row takes another order where there is but one.
+ * Therefore sums are cumulative or in blocks: ReduceSum over a whole row adds in another order if there is only one row.
  */
 
 export interface SamplingInputs {
-  /** float32[rows, 1]. At 0 the likeliest token is taken. */
+  /** float32[rows, 1]. 0 takes the most likely token. */
   readonly temperature: Tensor;
   /** float32[rows, 1]: top-p. Keeps the smallest set of most likely tokens whose probabilities add up to at least this; 1 keeps all. */
   readonly topP: Tensor;
   /** int64[rows, 1]: top-k. Keeps this many of the most likely tokens; 0 keeps all. */
   readonly topK: Tensor;
-  /** bool[]: whether any row has a topP or topK that leaves tokens out. Without, no token is sorted. */
+  /** bool[]: whether top-p or top-k excludes tokens in any row. If not, tokens are not sorted. */
   readonly restricted: Tensor;
   /** float32[rows, 1], in [0, 1). */
   readonly draw: Tensor;
@@ -34,8 +34,8 @@ export interface SamplingInputs {
 export const LIKELIEST = 1024;
 
 /**
- * Draws from float32 logits[rows, vocabulary]. `logprob` float32[rows, 1] is of softmax(logits / temperature) (of softmax(logits) where
- * the temperature is 0), before top-p, top-k and `allowed` narrow it: what the importance ratio of training needs.
+ * Draws from float32 logits[rows, vocabulary]. `logprob` float32[rows, 1] is the log-probability under softmax(logits / temperature), or
+ * softmax(logits) at temperature 0, before top-p, top-k and `allowed`. The importance ratio of training needs it.
  */
 export function sampleToken(
   g: Graph,
@@ -48,7 +48,7 @@ export function sampleToken(
   const scaled = divide(g, logits, where(g, greedy, g.scalar('float32', 1), temperature));
   const logprobs = logSoftmax(g, scaled);
   const hidden = g.scalar('float32', HIDDEN);
-  // Not exp(logprobs): where all that is allowed is very unlikely, that is 0 for every token.
+  // Not exp(logprobs), which can be 0 for every token if all allowed tokens are very unlikely.
   const shares = softmax(g, where(g, allowed, scaled, hidden));
 
   const [drawn] = branch(
@@ -65,10 +65,10 @@ export function sampleToken(
 /** Replaces the logit of a token that is not allowed: its probability becomes exactly 0. */
 const HIDDEN = -1e30;
 
-/** A draw just below the total, so that rounding never passes the last token with a share. */
+/** Keeps a draw just below the total, so that rounding never passes the last token with a non-zero probability. */
 const BELOW_ONE = 1 - 2e-7;
 
-/** Inverse distribution function over float32 shares[rows, vocabulary] in two levels, so that neither sums nor searches are long. */
+/** The inverse cumulative distribution of float32 shares[rows, vocabulary], in two levels to keep sums and searches short. */
 function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: number, draw: Tensor): Tensor {
   const size = blockSize(vocabulary);
   const count = Math.ceil(vocabulary / size);
@@ -83,12 +83,12 @@ function drawFromAll(g: Graph, shares: Tensor, rows: Dimension, vocabulary: numb
   return add(g, multiply(g, outer.index, g.scalar('int64', size)), inner.index);
 }
 
-/** Numbers that a processor may add in one instruction. The rounding of a sum depends on where in such a group it begins. */
+/** The most numbers that a processor adds in one instruction. The rounding of a sum depends on where in such a group it begins. */
 const LANES = 16;
 
 /**
- * Near the square root of the vocabulary, and a divisor of it if that leaves every row at the same place in its group of numbers, so that
- * nothing is padded; else the blocks are groups themselves.
+ * Near the square root of the vocabulary. A divisor of the vocabulary needs no padding, but is used only if every row begins at the same
+ * place in a group of LANES; otherwise a multiple of LANES.
  */
 function blockSize(vocabulary: number): number {
   const root = Math.ceil(Math.sqrt(vocabulary));
@@ -96,7 +96,7 @@ function blockSize(vocabulary: number): number {
   return Math.ceil(root / LANES) * LANES;
 }
 
-/** The first index whose cumulated shares[rows, size] exceed a threshold, int64[rows, 1], and what of the threshold is left for it. */
+/** The first index whose cumulative share exceeds a threshold, int64[rows, 1], and the threshold less the shares before that index. */
 function invert(
   g: Graph, shares: Tensor, rows: Dimension, size: number, threshold: (total: Tensor) => Tensor,
 ): { readonly index: Tensor; readonly rest: Tensor } {
@@ -105,13 +105,13 @@ function invert(
   const wanted = minimum(g, threshold(total), multiply(g, total, g.scalar('float32', BELOW_ONE)));
   const passed = lessOrEqual(g, cumulated, wanted);
   const index = sum(g, cast(g, passed, 'int64'), [1], { keep: true });
-  // As they were cumulated: with another sum the rest could be below 0, and a first token with no share would be taken.
+  // Taken from the same cumulative sum. Another sum could give a negative rest, and then a first token with probability 0 would be drawn.
   const cumulatedBefore = concat(g, [expand(g, g.scalar('float32', 0), [rows, 1]), cumulated], 1);
   const before = gatherElements(g, cumulatedBefore, index, 1);
   return { index: minimum(g, index, g.scalar('int64', size - 1)), rest: subtract(g, wanted, before) };
 }
 
-/** Of shares[rows, vocabulary] that add up to 1, in the order of transformers: first top-k, then top-p of what is left. */
+/** Draws from shares[rows, vocabulary], which add up to 1. Like transformers, applies top-k first and top-p to the rest. */
 function drawFromLikeliest(
   g: Graph,
   shares: Tensor,

@@ -8,13 +8,13 @@ import { PLACES_AT_ONCE } from './scoring.ts';
 
 export interface ScoringRequest {
   readonly sequences: readonly (readonly number[])[];
-  /** How many tokens of each sequence are given and not scored, from 1. */
+  /** The number of tokens of each sequence that are its prompt and not scored; at least 1. */
   readonly promptLengths: readonly number[];
   readonly temperature?: number | undefined;
   readonly adapter?: Adapter | undefined;
 }
 
-/** undefined where there is nothing to score. */
+/** Returns undefined if there is nothing to score. */
 export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, contextLength: number): Feeds | undefined {
   const { temperature = 1 } = request;
   checkTemperature(temperature);
@@ -28,7 +28,7 @@ export function scoringFeeds(request: ScoringRequest, config: DecoderConfig, con
   };
 }
 
-/** @throws ModelRequestError where a prompt or a sequence is not one of this model */
+/** @throws ModelRequestError if a prompt length, a token id or a sequence's length is not valid for this model */
 export function checkSequences(
   { sequences, promptLengths }: Pick<ScoringRequest, 'sequences' | 'promptLengths'>, config: DecoderConfig, contextLength: number,
 ): void {
@@ -57,7 +57,7 @@ export function scoresOf({ sequences, promptLengths }: ScoringRequest, scores: V
   });
 }
 
-/** What the scoring side is fed while the graph generates; while it trains, it scores nothing of a single token, since it runs then. */
+/** Inputs of scoring while the graph generates. During training the scoring program runs too, so it gets a single token and scores nothing. */
 export function idleScoring(tokens: 0 | 1 = 0): Feeds {
   return {
     ...idleRows('scored', tokens),

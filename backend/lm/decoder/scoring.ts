@@ -9,18 +9,18 @@ import { type ContinuedPrompts, continuedPrompts, passOver } from './continued-p
 import type { Decoder } from './decoder.ts';
 
 /*
- * Log-probabilities of given tokens. The output layer is applied only where it is needed, a few places at a time, so that no
- * [tokens, vocabulary] ever exists.
+ * Log-probabilities of given tokens. The output layer is applied only where needed, to a few tokens at a time, so that no
+ * [tokens, vocabulary] tensor exists.
  */
 
-/** The number of places that go through the output layer together. */
+/** The number of tokens that go through the output layer together. */
 export const PLACES_AT_ONCE = 64;
 
 export interface ScoringInputs {
   readonly continued: ContinuedPrompts;
-  /** int64[blocks, PLACES_AT_ONCE]: of which tokens hidden states are wanted, counted through all prompts and then all completions. */
+  /** int64[blocks, PLACES_AT_ONCE]: for each scored token, the index of the token before it, in the row of all prompts and completions. */
   readonly from: Tensor;
-  /** int64[blocks, PLACES_AT_ONCE]: the tokens whose log-probability is wanted there. */
+  /** int64[blocks, PLACES_AT_ONCE]: the ids of the scored tokens. */
   readonly targets: Tensor;
   /** float32[]. */
   readonly scoringTemperature: Tensor;

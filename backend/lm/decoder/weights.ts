@@ -10,21 +10,21 @@ import type { Shape } from '../graph/tensor-type.ts';
 import type { QuantizedTensor } from '../quantize/quantized-tensor.ts';
 
 /**
- * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). A row's result is the same to the last bit whatever
- * the other rows are, which reproducible sampling needs; in the `stored` form, and of fed weights, only where there are at least two.
- * `repacked`: onnxruntime keeps a copy of the weight in the layout of its kernels: twice as fast for few rows, and more memory. Where it is
- * not to (`repackWeights`), the stored form does for it.
- * `stored`: the weight is read as it lies in its file: as fast for hundreds of rows.
+ * How a product with an unquantised weight is computed on a CPU (docs/decisions/0006). Reproducible sampling needs a row's result to be
+ * bitwise independent of the other rows. The `stored` form and fed weights ensure that only with at least two rows.
+ * `repacked`: onnxruntime keeps a copy of the weight in the layout of its kernels, which takes more memory and is twice as fast for few rows.
+ * Without `repackWeights` the stored form is used instead.
+ * `stored`: the weight is read from its file as it is, which is as fast for hundreds of rows.
  */
 export type ProductForm = 'repacked' | 'stored';
 
 export interface WeightOptions {
   readonly device: Device;
   readonly compute: ComputeType;
-  /** Whether the seven projections add what an adapter, fed at each run, says. */
+  /** Whether the seven projections add the adapter that is fed at each run. */
   readonly adapters: boolean;
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
-  /** Absent: no. */
+  /** False by default. */
   readonly repackWeights?: boolean | undefined;
   /** Names of tensors that are fed as float32 at each run instead of being read from the checkpoint. */
   readonly trainable?: ReadonlySet<string> | undefined;
@@ -34,8 +34,8 @@ export interface WeightOptions {
 export const adapterInput = (layer: number, projection: Projection, side: 'a' | 'b'): string => `adapter.${layer}.${projection}.${side}`;
 
 /**
- * The weights of a checkpoint as tensors of one graph. They live in the outermost graph, where every body may use them; on a CPU, what
- * onnxruntime is to repack lives in the graph around the body that uses it, since it looks no further out than that.
+ * The weights of a checkpoint as tensors of one graph. They are in the outermost graph, where every body can use them. On a CPU, weights to
+ * repack are in the graph directly around the body that uses them, because onnxruntime repacks no others.
  */
 export class DecoderWeights {
   readonly #root: Graph;
@@ -60,12 +60,12 @@ export class DecoderWeights {
     return this.#device.hasFusedAttention(this.compute);
   }
 
-  /** A tensor of the checkpoint in the type of computation. */
+  /** A tensor of the checkpoint in the compute type. */
   tensor(name: string): Tensor {
     return this.#trained(name) ?? this.#loaded(this.#root, name);
   }
 
-  /** Rows of the embedding table for ids[tokens]: [tokens, hiddenSize]. Only the rows that are looked up are widened. */
+  /** The embeddings of ids[tokens]: [tokens, hiddenSize]. Only these rows are converted to the compute type. */
   embed(g: Graph, ids: Tensor): Tensor {
     const name = 'model.embed_tokens.weight';
     return cast(g, gather(g, this.#trained(name) ?? this.#stored(this.#root, name), ids), this.compute);
@@ -83,7 +83,7 @@ export class DecoderWeights {
     return bias ? add(g, product, bias) : product;
   }
 
-  /** One of the seven projections of a layer: x[tokens, in] to [tokens, out], with its bias, and with the adapter where there is one. */
+  /** One of the seven projections of a layer: x[tokens, in] to [tokens, out], with its bias and the adapter if there is one. */
   project(g: Graph, x: Tensor, layer: number, projection: Projection, form: ProductForm): Tensor {
     const path = `model.layers.${layer}.${PROJECTION_PATHS[projection]}`;
     const bias = this.#checkpoint.tensors.has(`${path}.bias`) ? this.tensor(`${path}.bias`) : undefined;
@@ -99,12 +99,12 @@ export class DecoderWeights {
 
   #adapted(g: Graph, x: Tensor, product: Tensor, layer: number, projection: Projection): Tensor {
     const { in: columns, out: rows } = projectionSize(this.#checkpoint.config, projection);
-    // Each pair has a rank of its own: it is 0 where the adapter leaves the projection as it is.
+    // Each pair has its own rank, which is 0 if the adapter does not change the projection.
     const rank = `rank.${layer}.${projection}`;
     const a = this.#fed(adapterInput(layer, projection, 'a'), [rank, columns]);
     const b = this.#fed(adapterInput(layer, projection, 'b'), [rows, rank]);
-    // Doubled and halved, which changes no bit. An unscaled product of a single row has a kernel of its own, which adds up in another order
-    // than that of many rows.
+    // Doubling and halving changes no bit, but avoids the special kernel for an unscaled product of a single row, which adds in another order
+    // than the kernel for many rows.
     return gemm(g, gemm(g, x, a, { transposeB: true, scale: 2 }), b, { transposeB: true, scale: 0.5, bias: product });
   }
 
@@ -129,7 +129,7 @@ export class DecoderWeights {
     return home.once(key, () => cast(home, this.#stored(home, name, axes), this.compute));
   }
 
-  /** As it lies in its file, with more axes in front. */
+  /** The tensor as in its file, with leading `axes`. */
   #stored(home: Graph, name: string, axes: readonly number[] = []): Tensor {
     const key = `${home === this.#root ? 'stored' : 'to repack'} ${name} ${axes.length}`;
     return home.once(key, () => {

@@ -1,22 +1,22 @@
 export interface AdamWOptions {
-  /** Decay rates of the mean and of the mean square of the gradients. */
+  /** Decay rates of the first and second moment of the gradients. */
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
-  /** Decoupled from the gradient; 0 leaves it out. */
+  /** Decoupled from the gradient; 0 turns it off. */
   readonly weightDecay: number;
 }
 
-/** PyTorch's own defaults, but for the decay, which transformers' trainer (5.18) has as 0. */
+/** The defaults of PyTorch, except for the weight decay, which is 0 as in the Trainer of transformers 5.18. */
 export const ADAMW_DEFAULTS: AdamWOptions = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0 };
 
-/** What is remembered of one tensor. */
+/** The moments of one tensor. */
 export interface Moments {
   readonly mean: Float32Array;
   readonly square: Float32Array;
 }
 
-/** AdamW (Loshchilov and Hutter, arXiv 1711.05101), computed as `torch.optim.AdamW` computes it, in float32. */
+/** AdamW (Loshchilov and Hutter, arXiv 1711.05101) in float32, with the formulas of `torch.optim.AdamW`. */
 export class AdamW {
   readonly options: AdamWOptions;
   readonly moments: Map<string, Moments>;
@@ -29,7 +29,7 @@ export class AdamW {
     this.steps = state.steps;
   }
 
-  /** Changes the parameters in place. Those without a gradient stay as they are. */
+  /** Updates the parameters in place. Parameters without a gradient do not change. */
   step(parameters: ReadonlyMap<string, Float32Array>, gradients: ReadonlyMap<string, Float32Array>, learningRate: number): void {
     const { beta1, beta2, epsilon, weightDecay } = this.options;
     this.steps += 1;
@@ -60,14 +60,14 @@ export class AdamW {
   }
 }
 
-/** The Euclidean norm of all gradients together. */
+/** The global Euclidean norm of the gradients. */
 export function gradientNorm(gradients: ReadonlyMap<string, Float32Array>): number {
   let sum = 0;
   for (const values of gradients.values()) for (let index = 0; index < values.length; index += 1) sum += (values[index] as number) ** 2;
   return Math.sqrt(sum);
 }
 
-/** Scales gradients in place so that their norm is at most `limit`, as `torch.nn.utils.clip_grad_norm_` does. Returns the norm before. */
+/** Scales gradients in place to a norm of at most `limit`, like `torch.nn.utils.clip_grad_norm_`. Returns the norm before clipping. */
 export function clipGradients(gradients: ReadonlyMap<string, Float32Array>, limit: number): number {
   const norm = gradientNorm(gradients);
   const scale = limit / (norm + 1e-6);

@@ -16,7 +16,7 @@ export async function trainAdapter(session: DecoderSession, checkpoint: Checkpoi
   return new Trainer(
     {
       gradientsOf: (batch) => session.train({ ...batch, adapter }),
-      // The session keeps what it fed for an adapter object. A step changes the numbers in place, so the session must see a new object.
+      // The session caches the feeds of an adapter object. A step changes the numbers in place, so a new object invalidates the cache.
       changed: () => { adapter = { ...adapter }; },
       exportTo: (folder) => {
         const { rank, scaling, layers } = adapter;

@@ -1,15 +1,15 @@
 import type { TokenWeights } from '../decoder/gradient-run.ts';
 
 /**
- * How the losses of tokens become the loss of a batch.
+ * How the losses of tokens are averaged to the loss of a batch.
  * - `grpo`: the mean over completions of the mean over their tokens (arXiv 2402.03300)
  * - `dapo`: the mean over all tokens of the batch (arXiv 2503.14476)
- * - `dr_grpo`: the sum over all tokens by the number of completions times the maximum length of one (arXiv 2503.20783)
+ * - `dr_grpo`: the sum over all tokens, divided by the number of completions times the maximum completion length (arXiv 2503.20783)
  */
 export const LOSS_TYPES = ['grpo', 'dapo', 'dr_grpo'] as const;
 export type LossType = (typeof LOSS_TYPES)[number];
 
-/** The size of the whole batch, of which each micro-batch is a part. Masked completions are not counted. */
+/** The size of the whole batch, not of a micro-batch. Masked completions are not counted. */
 export interface BatchSize {
   readonly completions: number;
   readonly tokens: number;

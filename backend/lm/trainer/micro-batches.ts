@@ -6,18 +6,18 @@ interface Row {
   readonly completionTokens: number;
 }
 
-/** In tokens, padding counted. */
+/** In tokens, including padding. */
 export interface MicroBatchSizes {
-  /** The most tokens in one run of the model; a single row may have more. */
+  /** The maximum number of tokens in one run of the model. A run of a single row may exceed it. */
   readonly most: number;
-  /** What a run costs beside its tokens, however few those are. */
+  /** The fixed cost of a run, in tokens. */
   readonly perRun: number;
 }
 
 /**
- * Which rows of a batch, by their numbers, go through the model together. Rows of one prompt stay among themselves, so that it is computed once
- * for all of them; those that share it with no other sequence are grouped together. Rows of a run are padded to its longest, so they are divided in
- * the way that costs least. The longest come first: what does not fit into memory fails at once.
+ * Divides a batch into runs of the model, as lists of row indices. Rows with the same prompt are in runs of their own, where the prompt is
+ * computed once. The remaining rows, whose prompts are all different, form other runs. Rows are padded to the longest in their run, so the
+ * division minimises the total cost. The longest rows come first, so that a batch that does not fit in memory fails early.
  */
 export function microBatches({ sequences, promptLengths }: PromptedSequences, sizes: MicroBatchSizes): number[][] {
   const byPrompt = new Map<string, Row[]>();
@@ -38,9 +38,9 @@ export function microBatches({ sequences, promptLengths }: PromptedSequences, si
 const longer = (a: Row, b: Row): number => b.promptTokens + b.completionTokens - a.promptTokens - a.completionTokens || a.row - b.row;
 const longerCompletion = (a: Row, b: Row): number => b.completionTokens - a.completionTokens || a.row - b.row;
 
-/** Parts of a list, one after another, whose runs together have the fewest tokens. */
+/** Splits a list into consecutive parts, one for each run, with the lowest total cost (dynamic programming from the end). */
 function cheapestParts(rows: readonly Row[], prompts: 'shared' | 'own', { most, perRun }: MicroBatchSizes): Row[][] {
-  /** Of the rows from each on: what they cost, and where their first part ends. */
+  /** For each start: the lowest cost of the rows from there on, and the end of their first part. */
   const cheapest: { cost: number; end: number }[] = [];
   cheapest[rows.length] = { cost: 0, end: rows.length };
   for (let start = rows.length - 1; start >= 0; start -= 1) {

@@ -13,8 +13,8 @@ export interface NewAdapter {
 type Layers = readonly ReadonlyMap<Projection, LoraPair>[];
 
 /**
- * An adapter that changes nothing yet, as peft begins one: `b` is 0, and `a` uniform within ±1/√in (Kaiming's bound for a = √5). The same
- * seed gives the same adapter.
+ * A new adapter, initialised like PEFT's: `b` is 0, so that it does not change the model yet, and `a` is uniform within ±1/√in (Kaiming's
+ * bound for a = √5). The same seed gives the same adapter.
  */
 export function newAdapterLayers(config: DecoderConfig, { rank, projections, seed }: NewAdapter): Layers {
   let drawn = 0;

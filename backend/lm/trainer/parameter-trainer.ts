@@ -9,7 +9,7 @@ import { AdamW, type AdamWOptions, clipGradients, gradientNorm, type Moments } f
 
 export interface StepOptions {
   readonly learningRate: number;
-  /** The largest norm of all gradients together; larger gradients are scaled down. Absent: no limit. */
+  /** The maximum global norm of the gradients; larger gradients are scaled down. No limit by default. */
   readonly gradientClip?: number | undefined;
 }
 
@@ -35,10 +35,10 @@ const stateSchema = z.object({
 });
 
 /**
- * Parameters and their optimizer. Gradients add up until a step uses them. `save` stores everything that the next step depends on, bit for bit.
+ * Parameters and their optimizer. Gradients accumulate until a step uses them. `save` stores everything that the next step depends on, bit for bit.
  */
 export class ParameterTrainer {
-  /** Float32, by the names of the tensors; a step changes the numbers in place. */
+  /** Float32 values by tensor name. A step changes them in place. */
   readonly parameters: ReadonlyMap<string, Float32Array>;
   readonly #shapes: ReadonlyMap<string, readonly number[]>;
   readonly optimizer: AdamW;
@@ -50,11 +50,11 @@ export class ParameterTrainer {
     this.optimizer = optimizer instanceof AdamW ? optimizer : new AdamW(optimizer);
   }
 
-  /** Begins with these parameters, or with those in `resume`, a folder that `save` wrote. @throws as `load` */
+  /** Starts with these parameters, or with those in `resume`, a folder that `save` wrote. @throws the errors of `load` */
   static async begin(tensors: readonly NamedTensor[], optimizer: AdamWOptions, resume: string | undefined): Promise<ParameterTrainer> {
     if (resume === undefined) return new ParameterTrainer(tensors, optimizer);
     const saved = await ParameterTrainer.load(resume, tensors);
-    // The same arrays are kept, because the session uses them as well.
+    // Copies into the same arrays, because the session uses them too.
     for (const { name, data } of tensors) data.set(saved.parameters.get(name) ?? data);
     return new ParameterTrainer(tensors, saved.optimizer);
   }
@@ -100,7 +100,7 @@ export class ParameterTrainer {
     this.#gradients = new Map();
   }
 
-  /** Into a new folder (absolute), which appears whole or not at all. Only between steps: gradients are not saved. */
+  /** Writes a new folder (absolute), which appears complete or not at all. Call it only between steps: gradients are not saved. */
   async save(folder: string): Promise<void> {
     if (this.#gradients.size > 0) throw new Error('A training can only be saved between steps.');
     const { moments, options, steps } = this.optimizer;

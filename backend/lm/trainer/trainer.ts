@@ -13,7 +13,7 @@ export interface TrainerStart {
 
 export type BatchToTrain = Omit<GradientRequest, 'adapter'>;
 
-/** What a batch gave in addition to gradients. */
+/** The results of a batch other than the gradients. */
 export type TrainedTokens = Omit<BatchGradients, 'gradients'>;
 
 /** What a trainer trains: an adapter (`adapter-target.ts`) or all weights of a model (`weights-target.ts`). */
@@ -21,7 +21,7 @@ export interface TrainTarget {
   gradientsOf(batch: BatchToTrain): Promise<BatchGradients>;
   /** Called after each change of the parameters. */
   changed(): void;
-  /** Writes what was trained, in the form that others read, into a new folder. */
+  /** Writes the trained adapter or weights to a new folder, in the standard format. */
   exportTo(folder: string): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export class Trainer {
     return tokens;
   }
 
-  /** Returns the norm of all gradients together before clipping. */
+  /** Returns the global norm of the gradients before clipping. */
   step(options: StepOptions): { readonly gradientNorm: number } {
     const taken = this.#parameters.step(options);
     this.#target.changed();

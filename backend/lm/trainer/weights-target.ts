@@ -9,7 +9,7 @@ import { ModelRequestError } from '../decoder/request-error.ts';
 import { ParameterTrainer } from './parameter-trainer.ts';
 import { Trainer, type TrainerStart } from './trainer.ts';
 
-/** The files of a model's folder that are not weights: its geometry, its tokenizer and what people read. */
+/** The files of a model's folder other than weights: configuration, tokenizer and documentation. */
 const COPIED = /^(?:(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json|merges\.txt|chat_template\.jinja|README\.md|LICENSE.*)$/;
 
 /** @throws CheckpointError, TrainerStateError, ModelRequestError */
