@@ -1,12 +1,12 @@
-/** A deterministic automaton over bytes, as plain data that travels between processes. */
+/** A deterministic automaton over bytes, as plain data that can be sent between processes. */
 export interface ByteAutomaton {
   readonly states: number;
   readonly start: number;
-  /** [states], 1 where a text may end. */
+  /** [states]: 1 for accepting states. */
   readonly accepting: Uint8Array;
-  /** [states, 256]; -1 where no text goes on. Every other state can reach an accepting one. */
+  /** [states, 256]: the next state, or -1. An accepting state can be reached from every next state. */
   readonly next: Int32Array;
-  /** [states]: tokens to hold in reserve in each state; see `reserving`. */
+  /** [states]: the number of tokens to keep in reserve in each state; see `reserving`. */
   readonly reserve: Int32Array;
 }
 

@@ -6,12 +6,12 @@ import { AutomatonTooLargeError } from './growing-automaton.ts';
 import { minimise } from './minimise.ts';
 import type { Pattern } from './pattern.ts';
 
-/** At 1 kB a state, 32 MB. */
+/** 32 MB at 1 kB for each state. */
 const MAX_STATES = 32_768;
 
 /**
- * The smallest deterministic automaton of a pattern. Its states are numbered in the order in which they are reached from the
- * start, so patterns with the same texts give equal automata.
+ * The minimal deterministic automaton of a pattern. Its states are numbered in the order in which they are reached from the
+ * start, so that equivalent patterns give equal automata.
  * @throws AutomatonTooLargeError, ImpossiblePrefixError
  */
 export function compilePattern(pattern: Pattern, maximumStates = MAX_STATES): ByteAutomaton {
@@ -20,7 +20,7 @@ export function compilePattern(pattern: Pattern, maximumStates = MAX_STATES): By
   return minimise(determinise(network, from, to, maximumStates));
 }
 
-/** A part of the network: it is entered in one state and left in another. */
+/** A part of the network with one entry state and one exit state. */
 interface Piece {
   readonly from: number;
   readonly to: number;
@@ -32,7 +32,7 @@ class PatternNetwork implements Network {
   readonly silent: number[][] = [];
   readonly reserve: number[] = [];
   readonly #maximumStates: number;
-  /** Of the part that is being added. */
+  /** The reserve of the part that is being added. */
   #reserve = 0;
 
   constructor(maximumStates: number) {
@@ -40,7 +40,7 @@ class PatternNetwork implements Network {
   }
 
   #state(): number {
-    // A network has many states that only pass on, so it may be some times larger than what is made of it.
+    // A network has many states with only silent transitions, so it can be several times as large as its deterministic automaton.
     if (this.edges.length >= 16 * this.#maximumStates) throw new AutomatonTooLargeError(this.#maximumStates);
     this.edges.push([]);
     this.reserve.push(this.#reserve);
@@ -86,7 +86,7 @@ class PatternNetwork implements Network {
     }
   }
 
-  /** @returns the state in which `pattern`, entered from `end`, is left. */
+  /** Adds `pattern` after the state `end`. @returns its exit state */
   #append(end: number, pattern: Pattern): number {
     const { from, to } = this.add(pattern);
     this.#connect(end, from);

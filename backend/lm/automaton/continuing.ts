@@ -1,7 +1,7 @@
 import { walk, type ByteAutomaton } from './byte-automaton.ts';
 import { minimise } from './minimise.ts';
 
-/** A text that was to be continued is not the beginning of any text of the automaton. */
+/** The automaton accepts no text that begins with the prefix. */
 export class ImpossiblePrefixError extends Error {
   readonly prefix: string;
 
@@ -13,7 +13,7 @@ export class ImpossiblePrefixError extends Error {
 }
 
 /**
- * The automaton of what may follow `prefix`.
+ * The automaton of the texts that may follow `prefix`.
  * @throws ImpossiblePrefixError
  */
 export function continuing(automaton: ByteAutomaton, prefix: string): ByteAutomaton {

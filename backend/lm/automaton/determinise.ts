@@ -9,15 +9,15 @@ export interface Edge {
 
 /** A nondeterministic automaton. */
 export interface Network {
-  /** By state: the transitions that read a byte. */
+  /** For each state: the transitions that read a byte. */
   readonly edges: readonly (readonly Edge[])[];
-  /** By state: the states that are reached from it without reading. */
+  /** For each state: the targets of its silent transitions, which read nothing. */
   readonly silent: readonly (readonly number[])[];
-  /** By state: tokens to hold in reserve. */
+  /** For each state: the number of tokens to keep in reserve. */
   readonly reserve: readonly number[];
 }
 
-/** The subset construction: each state of the result is a set of states in which the network can be. */
+/** The subset construction: each state of the result is a set of states of the network. */
 export function determinise(network: Network, from: number, to: number, maximumStates: number): ByteAutomaton {
   const segments = byteSegments(network.edges);
   const segmentOf = new Int32Array(256);
@@ -25,7 +25,7 @@ export function determinise(network: Network, from: number, to: number, maximumS
 
   const visited = new Int32Array(network.edges.length);
   let visit = 0;
-  /** All states that are reached without reading; those that only pass on are left out, which makes more subsets equal. */
+  /** All states that silent transitions reach. Leaves out states with only silent transitions, so that more subsets are equal. */
   const closure = (states: readonly number[]): number[] => {
     visit += 1;
     const found: number[] = [];
@@ -64,7 +64,7 @@ export function determinise(network: Network, from: number, to: number, maximumS
   return automaton.finished();
 }
 
-/** The first bytes of the longest runs of bytes that no edge tells apart. */
+/** The first bytes of the longest runs of bytes that no edge distinguishes. */
 function byteSegments(edges: readonly (readonly Edge[])[]): number[] {
   const starts = new Set([0]);
   for (const { low, high } of edges.flat()) {

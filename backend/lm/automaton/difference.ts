@@ -2,7 +2,7 @@ import type { ByteAutomaton } from './byte-automaton.ts';
 import { GrowingAutomaton } from './growing-automaton.ts';
 import { minimise } from './minimise.ts';
 
-/** The automaton of the texts of `left` that `right` does not accept; the reserves are those of `left`. */
+/** The automaton of the texts that `left` accepts and `right` does not, with the reserves of `left`. */
 export function difference(left: ByteAutomaton, right: ByteAutomaton, maximumStates: number): ByteAutomaton {
   const automaton = new GrowingAutomaton(maximumStates);
   const pending: { readonly number: number; readonly inLeft: number; readonly inRight: number }[] = [];

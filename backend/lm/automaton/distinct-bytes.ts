@@ -1,6 +1,6 @@
 import type { ByteAutomaton } from './byte-automaton.ts';
 
-/** Bytes that every state treats alike are one letter: `letterOf` [256], and of each letter one byte. */
+/** Groups bytes that have the same transitions in every state into letters: the letter of each byte [256], and one byte of each letter. */
 export function distinctBytes({ states, next }: ByteAutomaton): {
   readonly letterOf: Int32Array;
   readonly letters: readonly number[];

@@ -1,6 +1,6 @@
 import type { ByteAutomaton } from './byte-automaton.ts';
 
-/** The pattern needs more states than its user is ready to hold. */
+/** The pattern needs more states than the limit. */
 export class AutomatonTooLargeError extends Error {
   readonly limit: number;
 
@@ -11,7 +11,7 @@ export class AutomatonTooLargeError extends Error {
   }
 }
 
-/** A new automaton, while its states are being found. The first is its start. */
+/** Builds an automaton state by state. The first state is its start. */
 export class GrowingAutomaton {
   readonly #numbers = new Map<string, number>();
   readonly #rows: Int32Array[] = [];
@@ -23,7 +23,7 @@ export class GrowingAutomaton {
     this.#maximumStates = maximumStates;
   }
 
-  /** The number of the state that `key` names, and whether it is new. */
+  /** The number of the state with this key, and whether it is new. */
   state(key: string, accepting: boolean, reserve: number): { readonly number: number; readonly isNew: boolean } {
     const known = this.#numbers.get(key);
     if (known !== undefined) return { number: known, isNew: false };

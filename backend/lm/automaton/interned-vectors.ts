@@ -1,8 +1,8 @@
-/** Vectors of one length, each kept once and known by a number: the first is 0, the next new one 1, and so on. */
+/** Stores distinct vectors of one length and numbers them from 0 in the order of insertion. */
 export class InternedVectors {
   readonly #length: number;
   readonly #vectors: Int32Array[] = [];
-  /** By hash: vectors whose hashes are equal stand in one list. */
+  /** The numbers of the vectors with each hash. */
   readonly #numbers = new Map<number, number[]>();
 
   constructor(length: number) {
@@ -17,7 +17,7 @@ export class InternedVectors {
     return this.#vectors[number] as Int32Array;
   }
 
-  /** The number of `vector`, which is kept and must not change afterwards. */
+  /** The number of `vector`, which is stored and must not change afterwards. */
   intern(vector: Int32Array): number {
     let hash = 0x811c9dc5; // FNV-1a, over whole entries.
     for (let index = 0; index < this.#length; index += 1) hash = Math.imul(hash ^ (vector[index] as number), 0x01000193);

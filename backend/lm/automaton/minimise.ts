@@ -2,9 +2,9 @@ import type { ByteAutomaton } from './byte-automaton.ts';
 import { distinctBytes } from './distinct-bytes.ts';
 
 /**
- * The smallest automaton with the same texts and reserves: states that can reach no end or are never reached are dropped, equal
- * ones become one. They are numbered in the order in which they are reached from the start, which is 0. Without any text, one is
- * left.
+ * The minimal automaton with the same texts and reserves. Drops states that are unreachable or cannot reach an accepting state, and
+ * merges equivalent ones. States are numbered in the order in which they are reached from the start, which is 0. If no text is
+ * accepted, one state is left.
  */
 export function minimise(automaton: ByteAutomaton): ByteAutomaton {
   const { letterOf, letters } = distinctBytes(automaton);
@@ -43,8 +43,9 @@ export function minimise(automaton: ByteAutomaton): ByteAutomaton {
 }
 
 /**
- * Hopcroft's algorithm: the coarsest division of the states into blocks whose members cannot be told apart by any text or
- * reserve. One state more, numbered `states`, stands for the missing transitions; all that can reach no end fall into its block.
+ * Hopcroft's algorithm: the coarsest partition of the states into blocks of equivalent states, which no text or reserve
+ * distinguishes. An additional sink state, `states`, is the target of missing transitions. Its block has all states that cannot
+ * reach an accepting one.
  */
 function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letters: readonly number[]): Int32Array {
   const size = states + 1;
@@ -84,7 +85,7 @@ function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letter
         blocks[block] = members.filter((state) => !hit.has(state));
         const split = blocks.push([...hit]) - 1;
         for (const state of hit) blockOf[state] = split;
-        // Unless the whole block is still to be looked at, its smaller half is enough: the other half tells nothing more.
+        // If the block is not waiting as a splitter, its smaller half is enough; the other half would split nothing more.
         waiting.add(waiting.has(block) || hit.size <= (blocks[block] as number[]).length ? split : block);
       }
     }
@@ -92,7 +93,7 @@ function equalStates({ states, accepting, next, reserve }: ByteAutomaton, letter
   return blockOf;
 }
 
-/** The states from which an accepting one can be reached. */
+/** The states from which an accepting state can be reached. */
 function endsFrom(sources: readonly Predecessors[], accepting: Uint8Array): Set<number> {
   const found = new Set([...accepting.keys()].filter((state) => accepting[state] === 1));
   for (const target of found) {
@@ -103,7 +104,7 @@ function endsFrom(sources: readonly Predecessors[], accepting: Uint8Array): Set<
   return found;
 }
 
-/** For each target its sources: `states` from `first[target]` up to `first[target + 1]`. */
+/** The sources of each target: `states` from `first[target]` up to `first[target + 1]`. */
 interface Predecessors {
   readonly first: Int32Array;
   readonly states: Int32Array;

@@ -1,9 +1,9 @@
 /*
- * Patterns over bytes: what a constrained text may look like, put together from a few combinators. A pattern is plain data, as
- * JSON too, so that it can be sent to the model's process; there `compilePattern` makes an automaton of it.
+ * Patterns over bytes, which constrain a text, built from a few combinators. A pattern is plain data that can be sent as JSON to the
+ * model's process, where `compilePattern` compiles it to an automaton.
  */
 
-/** Lowest and highest byte, both included. */
+/** The lowest and the highest byte, inclusive. */
 export type ByteRange = readonly [low: number, high: number];
 
 export type Pattern =
@@ -18,13 +18,13 @@ export type Pattern =
 /** One byte of the given ranges. */
 export const byteOf = (...ranges: readonly ByteRange[]): Pattern => ({ kind: 'byte', ranges });
 
-/** One after another; without parts, the empty text. */
+/** The parts in order; without parts, the empty text. */
 export const sequence = (...parts: readonly Pattern[]): Pattern => ({ kind: 'sequence', parts });
 
-/** Any one of the alternatives; without any, nothing at all. */
+/** One of the alternatives; without alternatives, no text matches. */
 export const choice = (...alternatives: readonly Pattern[]): Pattern => ({ kind: 'choice', alternatives });
 
-/** From `minimum` to `maximum` times, or without an upper bound. Every counted time costs states. */
+/** Repeats `part` from `minimum` to `maximum` times, or without an upper bound. Every counted repetition costs states. */
 export function repeat(part: Pattern, minimum: number, maximum?: number): Pattern {
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
   if (!isCount(minimum) || (maximum !== undefined && (!isCount(maximum) || maximum < minimum))) {
@@ -37,25 +37,25 @@ export const optional = (part: Pattern): Pattern => repeat(part, 0, 1);
 
 export const star = (part: Pattern): Pattern => repeat(part, 0);
 
-/** Texts of `part` that are not texts of `excluded`, each taken as a whole. */
+/** The texts that match `part` and do not, as a whole, match `excluded`. */
 export const except = (part: Pattern, excluded: Pattern): Pattern => ({ kind: 'except', part, excluded });
 
-/** What is left of those texts of `part` that begin with `prefix`. */
+/** The texts of `part` that begin with `prefix`, without that prefix. */
 export const following = (prefix: string, part: Pattern): Pattern => ({ kind: 'following', part, prefix });
 
 /**
- * The texts of `part`, and the wish that while one of them is written so many tokens be left for what comes after it, beyond the
- * fewest that it takes. A generation that has to end is thereby ended while there is room to end it well.
+ * The texts of `part`. While one of them is generated, this many tokens are kept in reserve for the text after it, in addition to the
+ * fewest that the text after it takes. A generation that reaches its limit then leaves `part` early enough for a good ending.
  */
 export const reserving = (tokens: number, part: Pattern): Pattern => ({ kind: 'reserving', part, tokens });
 
 export const ANY_BYTE: Pattern = byteOf([0x00, 0xff]);
 
-/** Exactly this text, in UTF-8. */
+/** This exact text, in UTF-8. */
 export const literal = (text: string): Pattern =>
   sequence(...[...new TextEncoder().encode(text)].map((byte) => byteOf([byte, byte])));
 
-/** This text with each of its ASCII letters in either case. */
+/** This text, ignoring the case of ASCII letters. */
 export const literalInAnyCase = (text: string): Pattern =>
   sequence(...[...text].map((character) =>
     /[a-z]/i.test(character) ? oneOf(character.toLowerCase() + character.toUpperCase()) : literal(character)));
@@ -66,10 +66,10 @@ export const oneOf = (characters: string): Pattern =>
 
 const SURROGATES = [0xd800, 0xdfff] as const;
 
-/** The first code point of each longer encoding in UTF-8, and the end of the last. */
+/** The first code point of each length of UTF-8 encoding, and the end of the last. */
 const LENGTH_LIMITS = [0x00, 0x80, 0x800, 0x1_0000, 0x11_0000] as const;
 
-/** One character, in valid UTF-8, of ranges given by their first and last. Surrogates have no encoding and are left out. */
+/** One character of the given inclusive ranges, in valid UTF-8. Surrogates have no encoding and are excluded. */
 export function codePoints(...ranges: readonly (readonly [first: string, last: string])[]): Pattern {
   const alternatives: Pattern[] = [];
   for (const [firstCharacter, lastCharacter] of ranges) {
@@ -87,8 +87,8 @@ export function codePoints(...ranges: readonly (readonly [first: string, last: s
 }
 
 /**
- * The UTF-8 encodings of `from` to `to`, all of `length` bytes, as sequences of byte ranges. A sequence of ranges is a box:
- * wherever the leading bytes differ, the trailing ones must cover their whole range, so the ends are split off until they do.
+ * The UTF-8 encodings of `from` to `to`, all of `length` bytes, as sequences of byte ranges. In one sequence, if the leading bytes
+ * differ, the trailing bytes must cover their whole range. The ends are split off until that holds.
  */
 function encodings(from: number, to: number, length: number): Pattern[] {
   for (let trailing = 1; trailing < length; trailing += 1) {

@@ -3,27 +3,27 @@ import { InternedVectors } from './interned-vectors.ts';
 import { tokenEffects, UnusableVocabularyError, type TokenVocabulary } from './token-effects.ts';
 
 /**
- * An automaton over the tokens of one vocabulary, as tables for a graph: a row of logits in state `s` is masked with
- * `allow[s][classOf]`, and choosing token `t` leads to `next[s][classOf[t]]`. In every state some token is allowed.
+ * An automaton over the tokens of a vocabulary, as tables for a graph. In state `s` the logits are masked with `allow[s][classOf]`,
+ * and token `t` leads to state `next[s][classOf[t]]`. Every state allows some token.
  */
 export interface TokenAutomaton {
   readonly states: number;
-  /** Tokens that act alike in every state are one class. Class 0 is never allowed; class 1 is the stop tokens. */
+  /** Tokens with the same effect in every state are one class. Class 0 is never allowed; class 1 contains the stop tokens. */
   readonly classes: number;
   readonly start: number;
-  /** The state after a stop token, where only stop tokens are allowed: rows that are done can stay in a batch. */
+  /** The state after a stop token, which allows only stop tokens, so that finished rows can stay in a batch. */
   readonly final: number;
-  /** [states, classes], 1 where allowed. */
+  /** [states, classes]: 1 if allowed. */
   readonly allow: Uint8Array;
-  /** [states, classes]; where not allowed, the state itself, so that a gather finds an index. */
+  /** [states, classes]: the next state. If the class is not allowed, the state itself, which is a valid index for a gather. */
   readonly next: Int32Array;
   /** [vocabularySize] */
   readonly classOf: Int32Array;
   /**
-   * [states]: the fewest tokens that end the text from here, the stop token counted, plus what is held in reserve. In a state
-   * whose distance is at most the tokens left, some allowed token leads to a state whose distance is at most the tokens left
-   * after it. So a text that is given at least `distance[start]` tokens, and in which only tokens with `distance[next] <= tokens
-   * left after this one` are chosen, always ends properly.
+   * [states]: the fewest tokens that end the text from this state, including the stop token, plus the reserve. In a state whose
+   * distance is at most the remaining tokens, some allowed token leads to a state for which the same holds. A text therefore
+   * always ends properly if it may have at least `distance[start]` tokens and each chosen token has `distance[next] <= tokens
+   * left after this one`.
    */
   readonly distance: Int32Array;
 }
@@ -33,8 +33,8 @@ const STOP = 1;
 const UNREACHABLE = 0x7fff_ffff;
 
 /**
- * Works out what each token does in each state of a byte automaton. States from which these tokens reach no end are left out.
- * Takes some tenths of a second for a large vocabulary: for the model's process, which keeps the result.
+ * Compiles a byte automaton to an automaton over the tokens of a vocabulary. Leaves out states from which these tokens cannot end
+ * the text. Takes some tenths of a second for a large vocabulary, so it runs in the model's process, which caches the result.
  * @throws UnusableVocabularyError
  */
 export function compileTokenAutomaton(automaton: ByteAutomaton, vocabulary: TokenVocabulary): TokenAutomaton {
@@ -97,9 +97,8 @@ function distinctSuccessors(effects: readonly Int32Array[], states: number): num
 }
 
 /**
- * The length of the shortest way from each state to `final`. A token counts one, plus the reserve that is given up with it: so a
- * shortest way from a state costs at least one more than from the state after its first token, which is all that the promise of
- * `distance` needs.
+ * The length of the shortest path from each state to `final`. A token counts as one, plus the reserve that it releases. A shortest
+ * path is thus at least one longer than the rest of it after its first token, which is what the guarantee of `distance` needs.
  */
 function distances(successors: readonly (readonly number[])[], final: number, reserve: Int32Array): Int32Array {
   const distance = new Int32Array(final + 1).fill(UNREACHABLE);
@@ -107,7 +106,7 @@ function distances(successors: readonly (readonly number[])[], final: number, re
   const held = (state: number): number => reserve[state] ?? 0;
   for (let changed = true; changed;) {
     changed = false;
-    // Backwards, because states are numbered from the start on: most ways are then found in a few sweeps.
+    // Backwards, because states are numbered from the start, so that a few sweeps find most paths.
     for (let state = final - 1; state >= 0; state -= 1) {
       for (const target of successors[state] ?? []) {
         if (distance[target] === UNREACHABLE) continue;
@@ -121,7 +120,7 @@ function distances(successors: readonly (readonly number[])[], final: number, re
   return distance;
 }
 
-/** The states on ways from `start` to the end, in their order. */
+/** The states on paths from `start` to the end, in ascending order. */
 function reachable(successors: readonly (readonly number[])[], start: number, distance: Int32Array): number[] {
   const found = new Set([start]);
   for (const state of found) {

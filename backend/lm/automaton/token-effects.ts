@@ -2,17 +2,17 @@ import type { ByteAutomaton } from './byte-automaton.ts';
 import { distinctBytes } from './distinct-bytes.ts';
 import { InternedVectors } from './interned-vectors.ts';
 
-/** What the tokens of a model stand for. */
+/** The tokens of a model. */
 export interface TokenVocabulary {
-  /** The bytes of each token id; none for special tokens and ids without a token: they are never allowed. */
+  /** The bytes of each token id. Undefined for special tokens and unused ids, which are never allowed. */
   readonly tokenBytes: readonly (Uint8Array | undefined)[];
-  /** Tokens that end a text, whatever bytes they have. */
+  /** Tokens that end a text; their bytes are ignored. */
   readonly stopTokenIds: readonly number[];
-  /** Number of logits: ids from 0, some of which may have no token. */
+  /** The number of logits. Some ids may have no token. */
   readonly vocabularySize: number;
 }
 
-/** With the tokens of this vocabulary, the constrained text cannot be written. */
+/** The tokens of this vocabulary cannot form the constrained text. */
 export class UnusableVocabularyError extends Error {
   constructor(reason: string) {
     super(`This model's tokens cannot write the text they are held to: ${reason} Generate without the constraint.`);
@@ -21,19 +21,19 @@ export class UnusableVocabularyError extends Error {
 }
 
 export interface TokenEffects {
-  /** Each [states]: where a token leads from every state of the byte automaton, -1 where it is not allowed. */
+  /** [states] each: the state to which a token leads from every state of the byte automaton, or -1 if it is not allowed. */
   readonly effects: readonly Int32Array[];
-  /** [vocabularySize]: the effect of each token, -1 for those that are allowed nowhere. */
+  /** [vocabularySize]: the index of each token's effect, or -1 if no state allows the token. */
   readonly effectOf: Int32Array;
 }
 
-/** Entries of all effects together, 4 bytes each. */
+/** The maximum total number of entries of all effects, 4 bytes each. */
 const MAX_ENTRIES = 48_000_000;
 
 /**
- * What every token does, for all states at once: the effect of some bytes is a vector over the states. Different bytes mostly
- * have equal effects (nearly every word just goes on with a sentence), so what one byte more makes of an effect is worked out
- * once for each distinct one, and a token of the vocabulary costs no more than a look-up for each of its bytes.
+ * The effect of every token on all states. The effect of a byte string is a vector over the states. Most byte strings have the
+ * same few effects (nearly every word just continues a sentence). Extending an effect by a byte is computed once for each
+ * distinct effect, so a token of the vocabulary costs only one look-up for each of its bytes.
  * @throws UnusableVocabularyError
  */
 export function tokenEffects(automaton: ByteAutomaton, vocabulary: TokenVocabulary): TokenEffects {
@@ -42,7 +42,7 @@ export function tokenEffects(automaton: ByteAutomaton, vocabulary: TokenVocabula
   const vectors = new InternedVectors(automaton.states);
   const nowhere = vectors.intern(new Int32Array(automaton.states).fill(-1));
   const unchanged = vectors.intern(Int32Array.from({ length: automaton.states }, (_, state) => state));
-  /** By effect and letter: the effect of both, -1 where it is not known yet. */
+  /** For each effect and letter: the extended effect, or -1 if not computed yet. */
   const extended: Int32Array[] = [];
 
   const extend = (effect: number, letter: number): number => {
@@ -63,7 +63,7 @@ export function tokenEffects(automaton: ByteAutomaton, vocabulary: TokenVocabula
   const stops = new Set(stopTokenIds);
   for (let token = 0; token < Math.min(vocabularySize, tokenBytes.length); token += 1) {
     const bytes = tokenBytes[token];
-    // A token without bytes would be allowed everywhere and lead nowhere, for ever.
+    // A token without bytes would be allowed everywhere and never make progress.
     if (!bytes || bytes.length === 0 || stops.has(token)) continue;
     let effect = unchanged;
     for (const byte of bytes) {

@@ -1,20 +1,20 @@
-/** A token that is looked for in a text before anything else is done with it, such as `<|im_end|>`. */
+/** A token such as `<|im_end|>` that is matched in the text before BPE. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** It steers the model and is no text. */
+  /** A control token that is not text. */
   readonly special: boolean;
-  /** Looked for in the normalised text instead of the text as written. */
+  /** Matches the normalised text instead of the original. */
   readonly normalized: boolean;
-  /** Not inside a word. */
+  /** Does not match inside a word. */
   readonly singleWord: boolean;
-  /** Takes the white space before it along. */
+  /** Includes the white space before it. */
   readonly leftStrip: boolean;
-  /** Takes the white space behind it along. */
+  /** Includes the white space after it. */
   readonly rightStrip: boolean;
 }
 
-/** A text cut at its added tokens: their ids, and the plain text between them. */
+/** A part of a text: the id of an added token, or the plain text between added tokens. */
 export type Piece = number | string;
 
 const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
@@ -22,19 +22,19 @@ const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
 const WHITE_SPACE = /\p{White_Space}/u;
 
 /**
- * Finds added tokens as the Rust library does (github.com/huggingface/tokenizers, tokenizers/src/tokenizer/added_vocabulary.rs):
- * the leftmost, of those the longest, first in the text as written, then in what is left, normalised.
+ * Finds added tokens like the Rust library (github.com/huggingface/tokenizers, tokenizers/src/tokenizer/added_vocabulary.rs):
+ * leftmost first, then longest; first in the original text, then in the rest after normalisation.
  *
- * Text of strangers must never become such a token, but it shares a template with tokens that are meant. `guard` therefore
- * writes a mark, a character that is nowhere else in the text, before each place where a token would begin; `cut` leaves
- * marked places alone and takes the marks out. So the plain text around a token is cut and merged exactly as without marks.
+ * Untrusted text must never become such a token, but a chat template mixes it with intended tokens. Therefore `guard` inserts a
+ * mark, a character that occurs nowhere else, before each place where a token would begin. `cut` does not match at marks and
+ * removes them, so that plain text is split and merged exactly as without marks.
  */
 export class AddedTokens {
   readonly #written: Finder | undefined;
   readonly #normalized: Finder | undefined;
   readonly #normalize: (text: string) => string;
 
-  /** @param normalize applied twice, it must give what it gives once; joining its results may ask for it again. */
+  /** @param normalize must be idempotent: texts that are joined from its results may be normalised again */
   constructor(tokens: readonly AddedToken[], normalize: (text: string) => string) {
     this.#normalize = normalize;
     this.#written = finderOf(tokens.filter((token) => !token.normalized));
@@ -43,7 +43,7 @@ export class AddedTokens {
     );
   }
 
-  /** Every added token of the text becomes its id, but for those behind a mark. */
+  /** Replaces every added token by its id, except after a mark. */
   cut(text: string, mark?: string): Piece[] {
     const pieces = cutBy(this.#written, text, mark).flatMap((piece) =>
       typeof piece === 'number' || this.#normalized === undefined ? [piece] : cutBy(this.#normalized, this.#normalize(piece), mark));
@@ -51,7 +51,7 @@ export class AddedTokens {
     return pieces.map(plain).filter((piece) => piece !== '');
   }
 
-  /** The text with a mark wherever an added token begins, or could begin or end together with text around it. */
+  /** Inserts a mark wherever an added token begins, or could begin or end in combination with the text around. */
   guard(text: string, mark: string, exempt: ReadonlySet<string> = new Set()): string {
     const normal = this.#normalized === undefined ? text : this.#normalize(text);
     const contents = [this.#written, this.#normalized].flatMap((finder) => [...(finder?.tokens.keys() ?? [])]);
@@ -72,11 +72,11 @@ export class AddedTokens {
   }
 }
 
-/** A character that is in none of the texts. Unicode keeps U+FDD0 to U+FDEF out of texts, for uses such as this one. */
+/** A character that occurs in none of the texts. Unicode reserves U+FDD0 to U+FDEF for such internal uses. */
 export function chooseMark(texts: readonly string[]): string {
   const absent = (code: number): boolean => !texts.some((text) => text.includes(String.fromCharCode(code)));
   for (let code = 0xfdd0; code <= 0xfdef; code++) if (absent(code)) return String.fromCharCode(code);
-  // A text that uses all of these was made to; then one of the 6,400 for private use.
+  // Only a malicious text contains all of these. The private use area has 6,400 more.
   for (let code = 0xe000; code <= 0xf8ff; code++) if (absent(code)) return String.fromCharCode(code);
   throw new RangeError('The texts use every character that could mark a place in them.');
 }
@@ -91,13 +91,13 @@ function finderOf(tokens: readonly AddedToken[]): Finder | undefined {
   return byContent.size === 0 ? undefined : { pattern: new RegExp(alternatives([...byContent.keys()]), 'g'), tokens: byContent };
 }
 
-/** The longest first: a regular expression takes the first that fits. */
+/** Longest first, because a regular expression takes the first alternative that matches. */
 function alternatives(contents: readonly string[]): string {
   const longestFirst = [...contents].sort((a, b) => b.length - a.length);
   return longestFirst.map((content) => content.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 }
 
-/** Whether a token that begins before a text may go on in it. */
+/** Whether a token that begins before a text could continue in it. */
 function continuesInto(content: string, text: string): boolean {
   for (let at = 1; at < content.length; at++) {
     const rest = content.slice(at);
@@ -130,7 +130,7 @@ function cutBy(finder: Finder | undefined, text: string, mark: string | undefine
   return pieces;
 }
 
-/** Two units on each side hold a whole character. */
+/** Two UTF-16 units on each side are enough for a whole character. */
 function isInWord(text: string, start: number, end: number): boolean {
   return WORD_BEFORE.test(text.slice(Math.max(0, start - 2), start)) || WORD_AFTER.test(text.slice(end, end + 2));
 }

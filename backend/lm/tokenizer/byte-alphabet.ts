@@ -1,7 +1,7 @@
 /*
  * Byte-level tokenizers write their tokens in an alphabet of 256 printable characters, one for each byte (GPT-2's
- * `bytes_to_unicode`, https://github.com/openai/gpt-2/blob/master/src/encoder.py): bytes that print in Latin-1 stand for
- * themselves, and the others, in order, for the characters from U+0100 on.
+ * `bytes_to_unicode`, https://github.com/openai/gpt-2/blob/master/src/encoder.py). Bytes that are printable in Latin-1
+ * represent themselves; the others map, in order, to the characters from U+0100 on.
  */
 
 const LAST = 0x143;
@@ -16,12 +16,12 @@ for (let byte = 0, next = 0x100; byte < 256; byte++) {
   characterOfByte.push(String.fromCharCode(character));
 }
 
-/** The 256 characters, in the order of the bytes they stand for. */
+/** The 256 characters, in the order of their bytes. */
 export const BYTE_CHARACTERS: readonly string[] = characterOfByte;
 
 /**
- * Writes the bytes that a token of the alphabet stands for.
- * @returns the offset behind the last byte, or `undefined` when a character is not of the alphabet; some bytes may be written then.
+ * Writes the bytes of a token in the alphabet.
+ * @returns the offset after the last byte, or `undefined` if a character is not in the alphabet; some bytes may then be written
  */
 export function writeTokenBytes(token: string, bytes: Uint8Array, offset: number): number | undefined {
   for (let at = 0; at < token.length; at++) {

@@ -4,13 +4,13 @@ import { TokenizerError, quoted, type TokenizerErrorKind } from './errors.ts';
 import { HIGHEST_ID, type Component, type TokenizerDefinition } from './tokenizer-files.ts';
 
 /**
- * Text without added tokens to ids: normalisation, cutting into words and merging of pairs, by Hugging Face's library. Byte-level
- * BPE only, as Qwen's tokenizers are: there every text has ids, and the ids give the text back.
+ * Encodes text without added tokens: normalises it, splits it into words and merges pairs, with Hugging Face's JavaScript library.
+ * Supports only byte-level BPE, as in Qwen's tokenizers, which encodes every text without loss.
  *
- * The library's own search for added tokens is not used: it cannot be told which of them a text may not become.
+ * The library's own search for added tokens is not used, because it cannot exclude tokens.
  *
- * What Hugging Face's Rust library does otherwise: its Unicode tables are older than Node's, so letters and accents of the latest
- * Unicode versions are cut elsewhere, and it takes a long s (`ſ`) behind an apostrophe for the `'s` of Qwen's pattern.
+ * Hugging Face's Rust library differs in two ways. Its Unicode tables are older than Node's, so it splits letters and accents of the
+ * latest Unicode versions elsewhere. It also matches a long s (`ſ`) after an apostrophe as the `'s` of Qwen's pattern.
  */
 export class BytePairEncoder {
   readonly #library: Library;
@@ -30,7 +30,7 @@ export class BytePairEncoder {
     }
   }
 
-  /** Unicode's NFC where the tokenizer asks for it, else the text as it is. */
+  /** Applies NFC if the tokenizer has a normalizer. */
   normalize(text: string): string {
     return this.#normalizes ? text.normalize('NFC') : text;
   }
@@ -58,7 +58,7 @@ function refuseOtherKinds(file: string, { model, normalizer, pre_tokenizer, deco
   if (decoders.length !== 1 || decoders[0]?.type !== 'ByteLevel') throw unsupported('decoder', decoders.map(({ type }) => type).join());
 }
 
-/** The parts of a sequence, or of sequences of sequences; nothing for none. */
+/** The components of a possibly nested sequence. */
 function flatten(component: Component | null | undefined): Component[] {
   if (!component) return [];
   if (component.type !== 'Sequence') return [component];
@@ -66,7 +66,7 @@ function flatten(component: Component | null | undefined): Component[] {
 }
 
 /**
- * The tokens that text is merged to, in the alphabet of bytes, and their ids.
+ * The BPE tokens, in the byte alphabet, and their ids.
  * @throws TokenizerError
  */
 export function readVocabulary(file: string, { model: { vocab } }: TokenizerDefinition): [token: string, id: number][] {
@@ -83,7 +83,7 @@ export function readVocabulary(file: string, { model: { vocab } }: TokenizerDefi
   return entries as [string, number][];
 }
 
-/** Without this, a merge into no token would make text vanish. */
+/** A merge whose result is not a token would make text disappear. */
 function checkMerges(file: string, merges: readonly unknown[], vocab: Readonly<Record<string, unknown>>): void {
   for (const merge of merges) {
     const parts: unknown = typeof merge === 'string' ? merge.split(' ') : merge;

@@ -3,18 +3,18 @@ import { TokenizerError, quoted } from './errors.ts';
 import { AllowanceSpentSignal, MeteredInterpreter } from './metered-interpreter.ts';
 
 /*
- * A chat template is a Jinja program that came with a model from strangers. It can read nothing but what it is given, for the
- * interpreter has no files, no network and no way to JavaScript. It could still take all time and memory: one loop in another,
- * a list that doubles itself. So every value that the interpreter works out is paid for by its size, and the purse is bounded.
+ * A chat template is an untrusted Jinja program. It can read only its variables, because the interpreter has no access to files,
+ * the network or JavaScript. It could still use up time and memory with nested loops or a list that doubles itself. Therefore
+ * every value that the interpreter computes counts by its size towards a limited allowance.
  */
 
-/** Values a template may work out whatever its input; those of known models need a few hundred for each message. */
+/** The values that a template may compute for any input. Known models need a few hundred for each message. */
 const ALLOWANCE = 500_000;
-/** And for each character of the messages: templates look at a message again and again. */
+/** Additional values for each character of the messages, because templates read messages repeatedly. */
 const ALLOWANCE_PER_CHARACTER = 64;
 const LONGEST_RANGE = 100_000;
 
-/** Variables of a template, as plain data. */
+/** The variables of a template, as plain data. */
 export type TemplateVariables = Readonly<Record<string, unknown>>;
 
 export class ChatTemplate {
@@ -22,7 +22,7 @@ export class ChatTemplate {
   readonly #source: string;
   #program: ReturnType<typeof parse> | undefined;
 
-  /** @param file where the template was found, for messages. */
+  /** @param file the file of the template, for error messages */
   constructor(file: string, source: string) {
     this.#file = file;
     this.#source = source;
@@ -33,7 +33,7 @@ export class ChatTemplate {
   }
 
   /**
-   * @param inputLength characters of the messages, by which the allowance grows.
+   * @param inputLength the number of characters of the messages, with which the allowance grows
    * @throws TokenizerError of kind `chat-template`
    */
   render(variables: TemplateVariables, inputLength: number): string {
@@ -47,7 +47,7 @@ export class ChatTemplate {
     for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
     const interpreter = new MeteredInterpreter(environment, ALLOWANCE + ALLOWANCE_PER_CHARACTER * inputLength);
     try {
-      // As transformers sets up Jinja for chat templates.
+      // The Jinja options of transformers for chat templates.
       this.#program ??= parse(tokenize(this.#source, { trim_blocks: true, lstrip_blocks: true }));
       return String(interpreter.run(this.#program).value);
     } catch (error) {
@@ -72,7 +72,7 @@ function explain(error: unknown): string {
   return `the model's chat template does not work (${quoted(reason)}): download the model again or choose another one.`;
 }
 
-/** Python's `range`, for numbers of items that a template can have a use for. */
+/** Python's `range` with a limited length. */
 function boundedRange(first: number, second?: number, step = 1): number[] {
   const [start, stop] = second === undefined ? [0, first] : [first, second];
   const length = Math.max(0, Math.ceil((stop - start) / step));

@@ -1,16 +1,16 @@
 export type TokenizerErrorKind =
-  /** The folder has no tokenizer at all. */
+  /** The folder has no tokenizer. */
   | 'missing'
-  /** The file system refused. */
+  /** The operating system could not read the file. */
   | 'unreadable'
   | 'too-large'
-  /** Not the format that the file's name promises. */
+  /** The content does not match the format. */
   | 'malformed'
-  /** In order, but of a kind that Conductor does not read. */
+  /** Valid, but of a kind that Conductor does not support. */
   | 'unsupported'
-  /** The model was not made for conversations, or its template is lost. */
+  /** The model is not a chat model, or its template is missing. */
   | 'no-chat-template'
-  /** The model's chat template is wrong, refuses these messages, or asks for too much work. */
+  /** The chat template fails, rejects the messages or exceeds its allowance. */
   | 'chat-template';
 
 export interface TokenizerErrorData {
@@ -21,7 +21,7 @@ export interface TokenizerErrorData {
   readonly cause?: unknown;
 }
 
-/** A model's tokenizer or chat template that cannot be used as it is. */
+/** The tokenizer or the chat template cannot be used. */
 export class TokenizerError extends Error {
   override readonly name: string = 'TokenizerError';
   readonly kind: TokenizerErrorKind;
@@ -34,7 +34,7 @@ export class TokenizerError extends Error {
   }
 }
 
-/** A folder without a tokenizer: its model can still be run where only token ids are used. */
+/** The folder has no tokenizer. The model can still run on token ids. */
 export class TokenizerMissingError extends TokenizerError {
   override readonly name = 'TokenizerMissingError';
 
@@ -46,7 +46,7 @@ export class TokenizerMissingError extends TokenizerError {
 
 const LONGEST_QUOTE = 200;
 
-/** A text from a file of strangers, as a sentence may show it: on one line, and short. */
+/** An untrusted text for use in a message: on one line and truncated. */
 export function quoted(text: string): string {
   const cut = text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
   return JSON.stringify(cut);

@@ -1,6 +1,6 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
 
-/** Characters of text that cost as much as one value. */
+/** The number of characters that cost as much as one value. */
 const CHARACTERS_PER_VALUE = 16;
 
 type RuntimeValue = ReturnType<Interpreter['evaluate']>;
@@ -11,8 +11,8 @@ export class AllowanceSpentSignal extends Error {
 }
 
 /**
- * Jinja, with every value paid for by its size: `evaluate` calls itself for each part of a program, loops and macros included,
- * so all work passes through it.
+ * A Jinja interpreter that counts the size of every value towards an allowance. `evaluate` calls itself for each part of a
+ * program, including loops and macros, so that it sees all work.
  */
 export class MeteredInterpreter extends Interpreter {
   #allowance: number;
@@ -31,8 +31,8 @@ export class MeteredInterpreter extends Interpreter {
   }
 
   /**
-   * `text.lstrip('\n')` and its kind. The library (0.5.11) drops the argument and strips all white space, and with it the
-   * indentation of an answer that begins with code.
+   * Implements `text.lstrip('\n')` and similar calls. The library (0.5.11) ignores the argument and strips all white space,
+   * including the indentation of an answer that begins with code.
    */
   #strip(statement: Statement, environment: Environment): RuntimeValue | undefined {
     const call = asStripCall(statement);
@@ -51,7 +51,7 @@ interface StripCall {
   readonly argument: Statement;
 }
 
-/** The parts of the library's syntax tree that a call of a method has (its `ast.ts`); it does not export their types. */
+/** A method call in the library's syntax tree (its `ast.ts`), whose types it does not export. */
 interface CallExpression {
   readonly args: readonly NonNullable<Statement>[];
   readonly callee: NonNullable<Statement> & {
@@ -80,12 +80,12 @@ function stripCharacters(text: string, characters: string, method: StripMethod):
 }
 
 /**
- * What a value would take if written out: a list that holds itself twice counts twice.
- * @param limit counting ends soon after it, so that it ends.
+ * The size of a value if it were written out: an item that occurs twice counts twice.
+ * @param limit counting stops soon after it, so that it always terminates
  */
 function costOf(value: RuntimeValue, limit: number): number {
   let cost = 0;
-  // The interpreter has values that its types do not know, such as the first of an empty list.
+  // The interpreter has values that its types do not allow, such as undefined for the first item of an empty list.
   const open: (RuntimeValue | undefined)[] = [value];
   while (open.length > 0 && cost <= limit) {
     cost++;

@@ -3,8 +3,8 @@ import type { Vocabulary } from './vocabulary.ts';
 const UTF8 = { ignoreBOM: true } as const;
 
 /**
- * Text from token ids as they arrive. A character whose bytes are spread over tokens is held back until it is whole; bytes that
- * are no UTF-8 become U+FFFD, as in one go. Each id is looked at once.
+ * Decodes token ids incrementally. A character whose bytes span several tokens is held back until it is complete. Invalid UTF-8
+ * becomes U+FFFD, as when decoding all ids together.
  */
 export class TextStream {
   readonly #vocabulary: Vocabulary;
@@ -16,18 +16,18 @@ export class TextStream {
     this.#skip = skip;
   }
 
-  /** What is now certain to be in the text; often nothing. */
+  /** Returns the text that is now complete; often none. */
   push(ids: readonly number[]): string {
     return this.#decoder.decode(this.#vocabulary.concatenate(ids, this.#skip), { stream: true });
   }
 
-  /** The rest: U+FFFD where the last character is not whole, else nothing. The stream can then be used for another text. */
+  /** Returns the rest: U+FFFD if the last character is incomplete, else nothing. The stream can then decode another text. */
   end(): string {
     return this.#decoder.decode();
   }
 }
 
-/** The text of all ids: what a stream gives, joined. */
+/** The text of all ids: the same as the joined output of a stream. */
 export function decodeTokens(vocabulary: Vocabulary, ids: readonly number[], skip: ReadonlySet<number>): string {
   return new TextDecoder('utf-8', UTF8).decode(vocabulary.concatenate(ids, skip));
 }

@@ -5,14 +5,14 @@ import * as z from 'zod';
 import { TokenizerError, TokenizerMissingError, type TokenizerErrorKind } from './errors.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Several times the largest in use: 34 MB for a vocabulary of 262,144. */
+/** Several times the largest tokenizer.json in use, which has 34 MB for a vocabulary of 262,144. */
 const LARGEST_DEFINITION = 128 * MEBIBYTE;
 const LARGEST_SETTINGS = 4 * MEBIBYTE;
-/** Long ones have some 20 kB. */
+/** Long templates have about 20 kB. */
 const LARGEST_TEMPLATE = MEBIBYTE / 4;
-/** Seven times the 151,936 of Qwen. */
+/** Seven times Qwen's vocabulary of 151,936. */
 export const HIGHEST_ID = MEBIBYTE - 1;
-/** More than twice what the most generous of known tokenizers has. */
+/** More than twice as many as in any known tokenizer. */
 const MOST_ADDED_TOKENS = 16_384;
 
 const id = z.number().int().min(0).max(HIGHEST_ID);
@@ -26,7 +26,7 @@ const addedTokenSchema = z.object({
   rstrip: z.boolean().default(false),
 });
 
-/** A normalizer, pre-tokenizer or decoder, which may be a sequence of others. What else it holds is the library's business. */
+/** A normalizer, pre-tokenizer or decoder, or a sequence of them. The library reads their other fields. */
 const componentSchema = z.looseObject({
   type: z.string(),
   get normalizers() { return z.array(componentSchema).optional(); },
@@ -36,7 +36,7 @@ const componentSchema = z.looseObject({
 export type Component = z.output<typeof componentSchema>;
 
 const definitionSchema = z.looseObject({
-  // Looked at where they are taken apart: here it would cost a copy of 150,000 entries.
+  // Entries are validated where they are used, because validation here would copy 150,000 of them.
   model: z.looseObject({
     type: z.string(),
     vocab: z.custom<Readonly<Record<string, unknown>>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
@@ -67,7 +67,7 @@ function isId(text: string): boolean {
 
 const stopSchema = z.looseObject({ eos_token_id: z.union([id.transform((one) => [one]), z.array(id)]).nullish() });
 
-/** A tokenizer's files, each checked by itself. */
+/** A tokenizer's files, each validated separately. */
 export interface TokenizerFiles {
   readonly definitionFile: string;
   readonly definition: TokenizerDefinition;
@@ -75,13 +75,13 @@ export interface TokenizerFiles {
   /** The names of tokens that templates use, such as `bos_token`. */
   readonly namedTokens: Readonly<Record<string, string>>;
   readonly chatTemplate: { readonly file: string; readonly source: string } | undefined;
-  /** Where generation ends, in the order of the file. */
+  /** The tokens that end a generation, in the order of the file. */
   readonly stopTokenIds: readonly number[];
 }
 
 /**
- * Reads a Hugging Face folder as downloaded.
- * @throws TokenizerMissingError when there is no tokenizer.json
+ * Reads a downloaded Hugging Face folder.
+ * @throws TokenizerMissingError if there is no tokenizer.json
  * @throws TokenizerError
  */
 export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles> {
@@ -102,7 +102,7 @@ export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles
     definition,
     config: config ?? {},
     namedTokens: Object.fromEntries(namedTokens.filter((pair): pair is [typeof pair[0], string] => typeof pair[1] === 'string')),
-    // As transformers has it: a file of its own comes before the one in the settings.
+    // A separate template file takes precedence over tokenizer_config.json, as in transformers.
     chatTemplate: template === undefined
       ? inlineTemplate(join(folder, 'tokenizer_config.json'), config?.chat_template)
       : { file: join(folder, 'chat_template.jinja'), source: template },
@@ -134,12 +134,12 @@ async function readJson<T extends z.ZodType>(file: string, schema: T, maxBytes: 
   throw failure('malformed', file, `is not as expected at ${place} (${issue?.message}): download the model again`, parsed.error);
 }
 
-/** @returns `undefined` when there is no such file. */
+/** @returns `undefined` if there is no such file */
 async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   let handle: FileHandle | undefined;
   let bytes: Uint8Array;
   try {
-    // Not waiting: the other end of a pipe may never come.
+    // Non-blocking, because opening a pipe could wait for ever.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const found = await handle.stat();
     if (!found.isFile()) throw failure('malformed', file, 'is no regular file: download the model again');

@@ -12,39 +12,39 @@ export interface ChatMessage {
 }
 
 export interface EncodeOptions {
-  /** `parse`: text such as `<|im_end|>` becomes the token of that name. `plain`: it stays text; for text of strangers. */
+  /** `parse`: text such as `<|im_end|>` becomes the token of that name. `plain`: it stays text, for untrusted input. */
   readonly specialTokens: 'parse' | 'plain';
 }
 
 export interface DecodeOptions {
-  /** Leave special tokens out. */
+  /** Omit special tokens. */
   readonly skipSpecial: boolean;
 }
 
 export interface ChatOptions {
-  /** Begin the assistant's turn; yes, unless said otherwise. */
+  /** Begins the assistant's turn; true by default. */
   readonly addGenerationPrompt?: boolean | undefined;
-  /** The beginning of the assistant's answer, to be gone on with from its last character. */
+  /** The beginning of the assistant's answer. The model continues after its last character. */
   readonly prefill?: string | undefined;
-  /** Let a model that can (Qwen3) think before it answers; no, unless said otherwise. */
+  /** Lets a reasoning model (Qwen3) think before it answers; false by default. */
   readonly thinking?: boolean | undefined;
 }
 
-/** Templates cut earlier thoughts out of an assistant's messages by these, so they must find them. */
+/** Templates use these tags to remove earlier reasoning from the assistant's messages, so they must stay tokens. */
 const REASONING_TAGS: ReadonlySet<string> = new Set(['<think>', '</think>']);
 const NOTHING: ReadonlySet<string> = new Set();
 const NONE: ReadonlySet<number> = new Set();
 
 /**
- * Text to token ids and back, as Hugging Face's `tokenizers` and `transformers` do it. A byte-order mark is text. No token is
- * added that the text or the chat template does not name.
+ * Encodes and decodes text like Hugging Face's `tokenizers` and `transformers`. A byte-order mark is text. Adds no tokens (such
+ * as BOS) beyond those in the text or the chat template.
  */
 export class Tokenizer {
-  /** The highest id that means something, plus one. A model's embedding may have more rows. */
+  /** The highest used id, plus one. A model's embedding may have more rows. */
   readonly vocabularySize: number;
-  /** Ids that steer the model and are no text. */
+  /** The ids of control tokens, which are not text. */
   readonly specialTokenIds: ReadonlySet<number>;
-  /** Ids at which generation ends. */
+  /** The ids that end a generation. */
   readonly stopTokenIds: readonly number[];
 
   readonly #encoder: BytePairEncoder;
@@ -76,21 +76,21 @@ export class Tokenizer {
     return specialTokens === 'plain' ? this.#encoder.encode(text) : this.#encodePieces(text);
   }
 
-  /** Ids that mean nothing are left out; bytes that are no UTF-8 become U+FFFD. */
+  /** Omits unused ids. Invalid UTF-8 becomes U+FFFD. */
   decode(ids: readonly number[], { skipSpecial }: DecodeOptions): string {
     return decodeTokens(this.#vocabulary, ids, this.#skipped(skipSpecial));
   }
 
-  /** Decodes ids as they arrive: the pieces joined are what `decode` gives for all ids. */
+  /** Decodes ids incrementally. The joined pieces equal `decode` of all ids. */
   textStream({ skipSpecial }: DecodeOptions): TextStream {
     return new TextStream(this.#vocabulary, this.#skipped(skipSpecial));
   }
 
   /**
-   * A conversation as the model was taught to read it.
+   * Encodes a conversation with the model's chat template.
    *
-   * What messages say never becomes an added token: `<|im_end|>` in a question stays text and ends no turn. The one exception is
-   * `<think>` and `</think>` in the assistant's own messages and in `prefill`.
+   * The content of messages never becomes an added token: `<|im_end|>` in a question stays text and ends no turn. The only
+   * exceptions are `<think>` and `</think>` in the assistant's messages and in `prefill`.
    *
    * @throws TokenizerError of kind `no-chat-template` or `chat-template`
    */
@@ -117,8 +117,8 @@ export class Tokenizer {
   }
 
   /**
-   * What each id stands for; `undefined` for special and unused ids. Made at each call: 150,000 small views on one piece of
-   * memory, not to be written to.
+   * The bytes of each id; `undefined` for special and unused ids. Each call creates 150,000 small read-only views of the same
+   * memory.
    */
   tokenBytes(): readonly (Uint8Array | undefined)[] {
     return Array.from({ length: this.vocabularySize }, (_, id) => {
@@ -137,18 +137,17 @@ export class Tokenizer {
 }
 
 /**
- * Opens the tokenizer of a Hugging Face folder. Reading a vocabulary of 151,936 keeps the process busy for a good third of a
- * second: it belongs into the model's process. So does encoding: where a text is cut is a regular expression of the model's
- * authors, and nothing bounds how long that may take.
+ * Opens the tokenizer of a Hugging Face folder. Use it only in the model's process: reading a vocabulary of 151,936 blocks the
+ * thread for a third of a second. Encoding runs the model's own regular expression, whose time is not bounded.
  *
- * @throws TokenizerMissingError when the folder has none
- * @throws TokenizerError when its files are broken, too large, or of another kind
+ * @throws TokenizerMissingError if the folder has none
+ * @throws TokenizerError if its files are damaged, too large or not supported
  */
 export async function openTokenizer(folder: string): Promise<Tokenizer> {
   return new Tokenizer(await readTokenizerFiles(folder));
 }
 
-/** Of tokenizer.json; where tokenizer_config.json has more to say of a token, or more tokens, that counts, as in transformers. */
+/** The added tokens of tokenizer.json and tokenizer_config.json. The latter takes precedence, as in transformers. */
 function readAddedTokens({ definition, config }: TokenizerFiles): AddedToken[] {
   const configured = Object.entries(config.added_tokens_decoder ?? {}).map(([id, token]) => ({ ...token, id: Number(id) }));
   const byId = new Map([...definition.added_tokens, ...configured].map((token) => [token.id, token]));
@@ -163,7 +162,7 @@ function readAddedTokens({ definition, config }: TokenizerFiles): AddedToken[] {
   }));
 }
 
-/** In ascending order, each id once. An added token may be in the vocabulary too. */
+/** In ascending order of unique ids. An added token may also be in the vocabulary. */
 function mergeEntries(
   file: string, vocabulary: readonly (readonly [token: string, id: number])[], added: readonly AddedToken[],
 ): VocabularyEntry[] {

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { BYTE_CHARACTERS } from './byte-alphabet.ts';
 
 /*
- * Learns a byte-level BPE tokenizer from texts (Sennrich et al., arXiv 1508.07909, on bytes as GPT-2 has it) and writes it as Hugging Face's
- * libraries read it. The same texts give the same files.
+ * Trains a byte-level BPE tokenizer (Sennrich et al., arXiv 1508.07909, on bytes as in GPT-2) and writes it in Hugging Face's format. The same
+ * texts give the same files.
  */
 
-/** Where Qwen2 cuts texts into words, without its case of English contractions: no merge goes across a cut. */
+/** Qwen2's pattern for words, without its case for English contractions. Merges do not cross words. */
 const WORDS = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
-/** Tokens that steer the model, as Qwen2 names them; they come last in the vocabulary. */
+/** Qwen2's control tokens, which come last in the vocabulary. */
 const END_OF_TEXT = '<|endoftext|>';
 const TURN_BEGINS = '<|im_start|>';
 const TURN_ENDS = '<|im_end|>';
@@ -20,28 +20,28 @@ const CHAT_TEMPLATE =
   `{% for message in messages %}{{ '${TURN_BEGINS}' + message['role'] + '\\n' + message['content'] + '${TURN_ENDS}' + '\\n' }}{% endfor %}` +
   `{% if add_generation_prompt %}{{ '${TURN_BEGINS}assistant\\n' }}{% endif %}`;
 
-/** A pair that is seen less often than this is not worth a token. */
+/** The minimum count of a pair to be merged. */
 const FEWEST_SIGHTS = 2;
 
 type Pair = readonly [left: string, right: string];
 
 export interface LearnedTokens {
-  /** Tokens in the alphabet of bytes, in the order of their ids. */
+  /** The tokens in the byte alphabet, in the order of their ids. */
   readonly tokens: readonly string[];
-  /** In the order in which they were learned, and are to be applied. */
+  /** In the order in which they were learned and must be applied. */
   readonly merges: readonly Pair[];
 }
 
 export interface NewTokenizer extends LearnedTokens {
-  /** All tokens, the special ones included. */
+  /** The number of all tokens, including special tokens. */
   readonly vocabularySize: number;
-  /** Ends a turn, and thereby a text. */
+  /** The token that ends a turn, and thus a text. */
   readonly stopTokenId: number;
 }
 
 /**
- * `vocabularySize`: of all tokens, the 256 bytes and the special ones included; there are fewer where the texts have too little to merge.
- * Each text is cut by itself.
+ * `vocabularySize` includes the 256 bytes and the special tokens. The result has fewer tokens if the texts have too few pairs to merge.
+ * Each text is split separately.
  */
 export function trainTokenizer(texts: Iterable<string>, vocabularySize: number): NewTokenizer {
   const smallest = BYTE_CHARACTERS.length + SPECIAL_TOKENS.length;
@@ -51,7 +51,7 @@ export function trainTokenizer(texts: Iterable<string>, vocabularySize: number):
   return { ...learned, vocabularySize: learned.tokens.length + SPECIAL_TOKENS.length, stopTokenId };
 }
 
-/** Writes tokenizer.json and tokenizer_config.json into a folder (absolute), which is made if need be. Throws file system errors. */
+/** Writes tokenizer.json and tokenizer_config.json to a folder (absolute), which it creates if needed. @throws file system errors */
 export async function writeTokenizer(folder: string, { tokens, merges }: LearnedTokens): Promise<void> {
   const added = SPECIAL_TOKENS.map((content, index) => ({
     id: tokens.length + index, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true,
@@ -88,7 +88,7 @@ export async function writeTokenizer(folder: string, { tokens, merges }: Learned
   await writeFile(path.join(folder, 'tokenizer_config.json'), `${JSON.stringify(settings, null, 2)}\n`);
 }
 
-/** How often each word is there, in the alphabet of bytes. */
+/** The count of each word, written in the byte alphabet. */
 function countWords(texts: Iterable<string>): Map<string, number> {
   const pattern = new RegExp(WORDS, 'gu');
   const counts = new Map<string, number>();
@@ -104,7 +104,7 @@ interface Word {
   readonly count: number;
 }
 
-/** Joins the pair that is seen most often, of equals the first in the order of their characters, again and again. */
+/** Repeatedly merges the most frequent pair; ties go to the first pair in character order. */
 function learnMerges(counts: ReadonlyMap<string, number>, most: number): LearnedTokens {
   const words = Array.from(counts, ([word, count]): Word => ({ symbols: [...word], count }));
   const sights = new PairSights();
@@ -117,7 +117,7 @@ function learnMerges(counts: ReadonlyMap<string, number>, most: number): Learned
     if (!best) break;
     merges.push(best);
     const token = best.join('');
-    // Two pairs may make the same token.
+    // Two pairs can give the same token.
     if (!known.has(token)) tokens.push(token);
     known.add(token);
     for (const word of sights.wordsWith(best)) {
@@ -139,7 +139,7 @@ function joined(symbols: readonly string[], [left, right]: Pair): string[] {
   return result;
 }
 
-/** How often each pair of neighbours is there, and in which words. */
+/** The count of each pair of adjacent symbols, and the words that contain it. */
 class PairSights {
   readonly #pairs = new Map<string, { readonly pair: Pair; count: number; readonly words: Set<Word> }>();
 

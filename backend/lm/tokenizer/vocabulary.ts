@@ -1,8 +1,8 @@
 import { writeTokenBytes } from './byte-alphabet.ts';
 
 /**
- * A token as the files name it. `raw` tokens, the added ones, are text as it stands; the others are written in the alphabet of
- * bytes. (The Rust library reads added tokens by the alphabet too: its text for an added token `é` is U+FFFD.)
+ * A token as written in the files. `raw` tokens, the added ones, are plain text; the others are in the byte alphabet. (The Rust
+ * library reads added tokens in the byte alphabet too, so that it decodes an added token `é` to U+FFFD.)
  */
 export interface VocabularyEntry {
   readonly id: number;
@@ -10,19 +10,19 @@ export interface VocabularyEntry {
   readonly raw: boolean;
 }
 
-/** The bytes of every token, in one piece of memory: a vocabulary of 151,936 takes less than 2 MB. */
+/** The bytes of all tokens in one buffer. A vocabulary of 151,936 takes less than 2 MB. */
 export class Vocabulary {
   /** The highest id, plus one. Ids below it may be unused. */
   readonly size: number;
   readonly #bytes: Uint8Array;
-  /** Token `id` is `#bytes[#offsets[id] … #offsets[id + 1]]`; nothing for an unused id. */
+  /** Token `id` is `#bytes[#offsets[id] … #offsets[id + 1]]`, which is empty for an unused id. */
   readonly #offsets: Uint32Array;
 
-  /** @param entries in ascending order of their ids, each id once. */
+  /** @param entries in ascending order of unique ids */
   constructor(entries: readonly VocabularyEntry[]) {
     this.size = (entries.at(-1)?.id ?? -1) + 1;
     this.#offsets = new Uint32Array(this.size + 1);
-    // A character of the alphabet is one byte, any other at most three for each of its units.
+    // A character of the byte alphabet is one byte. Other characters take at most three bytes for each UTF-16 unit.
     const bytes = new Uint8Array(entries.reduce((sum, { token }) => sum + 3 * token.length, 0));
     const encoder = new TextEncoder();
     let end = 0;
@@ -35,12 +35,12 @@ export class Vocabulary {
     this.#bytes = bytes.slice(0, end);
   }
 
-  /** A view: not to be written to. Empty for ids that are unused or out of range. */
+  /** A read-only view. Empty for ids that are unused or out of range. */
   bytesOf(id: number): Uint8Array {
     return this.#bytes.subarray(this.#offsets[id] ?? 0, this.#offsets[id + 1] ?? 0);
   }
 
-  /** The bytes of several tokens, one after the other. */
+  /** The concatenated bytes of the tokens, without those in `skip`. */
   concatenate(ids: readonly number[], skip: ReadonlySet<number>): Uint8Array {
     const pieces = ids.filter((id) => !skip.has(id)).map((id) => this.bytesOf(id));
     const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
