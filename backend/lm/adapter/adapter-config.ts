@@ -3,27 +3,27 @@ import * as z from 'zod';
 import { quoted } from '../checkpoint/errors.ts';
 import { AdapterError } from './errors.ts';
 
-/** What adapter_config.json says that the weights do not show. */
+/** The settings of adapter_config.json that cannot be derived from the weights. */
 export interface AdapterConfig {
   readonly rank: number;
-  /** What `b · a` is multiplied by. */
+  /** The factor of `b · a`. */
   readonly scaling: number;
 }
 
 /*
- * Fields as `LoraConfig` of peft 0.17 and later has them. Which layers an adapter changes is taken from its tensors, so
- * target_modules, exclude_modules, layers_to_transform and layers_pattern are not read. The name of the base model is not
- * compared: the same model lies under many names, and shapes are checked.
+ * Fields follow `LoraConfig` of peft 0.17 and later. The tensors show which layers an adapter changes, so target_modules,
+ * exclude_modules, layers_to_transform and layers_pattern are not read. The name of the base model is not compared, because
+ * one model has many names; shapes are checked instead.
  */
 
-/** Fields that make an adapter something other than plain LoRA, where they are set to anything. */
+/** Fields that, if set, make an adapter something other than plain LoRA. */
 const NEVER_SET = [
   'use_dora', 'use_qalora', 'use_bdlora', 'lora_bias', 'fan_in_fan_out', 'modules_to_save', 'trainable_token_indices',
   'target_parameters', 'rank_pattern', 'alpha_pattern', 'layer_replication', 'alora_invocation_tokens', 'arrow_config',
   'kasa_config', 'monteclora_config', 'megatron_config',
 ] as const;
 
-/** Ways to begin the training that leave the base model as it is. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA change its weights. */
+/** Initialisations that do not change the base weights. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA change them. */
 const HARMLESS_BEGINNINGS: readonly unknown[] = [undefined, null, true, false, 'gaussian', 'eva', 'orthogonal'];
 
 const schema = z.looseObject({
@@ -33,7 +33,7 @@ const schema = z.looseObject({
 });
 
 /**
- * @throws AdapterError naming the field that is missing, wrong, or asks for what Conductor does not run.
+ * @throws AdapterError with the field that is missing, invalid or not supported
  */
 export function parseAdapterConfig(folder: string, json: unknown): AdapterConfig {
   const refuse = (field: string, value: unknown) => {
@@ -58,7 +58,7 @@ export function parseAdapterConfig(folder: string, json: unknown): AdapterConfig
   return { rank, scaling: alpha / (rankStabilised === true ? Math.sqrt(rank) : rank) };
 }
 
-/** Whether a field says anything: absent, null, false and empty lists and objects are all ways to leave it out. */
+/** Whether a field is set. Absent, null, false, an empty text, list or object count as not set. */
 function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

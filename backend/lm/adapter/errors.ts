@@ -1,15 +1,15 @@
 export interface AdapterErrorData {
   readonly folder: string;
-  /** The field of adapter_config.json that is at fault, where it is one. */
+  /** The invalid field of adapter_config.json, if any. */
   readonly field?: string | undefined;
-  /** The tensor of adapter_model.safetensors that is at fault, where it is one. */
+  /** The invalid tensor of adapter_model.safetensors, if any. */
   readonly tensor?: string | undefined;
   /** One sentence that says what is wrong and what to do. */
   readonly message: string;
   readonly cause?: unknown;
 }
 
-/** A PEFT folder that cannot be used with the model at hand. Damaged files are CheckpointErrors, as those of models are. */
+/** The adapter cannot be used with the model. Damaged files give CheckpointErrors, as for models. */
 export class AdapterError extends Error {
   override readonly name = 'AdapterError';
   readonly folder: string;

@@ -6,7 +6,7 @@ import { AdapterError } from './errors.ts';
 import type { Projection } from './projections.ts';
 import { outlineAdapter } from './read-adapter.ts';
 
-/** What `conductor model inspect` says of an adapter: what it is, or why it cannot be used with the model. */
+/** The output of `conductor model inspect` for an adapter: its properties, or why it cannot be used with the model. */
 export type AdapterSummary =
   | {
     readonly name: string;
@@ -21,8 +21,8 @@ export type AdapterSummary =
   | { readonly name: string; readonly folder: string; readonly compatible: false; readonly problem: string };
 
 /**
- * The adapters in the folders of `parent`, by name.
- * @throws CheckpointError when `parent` cannot be listed.
+ * The adapters in the folders of `parent`, sorted by name.
+ * @throws CheckpointError if `parent` cannot be listed
  */
 export async function inspectAdapters(parent: string, config: DecoderConfig): Promise<AdapterSummary[]> {
   const entries = await readdir(parent, { withFileTypes: true }).catch((error: unknown) => {
@@ -37,7 +37,7 @@ export async function inspectAdapters(parent: string, config: DecoderConfig): Pr
   return summaries;
 }
 
-/** Reads an adapter to the end, its weights included, and says whether it can be used with a model of this geometry. */
+/** Reads a whole adapter, including its weights, and checks whether a model of this geometry can use it. */
 export async function inspectAdapter(folder: string, config: DecoderConfig): Promise<AdapterSummary> {
   const place = { name: basename(resolve(folder)), folder: resolve(folder) };
   try {

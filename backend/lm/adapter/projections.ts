@@ -1,11 +1,11 @@
 import type { DecoderConfig } from '../checkpoint/decoder-config.ts';
 import { linearShapes } from '../checkpoint/decoder-weights.ts';
 
-/** The seven linear layers of a decoder layer, in the order they are used; each of them may have a low-rank pair. */
+/** The seven linear layers of a decoder layer in the order of use. Each may have a low-rank pair. */
 export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Projection = (typeof PROJECTIONS)[number];
 
-/** Where a projection stands below `model.layers.N.`. */
+/** The path of each projection below `model.layers.N.`. */
 export const PROJECTION_PATHS = {
   q_proj: 'self_attn.q_proj',
   k_proj: 'self_attn.k_proj',
@@ -16,7 +16,7 @@ export const PROJECTION_PATHS = {
   down_proj: 'mlp.down_proj',
 } as const satisfies Record<Projection, string>;
 
-/** Features that go into and come out of a projection: its weight is `[out, in]`. */
+/** The input and output features of a projection, whose weight is `[out, in]`. */
 export function projectionSize(config: DecoderConfig, projection: Projection): { readonly in: number; readonly out: number } {
   const [outSize, inSize] = linearShapes(config)[PROJECTION_PATHS[projection]];
   return { in: inSize, out: outSize };

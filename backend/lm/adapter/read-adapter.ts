@@ -11,7 +11,7 @@ import { parseAdapterConfig, type AdapterConfig } from './adapter-config.ts';
 import { AdapterError } from './errors.ts';
 import { PROJECTION_PATHS, projectionSize, PROJECTIONS, type Projection } from './projections.ts';
 
-/** A low-rank change of one projection: its weight becomes `weight + scaling · b · a`. */
+/** The low-rank update of a projection: its weight becomes `weight + scaling · b · a`. */
 export interface LoraPair {
   /** `[rank, in]`, row-major. */
   readonly a: Float32Array;
@@ -21,18 +21,18 @@ export interface LoraPair {
 
 /** A LoRA adapter in memory. */
 export interface Adapter {
-  /** The folder's own name. */
+  /** The name of the folder, without its path. */
   readonly name: string;
-  /** Absolute path, as given. */
+  /** The absolute path; links are not resolved. */
   readonly folder: string;
   readonly rank: number;
   /** `alpha / rank`, or `alpha / √rank` with rank-stabilised LoRA. */
   readonly scaling: number;
   /** The projections that have a pair in at least one layer, in the order of `PROJECTIONS`. */
   readonly targets: readonly Projection[];
-  /** One map a decoder layer; a projection without a pair is unchanged there. */
+  /** One map for each decoder layer. A projection without a pair is unchanged. */
   readonly layers: readonly ReadonlyMap<Projection, LoraPair>[];
-  /** A hash of rank, scaling and weights, the same for the same numbers: part of every cache key. */
+  /** A hash of rank, scaling and weights, for cache keys. */
   readonly version: string;
 }
 
@@ -45,7 +45,7 @@ export interface AdapterOutline extends Omit<Adapter, 'layers'> {
 }
 
 /**
- * Reads a PEFT folder for a model of this geometry. Everything is checked before a weight is read.
+ * Reads a PEFT folder for a model of this geometry. Checks everything else before it reads weights.
  * @throws AdapterError for an adapter that does not fit the model or is more than plain LoRA
  * @throws CheckpointError for files that are missing or damaged
  */
@@ -58,8 +58,8 @@ export async function readAdapter(folder: string, config: DecoderConfig): Promis
 }
 
 /**
- * Reads an adapter to the end, and of its weights keeps no more than a pair in memory: an adapter of a high rank has gigabytes.
- * @throws as `readAdapter`
+ * Reads a whole adapter with only one pair of weights in memory, because an adapter of a high rank has gigabytes.
+ * @throws the errors of `readAdapter`
  */
 export async function outlineAdapter(
   folder: string, config: DecoderConfig, onPair?: (layer: number, projection: Projection, pair: LoraPair) => void,
@@ -98,7 +98,7 @@ interface StoredPair {
   readonly b: StoredTensor;
 }
 
-/** The two tensors of each pair by layer and projection, in the order of `PROJECTIONS`, each in the right shape and type. */
+/** The checked tensors of each pair, by layer and projection, in the order of `PROJECTIONS`. */
 function checkedPairs(
   folder: string, tensors: readonly ListedTensor[], { rank }: AdapterConfig, config: DecoderConfig,
 ): Map<Projection, StoredPair>[] {
@@ -142,7 +142,7 @@ function checkedPairs(
   return layers;
 }
 
-/** The name PEFT gives to one half of a pair in adapter_model.safetensors. */
+/** PEFT's name for one half of a pair in adapter_model.safetensors. */
 export function loraTensorName(layer: number, projection: Projection, half: 'A' | 'B'): string {
   return `base_model.model.model.layers.${layer}.${PROJECTION_PATHS[projection]}.lora_${half}.weight`;
 }

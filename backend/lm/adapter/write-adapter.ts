@@ -5,19 +5,19 @@ import { type NamedTensor, writeSafetensors } from '../checkpoint/write-safetens
 import { PROJECTIONS, type Projection } from './projections.ts';
 import { type LoraPair, loraTensorName } from './read-adapter.ts';
 
-/** An adapter to be written. `alpha`: what `b · a` is multiplied by, times the rank. */
+/** An adapter to write. `alpha` is the rank times the factor of `b · a`. */
 export interface AdapterToWrite {
   readonly rank: number;
   readonly alpha: number;
-  /** Name or path of the model that it was trained on, for people and for peft. */
+  /** The name or path of the base model, for information. */
   readonly baseModel: string;
-  /** One map a decoder layer. */
+  /** One map for each decoder layer. */
   readonly layers: readonly ReadonlyMap<Projection, LoraPair>[];
 }
 
 /**
- * Writes a PEFT folder, as `LoraConfig` of peft 0.17 and later reads it, in float32. The folder (absolute) must not
- * be there yet; it appears whole or not at all. @throws file system errors
+ * Writes a PEFT folder for peft 0.17 and later, in float32. The folder (absolute) must not exist; it appears complete or
+ * not at all. @throws file system errors
  */
 export function writeAdapter(folder: string, adapter: AdapterToWrite): Promise<void> {
   return writeFolder(folder, async (staging) => {

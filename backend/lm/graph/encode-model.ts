@@ -7,14 +7,14 @@ import { ONNX_ELEMENT_TYPES } from './ops/arithmetic.ts';
 import { type ElementType, GraphError, type TensorType } from './tensor-type.ts';
 
 /*
- * A graph as the bytes of an ONNX model. Numbers of fields are those of onnx.proto3 (IR version 10).
+ * Encodes a graph as an ONNX model. Field numbers are those of onnx.proto3 (IR version 10).
  */
 
-/** The newest opset in which every operation we use runs on CUDA in onnxruntime 1.30. */
+/** The newest opset in which onnxruntime 1.30 runs all our operations on CUDA. */
 const OPSET = 20;
 const IR_VERSION = 10;
 
-/** Graph inputs and outputs keep the names they are given here; operations that no output depends on are left out. */
+/** Graph inputs and outputs keep their names. Operations that no output depends on are left out. */
 export function encodeModel(graph: Graph, outputs: Readonly<Record<string, Tensor>>): Uint8Array {
   const names = new Names();
   for (const [name, tensor] of Object.entries(outputs)) names.alias(tensor, name);
@@ -43,7 +43,7 @@ function text(writer: BinaryWriter, field: number, value: string): void {
   writer.uint32(tag(field, WireType.LengthDelimited)).string(value);
 }
 
-/** One name a tensor, unique in the whole model: a body may not hide a name of the graph around it. */
+/** The names of tensors, unique in the whole model: a body may not shadow a name of the graph around it. */
 class Names {
   readonly #names = new Map<Tensor, string>();
   readonly #taken = new Set<string>();
@@ -72,7 +72,7 @@ class Names {
     return name;
   }
 
-  /** Inputs are fed by their names. A weight keeps its name where it is first used, to make the model readable. */
+  /** Inputs keep their names, because they are fed by name. The first use of a weight keeps its name, to make the model readable. */
   #unused({ origin, scope }: Tensor): string {
     if (origin.kind === 'operation') return this.#numbered(origin.operation.op.name);
     if (origin.kind === 'constant') return this.#numbered('constant');
@@ -95,7 +95,7 @@ class Names {
   }
 }
 
-/** What of a model is needed for its outputs: operations and leaves (constants, weights) by the graph they belong to. */
+/** The operations and leaves (constants, weights) that the outputs of a model need, by graph. */
 class Live {
   readonly #operations = new Map<Graph, Operation[]>();
   readonly #used = new Set<Tensor>();
@@ -113,7 +113,7 @@ class Live {
     return this.#leaves.get(graph) ?? [];
   }
 
-  /** Backwards, so that an operation is met after all that need it. */
+  /** Visits operations backwards, so that an operation comes after all that need it. */
   #visit({ graph, outputs }: Body): void {
     outputs.forEach((tensor) => this.#use(tensor));
     const live: Operation[] = [];
@@ -136,7 +136,7 @@ class Live {
   }
 }
 
-/** Writes the parts of a model in the order in which it is read: nodes, initializers, inputs, outputs, what is between them. */
+/** Writes graphs with their initializers, nodes, inputs, outputs and intermediate tensors. */
 class ModelWriter {
   readonly #names: Names;
   readonly #live: Live;
@@ -157,9 +157,8 @@ class ModelWriter {
   }
 
   /**
-   * The shapes of all that is computed on the way. onnxruntime lets a tensor take the memory of one of the same shape that is done with, and goes
-   * through all of those for each new one: where it cannot tell shapes itself they become ever more, and a training pass of 24 layers takes
-   * 33 s of CPU to load instead of 5.
+   * Writes the shapes of intermediate tensors. For each new tensor, onnxruntime searches the list of free buffers for one of the same shape.
+   * If it cannot infer shapes, that list keeps growing, and a training pass of 24 layers takes 33 s of CPU time to load instead of 5 s.
    */
   #between(writer: BinaryWriter, graph: Graph, outputs: readonly Tensor[]): void {
     for (const tensor of this.#live.operations(graph).flatMap((operation) => operation.outputs)) {
@@ -167,7 +166,7 @@ class ModelWriter {
     }
   }
 
-  /** An output must be made by a node of its own graph; what only passes through gets one. */
+  /** A node of the graph itself must compute each output, so other tensors pass through an Identity node. */
   #computedHere(writer: BinaryWriter, graph: Graph, tensor: Tensor, again: boolean): string {
     if (tensor.origin.kind === 'operation' && tensor.scope === graph && !again) return this.#names.of(tensor);
     const output = this.#names.fresh('same');
@@ -238,7 +237,7 @@ function writeTensor(writer: BinaryWriter, name: string, type: TensorType, value
   writer.uint32(tag(9, WireType.LengthDelimited)).bytes(rawBytes(type.element, values));
 }
 
-/** onnxruntime reads the bytes itself, below the folder `/` (`Session` sets it): the path loses its leading slash. */
+/** onnxruntime reads the bytes itself, relative to the folder `/` that `Session` sets, so the path loses its leading slash. */
 function writeExternalTensor(writer: BinaryWriter, name: string, type: TensorType, { file, offset, byteLength }: FileRange): void {
   writeHead(writer, name, type);
   for (const [key, value] of [['location', file.replace(/^\//, '')], ['offset', `${offset}`], ['length', `${byteLength}`]] as const) {

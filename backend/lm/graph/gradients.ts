@@ -5,12 +5,12 @@ import { expand } from './ops/shape.ts';
 import { describeType, GraphError, sameShape } from './tensor-type.ts';
 
 /**
- * Reverse mode: the gradient of the loss with respect to each of `wanted`. `result` is the loss itself, one number; or a tensor, of a layer
- * that is computed again for instance, with respect to which the loss's gradient is known: `upstream`.
+ * Reverse-mode differentiation: the gradient of the loss with respect to each of `wanted`. `result` is the loss, a scalar, or a tensor whose
+ * gradient, `upstream`, is known, such as the output of a layer that is computed again.
  *
- * Walks the operations once, last to first, and asks each on the way from a wanted tensor to the result for its rule. The operations of
- * the gradients are added to `g`, which may be a body: then the way goes on in the graphs around it. Throws GraphError where an operation
- * on the way has no rule.
+ * Walks the operations once from last to first and applies the gradient rule of each one between a wanted tensor and the result. Adds the
+ * operations of the gradients to `g`. If `g` is a body, the walk continues in the graphs around it. Throws GraphError if an operation on the
+ * path has no gradient rule.
  */
 export function gradients(g: Graph, result: Tensor, wanted: readonly Tensor[], upstream: Tensor = g.scalar(result.element, 1)): Tensor[] {
   if (!sameShape(upstream.shape, result.shape) || upstream.element !== result.element) {
@@ -35,10 +35,10 @@ export function gradients(g: Graph, result: Tensor, wanted: readonly Tensor[], u
   return wanted.map((tensor) => sums.get(tensor) ?? expand(g, g.scalar(tensor.element, 0), tensor.shape));
 }
 
-/** In the order in which they were applied. */
+/** The operations of a graph and the graphs around it, in the order in which they were applied. */
 const operationsInReach = ({ parent, operations }: Graph): Operation[] => [...(parent ? operationsInReach(parent) : []), ...operations];
 
-/** The wanted tensors and all that is computed from them. */
+/** The wanted tensors and all tensors computed from them. */
 function dependents(operations: readonly Operation[], wanted: readonly Tensor[]): ReadonlySet<Tensor> {
   const reached = new Set(wanted);
   for (const operation of operations) {
@@ -47,7 +47,7 @@ function dependents(operations: readonly Operation[], wanted: readonly Tensor[])
   return reached;
 }
 
-/** What an operation is given, and what its bodies take from around them. */
+/** The inputs of an operation, and all tensors that its bodies use. */
 function readBy(operation: Operation): Tensor[] {
   const inside = bodiesOf(operation).flatMap(({ graph, outputs }) => [...graph.operations.flatMap(readBy), ...outputs]);
   return [...operation.inputs.filter((input) => input !== undefined), ...inside];

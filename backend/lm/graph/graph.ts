@@ -2,21 +2,21 @@ import type { OnnxNode } from './onnx-node.ts';
 import { describeType, elementCount, GraphError, isFloat, type ElementType, type Shape, type TensorType } from './tensor-type.ts';
 
 /*
- * A model is a graph: tensors, and operations that make tensors of tensors. Here nothing is computed, a graph is only written down:
+ * A model is a graph of tensors and operations. This code only builds graphs; onnxruntime computes:
  *
  *     const g = new Graph();
- *     const x = g.input('x', 'float32', ['tokens', 896]);           a size is a number, or a name where the run decides
- *     const y = rmsNorm(g, linear(g, x, weight), scale, 1e-6);      a function adds one operation and returns what it gives
+ *     const x = g.input('x', 'float32', ['tokens', 896]);           a size is a number, or a name if the run determines it
+ *     const y = rmsNorm(g, linear(g, x, weight), scale, 1e-6);      a function adds an operation and returns its output
  *     const [ofX] = gradients(g, lossOf(g, y), [x]);                the gradient is more operations
  *     const session = await Session.open(g, { y, ofX }, …);         encode-model.ts writes it as ONNX, onnxruntime runs it
  *
- * What operations there are is in ops/. Each is a constant with its three rules side by side (`Op`: the types it gives, how ONNX writes it,
- * its gradient), and below it the function that adds it to a graph.
+ * The operations are in ops/. Each is a constant with three rules (`Op`: its output types, its ONNX form and its gradient), followed by the
+ * function that adds it to a graph.
  */
 
-/** Bytes of a file that hold a tensor, row-major and little-endian, where onnxruntime will read them. */
+/** The bytes of a tensor in a file, row-major and little-endian, which onnxruntime reads. */
 export interface FileRange {
-  /** Absolute real path. */
+  /** An absolute path with links resolved. */
   readonly file: string;
   readonly offset: number;
   readonly byteLength: number;
@@ -28,7 +28,7 @@ export type Origin =
   | { readonly kind: 'weight'; readonly name: string; readonly range: FileRange }
   | { readonly kind: 'operation'; readonly operation: Operation };
 
-/** A value in a graph: what it is, not what it holds. */
+/** A symbolic value in a graph, without numbers. */
 export interface Tensor extends TensorType {
   readonly origin: Origin;
   readonly scope: Graph;
@@ -38,26 +38,26 @@ export interface GradientContext<Attributes> {
   readonly g: Graph;
   readonly inputs: readonly (Tensor | undefined)[];
   readonly outputs: readonly Tensor[];
-  /** The loss's gradient with respect to the output, the first of several that the loss depends on. */
+  /** The gradient of the loss with respect to the first output on which it depends. */
   readonly upstream: Tensor;
-  /** The same for every output, undefined where the loss does not depend on it. */
+  /** The gradient with respect to each output, or undefined if the loss does not depend on it. */
   readonly upstreams: readonly (Tensor | undefined)[];
   readonly attributes: Attributes;
 }
 
-/** All that is known of an operation: the types it gives, how ONNX writes it, and its gradient. */
+/** A kind of operation: its output types, its ONNX form and its gradient. */
 export interface Op<Attributes> {
   readonly name: string;
-  /** The types of the outputs. Throws GraphError where the inputs do not fit. */
+  /** The types of the outputs. Throws GraphError for invalid inputs. */
   types(inputs: readonly TensorType[], attributes: Attributes): readonly TensorType[];
   onnx(attributes: Attributes, inputs: readonly TensorType[], outputs: readonly TensorType[]): OnnxNode<Body>;
-  /** The number of inputs, from the first, that the operation computes with; the default is all. The others are used only for gradients. */
+  /** The number of leading inputs from which the operation computes its outputs; by default all. The others are used only for gradients. */
   readonly forwardInputs?: number;
-  /** The gradient with respect to each input, undefined where there is none. Absent: the operation cannot be differentiated. */
+  /** The gradient with respect to each input, or undefined. Absent if the operation is not differentiable. */
   gradient?(context: GradientContext<Attributes>): readonly (Tensor | undefined)[];
 }
 
-/** A graph inside an operation: the body of a loop, one side of a branch. Its outputs are taken in order. */
+/** A graph inside an operation: the body of a loop or one side of a branch. Its outputs are ordered. */
 export interface Body {
   readonly graph: Graph;
   readonly outputs: readonly Tensor[];
@@ -71,8 +71,8 @@ export interface Operation {
 }
 
 /**
- * A graph under construction, or the body of a loop or branch in one: operations in the order in which they were applied. A body sees
- * the tensors of the graphs around it.
+ * A graph, or the body of a loop or branch: operations in the order in which they were applied. A body can use the tensors of the graphs
+ * around it.
  */
 export class Graph {
   readonly parent: Graph | undefined;
@@ -85,7 +85,7 @@ export class Graph {
     this.parent = parent;
   }
 
-  /** A value that is fed when the graph runs; in a body, one that the loop hands in. */
+  /** A value that is fed when the graph runs; in the body of a loop, a value from the loop. */
   input(name: string, element: ElementType, shape: Shape): Tensor {
     const tensor = this.#tensor({ element, shape }, { kind: 'input', name });
     this.inputs.push(tensor);
@@ -101,7 +101,7 @@ export class Graph {
     return this.constant(element, [], [value]);
   }
 
-  /** A tensor that stays in its file until onnxruntime reads it, and that no run changes. */
+  /** A constant tensor in a file, which onnxruntime reads. */
   weight(name: string, element: ElementType, shape: Shape, range: FileRange): Tensor {
     return this.#tensor({ element, shape }, { kind: 'weight', name, range });
   }
@@ -117,31 +117,31 @@ export class Graph {
     return operation.outputs;
   }
 
-  /** Whether a tensor may be used here: it belongs to this graph or to one around it. */
+  /** Whether a tensor can be used here because it belongs to this graph or to one around it. */
   sees(tensor: Tensor): boolean {
     return this.isInside(tensor.scope);
   }
 
-  /** Whether this is that graph, or a body in it. */
+  /** Whether this is `graph` or a body in it. */
   isInside(graph: Graph): boolean {
     return this === graph || (this.parent !== undefined && this.parent.isInside(graph));
   }
 
-  /** A name for a size that no other size of the model has. */
+  /** A unique name for a size. */
   newSize(stem: string): string {
     if (this.parent) return this.parent.newSize(stem);
     this.#namedSizes += 1;
     return `${stem} ${this.#namedSizes}`;
   }
 
-  /** What a named size turned out to be, int64[1]: read from any tensor in reach that has it, once. */
+  /** The value of a named size at run time, int64[1], read once from any visible tensor with that size. */
   size(name: string): Tensor {
     const size = this.findSize(name);
     if (!size) throw new GraphError(`No tensor in reach has a size named '${name}'.`);
     return size;
   }
 
-  /** As `size`, or undefined where no tensor in reach has it. */
+  /** Like `size`, or undefined if no visible tensor has that size. */
   findSize(name: string): Tensor | undefined {
     const known = this.recall(`size ${name}`) ?? this.parent?.findSize(name);
     if (known) return known;
@@ -152,7 +152,7 @@ export class Graph {
     return undefined;
   }
 
-  /** What was built here, or in a graph around, under this key; else builds it here. For what many operations share. */
+  /** The tensor with this key in this graph or one around it; if there is none, builds it here. For tensors that many operations share. */
   once(key: string, build: () => Tensor): Tensor {
     const known = this.recall(key);
     if (known) return known;
@@ -175,7 +175,7 @@ export class Graph {
   }
 }
 
-/** Stands for an optional input that was left out. */
+/** The type of an optional input that is absent. */
 export const NOTHING: TensorType = { element: 'float32', shape: [] };
 
 const SIZE: Op<{ readonly axis: number }> = {
@@ -184,7 +184,7 @@ const SIZE: Op<{ readonly axis: number }> = {
   onnx: ({ axis }) => ({ type: 'Shape', attributes: { start: { int: axis }, end: { int: axis + 1 } } }),
 };
 
-/** The one output of an operation that has one. */
+/** The output of an operation with exactly one output. */
 export function single(outputs: readonly Tensor[]): Tensor {
   const [tensor] = outputs;
   if (!tensor || outputs.length !== 1) throw new GraphError(`One output was expected, not ${outputs.length}.`);

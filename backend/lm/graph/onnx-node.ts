@@ -7,19 +7,19 @@ export type OnnxAttribute<Body> =
   | { readonly ints: readonly number[] }
   | { readonly body: Body };
 
-/** An input that ONNX wants as a tensor and that is known when the graph is built: axes, shapes, bounds. */
+/** A constant that ONNX expects as an input tensor, such as axes, shapes or bounds. */
 export interface Operand {
   readonly element: ElementType;
   readonly shape: readonly number[];
   readonly values: readonly number[];
 }
 
-/** How one operation is written in ONNX (opset 20, and `com.microsoft` 1). A `Body` is a graph inside an attribute. */
+/** The ONNX form of an operation (opset 20 and `com.microsoft` 1). A `Body` is a graph inside an attribute. */
 export interface OnnxNode<Body> {
   readonly type: string;
   readonly domain?: 'com.microsoft';
   readonly attributes?: Readonly<Record<string, OnnxAttribute<Body>>>;
-  /** Follow the operation's own inputs. */
+  /** These follow the operation's own inputs. */
   readonly operands?: readonly Operand[];
 }
 

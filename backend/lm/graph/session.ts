@@ -4,7 +4,7 @@ import { encodeModel } from './encode-model.ts';
 import type { Graph, Tensor } from './graph.ts';
 import { type ElementType, GraphError } from './tensor-type.ts';
 
-/** Numbers that go into or come out of a run, row-major. */
+/** An input or output of a run, row-major. */
 export interface Values {
   readonly element: ElementType;
   readonly shape: readonly number[];
@@ -17,14 +17,14 @@ export type Feeds = Readonly<Record<string, Values>>;
 
 export interface SessionOptions {
   readonly device: Device;
-  /** Threads of one operation; the default is onnxruntime's choice. */
+  /** The number of threads for one operation; onnxruntime chooses by default. */
   readonly threads?: number | undefined;
-  /** On a CPU: copies weights into the layout that the kernels like best. Faster with few rows, and memory for the copy. */
+  /** On a CPU: copies weights into the layout of the kernels, which is faster for few rows and takes more memory. */
   readonly repackWeights?: boolean | undefined;
 }
 
 /**
- * A graph loaded into onnxruntime. `run` is native code that blocks its thread: it belongs into the model's process.
+ * A graph loaded into onnxruntime. `run` is native code that blocks its thread, so it is used only in the model's process.
  */
 export class Session {
   readonly device: Device;
@@ -46,16 +46,16 @@ export class Session {
       executionProviders: [DEVICES[device].provider],
       graphOptimizationLevel: 'all',
       logSeverityLevel: 3,
-      // A pattern holds, for each new combination of shapes, one block as large as the whole run needs, beside the arena that served the first
-      // such run: half a gigabyte more for a training pass of a 0.5B, and on a CPU, where alone it was measured, no run is faster for it.
+      // Memory patterns allocate, for each new combination of shapes, a block for a whole run in addition to the arena that served the first
+      // such run. That is half a gigabyte more for a training pass of a 0.5B model, and runs are not faster (measured on a CPU only).
       enableMemPattern: false,
       ...(threads !== undefined && { intraOpNumThreads: threads }),
       extra: {
         session: {
           disable_prepacking: repackWeights ? '0' : '1',
-          // Weights are named by absolute paths; see encode-model.ts.
+          // Paths of weights are absolute; see encode-model.ts.
           model_external_initializers_file_folder_path: '/',
-          // Outside the arena, which only grows. On a CPU weights are mapped from their files and need no allocator.
+          // Keeps weights out of the arena, which never shrinks. On a CPU weights are memory-mapped and need no allocator.
           ...(DEVICES[device].memory.place === 'device' && { use_device_allocator_for_initializers: '1' }),
         },
       },
@@ -88,7 +88,7 @@ function toValues(tensor: OrtTensor): Values {
 export const float32s = (shape: readonly number[], data: ArrayLike<number>): Values => ({ element: 'float32', shape, data: data instanceof Float32Array ? data : Float32Array.from(data) });
 export function int64s(shape: readonly number[], data: ArrayLike<number>): Values {
   const integers = new BigInt64Array(data.length);
-  // Zeros are there already: of some inputs, one number a token of the vocabulary, that is nearly all.
+  // Skips zeros, which are nearly all values of inputs with a number for each token of the vocabulary.
   for (let index = 0; index < data.length; index += 1) if (data[index] !== 0) integers[index] = BigInt(data[index] as number);
   return { element: 'int64', shape, data: integers };
 }

@@ -1,7 +1,7 @@
-/** Kinds of numbers a tensor can hold, by the names that every framework uses. */
+/** The element types of tensors, with their usual names. */
 export type ElementType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64' | 'uint8' | 'bool';
 
-/** A size, or the name of a size that is known only when the graph runs (`'batch'`). The same name is the same size. */
+/** A size, or the name of a size that is known only at run time (`'batch'`). Equal names are equal sizes. */
 export type Dimension = number | string;
 
 export type Shape = readonly Dimension[];
@@ -11,7 +11,7 @@ export interface TensorType {
   readonly shape: Shape;
 }
 
-/** The graph was put together wrongly: a mistake in our code, never in the user's files. */
+/** The graph was built incorrectly. This is a bug in the code, not a problem of the user's files. */
 export class GraphError extends Error {
   override readonly name = 'GraphError';
 }
@@ -22,14 +22,14 @@ export const sameShape = (a: Shape, b: Shape): boolean => a.length === b.length 
 
 export const describeType = ({ element, shape }: TensorType): string => `${element}[${shape.join(', ')}]`;
 
-/** `-1` is the last axis, as in ONNX. */
+/** Resolves negative axes: `-1` is the last axis, as in ONNX. */
 export function normalAxis(axis: number, rank: number): number {
   const normal = axis < 0 ? axis + rank : axis;
   if (!Number.isInteger(axis) || normal < 0 || normal >= rank) throw new GraphError(`Axis ${axis} is outside a tensor of rank ${rank}.`);
   return normal;
 }
 
-/** The shape two operands are stretched to, right-aligned, sizes of 1 repeated (NumPy's rule, which is ONNX's). */
+/** The broadcast shape of two operands, by the rule of NumPy and ONNX. */
 export function broadcastShapes(a: Shape, b: Shape): Shape {
   const rank = Math.max(a.length, b.length);
   return Array.from({ length: rank }, (_, axis) => {
@@ -41,7 +41,7 @@ export function broadcastShapes(a: Shape, b: Shape): Shape {
   });
 }
 
-/** The number of elements, or undefined where a size is known only at run time. */
+/** The number of elements, or undefined if a size is known only at run time. */
 export function elementCount(shape: Shape): number | undefined {
   let count = 1;
   for (const size of shape) {

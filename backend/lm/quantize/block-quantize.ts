@@ -1,37 +1,37 @@
 /*
- * Weights in few bits, in the layout of onnxruntime's `MatMulNBits`: a row is cut into blocks along the columns, and each block
- * has a scale of its own, so that a large weight spoils only its neighbours.
+ * Block quantisation of weights in the layout of onnxruntime's `MatMulNBits`. A row is split into blocks of columns. Each block
+ * has its own scale, so that a large weight reduces the precision of its block only.
  *
  *   weight ≈ (code − 2^(bits−1)) · scale        code in 0 … 2^bits − 1; the scale may be negative
  *
- * The zero point is onnxruntime's default. With one for each block, 4 bits would be 5 % more exact on Gaussian weights and 16 %
- * on heavy tails (Student's t, 4 degrees of freedom), at the same speed on a CPU. But onnxruntime's fused CUDA kernels, in the
- * default build, know no zero points and only blocks of 32 (pull requests 32324 and 32721 of microsoft/onnxruntime), and one form
- * has to serve every device.
+ * The zero point is onnxruntime's default. With a zero point for each block, 4 bits would be 5 % more exact on Gaussian weights
+ * and 16 % on heavy tails (Student's t, 4 degrees of freedom), at the same speed on a CPU. But onnxruntime's fused CUDA kernels,
+ * in the default build, support no zero points and only blocks of 32 (pull requests 32324 and 32721 of microsoft/onnxruntime),
+ * and all devices use the same files.
  */
 
 export type QuantizedBits = 4 | 8;
 
 export interface BlockFormat {
   readonly bits: QuantizedBits;
-  /** Weights that share a scale: a power of two, at least 16 (onnxruntime's rule). */
+  /** The number of weights that share a scale: a power of two, at least 16 (onnxruntime's rule). */
   readonly blockSize: number;
 }
 
-/** What every device has its fastest kernels for. */
+/** The block size with the fastest kernels on all devices. */
 export const DEFAULT_BLOCK_SIZE = 32;
 
 export interface QuantizedRows {
-  /** [rows, blocks of a row, blockSize · bits / 8]; of two 4-bit codes in a byte the lower half comes first. */
+  /** [rows, blocks of a row, blockSize · bits / 8]. The first of two 4-bit codes is in the lower half of the byte. */
   readonly blocks: Uint8Array;
   /** [rows, blocks of a row] */
   readonly scales: Float32Array;
 }
 
-/** A weight that is NaN or infinite. */
+/** A weight is NaN or infinite. */
 export class NonFiniteWeightError extends Error {
   override readonly name = 'NonFiniteWeightError';
-  /** Of the value within the given weights, row-major. */
+  /** The row-major index of the weight in the given weights. */
   readonly index: number;
 
   constructor(index: number) {
@@ -40,7 +40,7 @@ export class NonFiniteWeightError extends Error {
   }
 }
 
-/** The last block of a row may be longer than what is left of it; it is padded with zeros. */
+/** The last block of a row is padded with zeros. */
 export function blocksPerRow(columns: number, { blockSize }: BlockFormat): number {
   return Math.ceil(columns / blockSize);
 }
@@ -49,7 +49,7 @@ export function codeBytesPerRow(columns: number, format: BlockFormat): number {
   return (blocksPerRow(columns, format) * format.blockSize * format.bits) / 8;
 }
 
-/** Storage for `rows` quantised rows, which `quantizeRows` fills as often as one likes. */
+/** Reusable storage for `rows` quantised rows; see `quantizeRows`. */
 export function allocateQuantizedRows(rows: number, columns: number, format: BlockFormat): QuantizedRows {
   return {
     blocks: new Uint8Array(rows * codeBytesPerRow(columns, format)),
@@ -58,12 +58,12 @@ export function allocateQuantizedRows(rows: number, columns: number, format: Blo
 }
 
 /**
- * Where the largest weight of a block, by magnitude, may land; between the codes it is cut off, or the largest code stays unused.
- * The first is plain rounding as llama.cpp's Q4_0 has it, the last is plain rounding to −7 … 7: the error is never larger than
- * that of either. These four come within 0.4 % of the smallest error that any of 400 scales gives.
+ * Candidate codes, without the zero point, for the weight with the largest magnitude in a block. Between two codes, that weight is
+ * clipped or the largest code is unused. The first candidate is plain rounding as in llama.cpp's Q4_0, the last is plain rounding
+ * to −7 … 7, so the error is never larger than that of either. The best of these four is within 0.4 % of the best of 400 scales.
  */
 const FOUR_BIT_ANCHORS = [-8, -8.5, -7.5, 7];
-/** Eight bits are so fine that searching gains less than 2 %. */
+/** With eight bits, more candidates reduce the error by less than 2 %. */
 const EIGHT_BIT_ANCHORS = [-128, 127];
 
 /**
@@ -90,7 +90,7 @@ export function quantizeRows(weights: Float32Array, columns: number, format: Blo
   }
 }
 
-/** The weights that the first rows of `quantized` stand for, [rows, columns] row-major. */
+/** Dequantises the first rows of `quantized` to weights [rows, columns], row-major. */
 export function dequantizeRows(quantized: QuantizedRows, rows: number, columns: number, format: BlockFormat): Float32Array {
   const { blocks, scales } = quantized;
   const { bits, blockSize } = format;
@@ -108,9 +108,10 @@ export function dequantizeRows(quantized: QuantizedRows, rows: number, columns: 
 }
 
 /**
- * The scale for one block. For codes c, zero point taken off, the best scale is Σwc / Σc², and its squared error is
- * Σw² − (Σwc)² / Σc². So each pass over the block rates a way of rounding and refits its scale at once; the last one rounds again
- * with the best scale so far, which can only lower the error. Nothing is allocated here: it runs over each weight of a model.
+ * The scale of a block. For codes c without zero point, the best scale is Σwc / Σc², and its squared error is
+ * Σw² − (Σwc)² / Σc². Each pass over the block therefore computes both the error and the best scale of one rounding. The last
+ * pass rounds again with the best scale so far, which can only reduce the error. Allocates nothing, because it runs over all
+ * weights of a model.
  */
 function fitScale(weights: Float32Array, from: number, to: number, zero: number, anchors: readonly number[]): number {
   const largest = largestOf(weights, from, to);
@@ -139,7 +140,7 @@ function fitScale(weights: Float32Array, from: number, to: number, zero: number,
   return bestScale;
 }
 
-/** The weight with the largest magnitude, its sign kept. */
+/** The weight with the largest magnitude, with its sign. */
 function largestOf(weights: Float32Array, from: number, to: number): number {
   let low = 0;
   let high = 0;
@@ -150,7 +151,7 @@ function largestOf(weights: Float32Array, from: number, to: number): number {
     if (weight < low) low = weight;
     else if (weight > high) high = weight;
   }
-  // A sum of finite float32 values is finite in float64; NaN and infinity stay in it.
+  // A sum of finite float32 values is finite in float64, while NaN and infinity propagate.
   if (!Number.isFinite(sum)) {
     throw new NonFiniteWeightError(from + weights.subarray(from, to).findIndex((weight) => !Number.isFinite(weight)));
   }

@@ -5,14 +5,14 @@ export type QuantizedCacheErrorKind = 'no-space' | 'unwritable';
 export interface QuantizedCacheErrorData {
   readonly kind: QuantizedCacheErrorKind;
   readonly folder: string;
-  /** With `no-space`, what the cache takes and what is free; absent where the disk filled up on the way. */
+  /** For `no-space`: the required and the free space. Absent if the disk filled up while writing. */
   readonly neededBytes?: number | undefined;
   readonly freeBytes?: number | undefined;
   readonly message: string;
   readonly cause?: unknown;
 }
 
-/** The quantised weights could not be stored; nothing of them is left behind. */
+/** The quantised weights could not be stored. Partial files are removed. */
 export class QuantizedCacheError extends Error {
   override readonly name = 'QuantizedCacheError';
   readonly kind: QuantizedCacheErrorKind;
@@ -29,7 +29,7 @@ export class QuantizedCacheError extends Error {
   }
 }
 
-/** Turns errors of the file system into ours; other errors are returned unchanged. */
+/** Turns errors of the file system into QuantizedCacheErrors. Returns other errors unchanged. */
 export function storageError(folder: string, error: unknown): unknown {
   const code = systemErrorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {

@@ -6,20 +6,20 @@ import { type ComputeType, type Device, DEVICES, type WeightType } from '../devi
 import { DEFAULT_BLOCK_SIZE } from './block-quantize.ts';
 
 /*
- * The memory that a model takes, computed from its geometry before anything is loaded.
+ * Estimates the memory of a model from its geometry, before it is loaded.
  */
 
 export interface MemoryLoad {
   readonly config: DecoderConfig;
-  /** The type of the weights. Quantised ones are taken to come from a 16-bit checkpoint. */
+  /** The type of the weights. For quantised weights, a 16-bit checkpoint is assumed. */
   readonly precision: WeightType;
   readonly device: Device;
-  /** Texts that are generated in one batch. */
+  /** The number of texts in one batch. */
   readonly rows: number;
-  /** The longest prompt. */
+  /** The length of the longest prompt. */
   readonly promptTokens: number;
   readonly newTokens: number;
-  /** Absent: no adapter. */
+  /** Absent without an adapter. */
   readonly adapterRank?: number | undefined;
 }
 
@@ -29,22 +29,22 @@ export interface MemoryPlan {
   readonly workspaceBytes: number;
   readonly adapterBytes: number;
   readonly totalBytes: number;
-  /** The same for people, one item per line. */
+  /** The plan as text, one item per line. */
   readonly lines: readonly string[];
 }
 
 /**
- * The loop's state at the end of a step, as it was at its start, the zeros it began with and the copy that leaves the loop, not
- * all at the same time. Measured: a run over a cache of 69 MB takes 242 MB (onnxruntime 1.30, CPU).
+ * The copies of the cache: the loop's state at the start and the end of a step, its initial value and its output, not all at the
+ * same time. Measured: a run over a cache of 69 MB takes 242 MB (onnxruntime 1.30, CPU).
  */
 const CACHE_COPIES = 3.5;
 
-/** Sampling: logits, logits divided by the temperature, their exponentials, running sums. */
+/** The copies in sampling: logits, logits divided by the temperature, their exponentials, cumulative sums. */
 const LOGIT_COPIES = 4;
 
 /**
- * Of the output layer, at most this many rows are widened at once where all of it would take more than 256 MiB and has more than
- * twice as many rows (onnxruntime, contrib_ops/cuda/quantization/matmul_nbits.cc).
+ * The output layer is widened in parts of this many rows if it would take more than 256 MiB and has more than twice this many rows
+ * (onnxruntime, contrib_ops/cuda/quantization/matmul_nbits.cc).
  */
 const WIDENED_HEAD_ROWS = 32768;
 const WIDENED_HEAD_BYTES = 256 * 2 ** 20;
@@ -91,9 +91,10 @@ function allWeights(config: DecoderConfig): number {
 }
 
 /**
- * Float: every weight in the type of computation; of an embedding table that is not the output layer too only the rows that are
- * looked up are widened, and it stays as stored.
- * Quantised: linear layers in 4 or 8 bits, the output layer in 8, the embedding table as stored, the few others computed with.
+ * Float: all weights in the compute type, except an untied embedding table, which stays as stored because only the rows in use are
+ * widened.
+ * Quantised: linear layers in 4 or 8 bits, the output layer in 8 bits, the embedding table as stored, other weights in the compute
+ * type.
  */
 function weightsOf(load: MemoryLoad): number {
   const { config, precision } = load;
@@ -109,8 +110,8 @@ function weightsOf(load: MemoryLoad): number {
 }
 
 /**
- * Codes, and for each block a scale in the type of computation. The CPU's kernels repack them, with a second scale and the sum of
- * the block, in float32 (measured: 0.875 bytes a weight in 4 bits, 1.375 in 8).
+ * Codes, and for each block a scale in the compute type. The CPU kernels repack them with a second scale and the sum of the block,
+ * in float32 (measured: 0.875 bytes for each 4-bit weight, 1.375 bytes for each 8-bit weight).
  */
 function quantizedBytes(weights: number, bits: number, load: MemoryLoad): number {
   const bytesPerBlock = DEVICES[load.device].repacksWeights ? 12 : computeBytes(load);
@@ -127,8 +128,8 @@ function cacheOf(load: MemoryLoad): number {
 function workspaceOf(load: MemoryLoad): number {
   const { config, device, rows, promptTokens } = load;
   const { hiddenSize, intermediateSize, attentionHeads, keyValueHeads, headSize, vocabularySize } = config;
-  // The widest moment of a layer: in its MLP the residual, its norm, gate, up and their product; in its attention the residual,
-  // its norm, queries, keys, values, the rotated ones and the output.
+  // The peak of a layer. In the MLP: residual, norm, gate, up and their product. In attention: residual, norm, queries, keys and
+  // values, rotated queries and keys, and output.
   const mlp = 2 * hiddenSize + 3 * intermediateSize;
   const attention = 2 * hiddenSize + (3 * attentionHeads + 3 * keyValueHeads) * headSize;
   const activations = rows * promptTokens * Math.max(mlp, attention) * computeBytes(load);
@@ -139,7 +140,7 @@ function workspaceOf(load: MemoryLoad): number {
   return activations + scores + logits + widenedWeights(load) + DEVICES[device].memory.contextBytes;
 }
 
-/** With more than one token, one quantised weight at a time is widened before it is multiplied, so the largest counts. */
+/** With more than one token, quantised weights are widened one at a time before the product, so the largest counts. */
 function widenedWeights(load: MemoryLoad): number {
   if (!DEVICES[load.device].widensQuantized || !isQuantized(load)) return 0;
   const { config, rows } = load;
@@ -150,7 +151,7 @@ function widenedWeights(load: MemoryLoad): number {
   return Math.max(largestLinear * 2, rows > 1 ? widenedHead : 0);
 }
 
-/** a[rank, in] and b[out, rank] of all seven projections, fed as float32 and cast to the type of computation. */
+/** a[rank, in] and b[out, rank] of all seven projections, fed as float32 and cast to the compute type. */
 function adapterOf(load: MemoryLoad): number {
   const { config, adapterRank = 0 } = load;
   const perRank = config.layers * Object.values(linearShapes(config)).reduce((sum, [rows, columns]) => sum + rows + columns, 0);
@@ -163,16 +164,16 @@ export function projectedBytes(config: DecoderConfig, tokens: number): number {
   return 4 * tokens * config.layers * rows.reduce((sum, count) => sum + count, 0);
 }
 
-/** On a CPU, beside all weights where they are trained: of each its two moments, its gradient and the sum of its gradients. */
+/** On a CPU, the additional memory for trained weights: two moments, the gradient and the sum of gradients of each weight. */
 export const trainedBytes = (config: DecoderConfig): number => 4 * 4 * allWeights(config);
 
 /**
- * On a CPU, beside unquantised weights where they are repacked. Of 16-bit ones onnxruntime keeps what it widened and what it repacked of that (measured: 1.8
- * times the float32 weights of a 0.5B), while those that are float32 in their file stay there (measured: once).
+ * On a CPU, the additional memory for repacked unquantised weights. For 16-bit files, onnxruntime keeps the widened and the repacked weights
+ * (measured: 1.8 times the float32 weights of a 0.5B model). For float32 files, only the repacked weights are additional (measured: once).
  */
 export const repackedBytes = (weightsBytes: number, storedType: StoredType): number => (storedType === 'float32' ? 1 : 2) * weightsBytes;
 
-/** In powers of two, as memory is sold, but called MB and GB. */
+/** Uses powers of two, as usual for memory, but the units MB and GB. */
 export function memorySize(bytes: number): string {
   return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MB` : `${(bytes / 2 ** 30).toFixed(1)} GB`;
 }

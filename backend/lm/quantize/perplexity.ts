@@ -1,6 +1,6 @@
-/* How well a model predicts texts, from the log-probabilities (natural logarithm) of their tokens. */
+/* Perplexity, from natural log-probabilities of tokens. */
 
-/** For each sequence the log-probabilities of its tokens. */
+/** For each sequence, the log-probabilities of its tokens. */
 type Sequences = readonly (readonly number[])[];
 
 export interface PerplexityChange {
@@ -9,16 +9,15 @@ export interface PerplexityChange {
   /** after / before − 1: 0.01 is one percent worse. */
   readonly relativeChange: number;
   /**
-   * The standard error of `relativeChange` over the choice of tokens, taking them for independent: a change of less than two of
-   * these may be chance.
+   * The standard error of `relativeChange`, assuming independent tokens. A change of less than two standard errors may be chance.
    */
   readonly standardError: number;
   readonly tokens: number;
 }
 
 /**
- * exp of the mean negative log-probability over all tokens of all sequences; a long sequence counts by its tokens.
- * @throws RangeError without tokens, and for what is no log-probability: NaN, or more than 0.
+ * exp of the mean negative log-probability over all tokens of all sequences.
+ * @throws RangeError if there are no tokens or a value is not a log-probability (NaN or above 0)
  */
 export function perplexity(sequences: Sequences): number {
   const logprobs = tokensOf(sequences);
@@ -26,8 +25,8 @@ export function perplexity(sequences: Sequences): number {
 }
 
 /**
- * The perplexities of two models on the same tokens, such as a model before and after its weights were quantised.
- * @throws RangeError as `perplexity`, and when the sequences differ in number or length.
+ * Compares the perplexities of two models on the same tokens, such as a model before and after quantisation.
+ * @throws RangeError like `perplexity`, and if the sequences differ in number or length
  */
 export function perplexityChange(before: Sequences, after: Sequences): PerplexityChange {
   if (before.length !== after.length || before.some((sequence, index) => sequence.length !== after[index]!.length)) {
@@ -49,7 +48,7 @@ export function perplexityChange(before: Sequences, after: Sequences): Perplexit
 function tokensOf(sequences: Sequences): readonly number[] {
   const logprobs = sequences.flat();
   if (logprobs.length === 0) throw new RangeError('Perplexity needs at least one token.');
-  // Rounding may leave a certain token slightly above 0.
+  // Rounding can give a log-probability slightly above 0.
   const wrong = logprobs.find((logprob) => !(logprob <= 1e-4));
   if (wrong !== undefined) throw new RangeError(`${wrong} is no log-probability.`);
   return logprobs;

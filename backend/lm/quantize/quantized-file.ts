@@ -6,18 +6,18 @@ import { blocksPerRow, type BlockFormat, type QuantizedBits } from './block-quan
 import type { StoredRange } from './quantized-tensor.ts';
 
 /*
- * The file of a quantised model: which weights it holds, in which form, and where each of them lies. It is a safetensors file, so
- * that other tools can look into it. Everything here follows from the checkpoint's geometry and the format alone; a file on disk
- * is therefore checked by comparing its header, byte for byte.
+ * The layout of a quantised model's file: its weights, their formats and their positions. It is a safetensors file, so that other
+ * tools can read it. The layout depends only on the checkpoint's geometry and the format, so a file on disk is checked by
+ * comparing its header byte by byte.
  */
 
-/** Raised whenever the same checkpoint would give other bytes. */
+/** Increase it whenever the same checkpoint would give other bytes. */
 export const QUANTIZED_FILE_VERSION = 1;
 
-/** The output layer turns every error into a wrong word, so that it keeps 8 bits in either format. */
+/** Errors in the output layer directly change the sampled tokens, so it has 8 bits in both formats. */
 const HEAD_BITS: QuantizedBits = 8;
 
-/** Bytes from the start of the file. */
+/** A range of bytes, from the start of the file. */
 export type ByteRange = Omit<StoredRange, 'file'>;
 
 export interface PlannedTensor {
@@ -31,15 +31,15 @@ export interface PlannedTensor {
 }
 
 export interface QuantizedFilePlan {
-  /** All bytes before the first tensor's. */
+  /** All bytes before the first tensor. */
   readonly head: Uint8Array;
   readonly byteLength: number;
   readonly tensors: readonly PlannedTensor[];
 }
 
 /**
- * The linear layers of attention and MLP in `format`, and the output layer in 8 bits. Where the output layer is the embedding
- * table, the table gets a quantised copy for that: looking words up stays exact, with the original rows.
+ * Plans the linear layers of attention and MLP in `format`, and the output layer in 8 bits. With tied embeddings, the output layer
+ * is a quantised copy of the embedding table, while look-ups use the exact original rows.
  * Norms, biases and the embedding table stay in the checkpoint.
  */
 export function planQuantizedFile(checkpoint: Checkpoint, format: BlockFormat): QuantizedFilePlan {
@@ -81,13 +81,13 @@ function weightsToQuantize({ config, tensors }: Checkpoint, format: BlockFormat)
 
 const ELEMENT_BYTES = { U8: 1, F32: 4 };
 
-/** The bytes behind the header, as they fill up. */
+/** Lays out the bytes after the header. */
 class DataSection {
   readonly entries: Record<string, object> = {};
   byteLength = 0;
 
   add(name: string, dtype: keyof typeof ELEMENT_BYTES, shape: readonly number[]): ByteRange {
-    // The format knows no gaps: what aligns a tensor is a tensor too.
+    // The format allows no gaps, so padding is a tensor too.
     const padding = -this.byteLength & (SAFETENSORS_ALIGNMENT - 1);
     if (padding > 0) this.#append(`padding.${this.byteLength}`, 'U8', [padding]);
     return this.#append(name, dtype, shape);

@@ -11,43 +11,43 @@ import { planQuantizedFile, type ByteRange, type PlannedTensor, type QuantizedFi
 import type { QuantizedTensor, StoredRange } from './quantized-tensor.ts';
 
 /*
- * Weights are quantised once and kept in the user's storage. Their folder gets its name when all of it is on the disk, so an existing
- * folder is complete.
+ * Weights are quantised once and cached in the user's storage. A folder gets its final name only after all its data is on disk, so an
+ * existing folder is complete.
  */
 
 export interface OpenQuantizedOptions extends BlockFormat {
-  /** The user's storage folder; made if it is not there. */
+  /** The user's storage folder, which is created if needed. */
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;
-  /** Called every few million weights while they are quantised; never if they are there already. */
+  /** Called every few million weights during quantisation; never if the weights are cached. */
   readonly onProgress?: ((doneWeights: number, totalWeights: number) => void) | undefined;
-  /** Bytes that may be written below a folder; the default asks the file system. */
+  /** Returns the free bytes in a folder; by default from the file system. */
   readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
 }
 
 export interface QuantizedWeights {
-  /** By the names of the checkpoint's weights; the embedding table is among them where it is the output layer too. */
+  /** By the names of the checkpoint's weights. Includes a tied embedding table, as the output layer. */
   readonly tensors: ReadonlyMap<string, QuantizedTensor>;
   readonly folder: string;
   readonly byteLength: number;
-  /** Folders of earlier versions, and of this checkpoint before its files changed: nothing uses them, they may be deleted. */
+  /** Unused folders of earlier versions and of this checkpoint before its files changed, which may be deleted. */
   readonly staleFolders: readonly string[];
 }
 
 const WEIGHTS_FILE = 'model.safetensors';
 
-/** Weights read at once: 16 MiB in fp32, and their codes. */
+/** The number of weights in memory: 16 MiB in float32, plus their codes. */
 const WEIGHTS_PER_CHUNK = 4 * 1024 * 1024;
 
-/** Left free beside the cache: a full disk hurts more than one model. */
+/** Disk space to leave free for other programs. */
 const SPARE_BYTES = 256 * 1024 * 1024;
 
 /**
  * The quantised weights of a checkpoint, from the cache or computed now in bounded memory. Their size is
- * `planQuantizedFile(…).byteLength`. Each step between two waits is some tens of milliseconds of computing: this belongs in the
- * model's process.
- * @throws QuantizedCacheError when they cannot be stored, CheckpointError when a weight cannot be read or is not finite, and the
- * signal's reason when it aborts. Then nothing is left behind.
+ * `planQuantizedFile(…).byteLength`. The computation blocks the thread for some tens of milliseconds at a time, so it runs in
+ * the model's process.
+ * @throws QuantizedCacheError if they cannot be stored, CheckpointError if a weight cannot be read or is not finite, and the
+ * signal's reason when it aborts. On errors, partial files are removed.
  */
 export async function openQuantized(checkpoint: Checkpoint, options: OpenQuantizedOptions): Promise<QuantizedWeights> {
   const { bits, blockSize, signal } = options;
@@ -78,7 +78,7 @@ function locate({ format, rows, columns, blocks, scales }: PlannedTensor, file: 
   return { ...format, rows, columns, blocks: inFile(blocks), scales: inFile(scales) };
 }
 
-/** Whether the folder's file has the planned length and header. Its data is trusted: it was synced before it got its name. */
+/** Whether the folder's file has the planned length and header. Its data is trusted, because it was synced before the rename. */
 async function isWhole(folder: string, { head, byteLength }: QuantizedFilePlan): Promise<boolean> {
   let handle: FileHandle | undefined;
   try {
@@ -88,7 +88,7 @@ async function isWhole(folder: string, { head, byteLength }: QuantizedFilePlan):
     const { bytesRead } = await handle.read(found, 0, found.length, 0);
     return bytesRead === head.length && found.equals(head);
   } catch {
-    // Missing or unreadable: a new one is written, and says what is wrong if that is not possible either.
+    // Missing or unreadable. The caller writes a new file, which fails with an error if the folder is unusable.
     return false;
   } finally {
     await handle?.close();
@@ -114,11 +114,11 @@ async function build(
   }
 }
 
-/** Another process may have written the same bytes meanwhile; then its folder is used. */
+/** If another process has written the same folder in the meantime, keeps that one. */
 async function putInPlace(partial: string, folder: string, plan: QuantizedFilePlan): Promise<void> {
   if (await isWhole(folder, plan)) return;
   try {
-    // A damaged one would stand in the way.
+    // Removes a damaged folder, which would block the rename.
     await rm(folder, { recursive: true, force: true });
     await rename(partial, folder);
   } catch (error) {
@@ -140,14 +140,14 @@ async function writeWeights(file: string, plan: QuantizedFilePlan, { signal, onP
         signal?.throwIfAborted();
       }
     }
-    // Without this, a power cut could leave a file of the right length that holds zeros.
+    // Otherwise a power cut could leave a file of the right length filled with zeros.
     await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-/** Yields how many weights each step has written. */
+/** Yields the number of weights that each step has written. */
 async function* writeTensor(handle: FileHandle, tensor: PlannedTensor): AsyncGenerator<number> {
   const { source, rows, columns, format, blocks, scales } = tensor;
   const codeBytes = codeBytesPerRow(columns, format);

@@ -1,14 +1,14 @@
 import type { QuantizedBits } from './block-quantize.ts';
 
-/** Bytes of a file that an ONNX initializer may point at. */
+/** A range of bytes in a file, for an ONNX initializer. */
 export interface StoredRange {
-  /** Absolute path, links resolved. */
+  /** An absolute path with links resolved. */
   readonly file: string;
   readonly offset: number;
   readonly byteLength: number;
 }
 
-/** One weight [rows, columns] as `MatMulNBits` takes it, with N = rows and K = columns; block-quantize.ts says what it means. */
+/** A weight [rows, columns] in the layout of `MatMulNBits`, with N = rows and K = columns; see block-quantize.ts. */
 export interface QuantizedTensor {
   readonly bits: QuantizedBits;
   readonly blockSize: number;

@@ -3,7 +3,7 @@ import { broadcastShapes, describeType, GraphError, isFloat, type ElementType } 
 import { sumTo } from './shape.ts';
 
 /*
- * Elementwise operations. Operands are stretched to a common shape (broadcastShapes); a gradient is summed back over what was stretched.
+ * Elementwise operations. Operands are broadcast to a common shape (broadcastShapes); gradients are summed over broadcast axes.
  */
 
 type Gradient = (context: GradientContext<void>) => readonly (Tensor | undefined)[];
@@ -88,7 +88,7 @@ const WHERE: Op<void> = {
   ],
 };
 
-/** `a` where the condition holds, else `b`. */
+/** `a` where the condition is true, else `b`. */
 export const where = Object.assign(
   (g: Graph, condition: Tensor, a: Tensor, b: Tensor): Tensor => single(g.apply(WHERE, [condition, a, b], undefined)),
   { op: WHERE },
@@ -98,11 +98,11 @@ const CAST: Op<{ readonly to: ElementType }> = {
   name: 'cast',
   types: ([x], { to }) => [{ element: to, shape: x!.shape }],
   onnx: ({ to }) => ({ type: 'Cast', attributes: { to: { int: ONNX_ELEMENT_TYPES[to] } } }),
-  // What comes from integers or truth values, a mask for instance, is a constant to the gradient.
+  // Values cast from integers or booleans, such as masks, are constants for the gradient.
   gradient: ({ g, inputs: [x], upstream }) => [isFloat(x!.element) ? cast(g, upstream, x!.element) : undefined],
 };
 
-/** The same numbers in another type; nothing is added where the type is that already. */
+/** Converts to another element type. Adds no operation if `x` already has that type. */
 export const cast = Object.assign(
   (g: Graph, x: Tensor, to: ElementType): Tensor => (x.element === to ? x : single(g.apply(CAST, [x], { to }))),
   { op: CAST },
@@ -136,7 +136,7 @@ export const not = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply
 
 type Choice = readonly [operand: Tensor, isChosen: Tensor];
 
-/** Where both are chosen they share the gradient equally, as in PyTorch: a central difference says the same of such a kink. */
+/** Equal operands share the gradient equally, as in PyTorch and as a central difference gives at such a kink. */
 function toTheChosen(g: Graph, upstream: Tensor, [a, isA]: Choice, [b, isB]: Choice): [Tensor, Tensor] {
   const share = where(g, and(g, isA, isB), multiply(g, upstream, g.scalar(upstream.element, 0.5)), upstream);
   return [sumTo(g, keepWhere(g, isA, share), a.shape), sumTo(g, keepWhere(g, isB, share), b.shape)];

@@ -15,10 +15,10 @@ const BARRIER: Op<void> = {
 };
 
 /**
- * `x`, but not before `after` is there: none of its elements is joined to it. For layers that are computed again in the backward pass.
- * onnxruntime would compute equal subgraphs once, which keeps what should be computed again, and would leave the gradients that only
- * an output needs for the end, which keeps what they are computed from. Waiting for the gradients of the layer above prevents both. Costs a
- * copy of `x`.
+ * Returns `x`, but only after `after` is computed, by concatenating an empty slice of `after`. For layers that the backward pass computes
+ * again. Without it, onnxruntime would merge equal subgraphs, and so keep the activations that should be computed again. It would also
+ * compute gradients that are only outputs at the end, and keep their inputs until then. Waiting for the gradients of the layer above
+ * prevents both. Costs a copy of `x`.
  */
 export const barrier = Object.assign(
   (g: Graph, x: Tensor, after: Tensor): Tensor => single(g.apply(BARRIER, [x, noneOf(g, after, x)], undefined)),
@@ -26,15 +26,15 @@ export const barrier = Object.assign(
 );
 
 /**
- * A tensor without elements that is there once all of these are: for many barriers that wait for the same. Each has one tensor to wait for then,
- * and the graph fewer operations.
+ * An empty tensor that depends on all of these. If several barriers wait for the same tensors, each waits for this one, and the graph has
+ * fewer operations.
  */
 export function allOf(g: Graph, tensors: readonly [Tensor, ...Tensor[]]): Tensor {
   const none = tensors.map((tensor) => noneOf(g, tensor, { element: tensors[0].element, shape: [0] }));
   return none.length === 1 ? none[0]! : concat(g, none, 0);
 }
 
-/** No elements of a tensor, in a shape and type that can be joined to those of `like`. */
+/** An empty slice of a tensor, with a shape and type that can be concatenated to `like`. */
 function noneOf(g: Graph, tensor: Tensor, like: TensorType): Tensor {
   const rows = tensor.shape.length === 0 ? reshape(g, tensor, [1]) : tensor;
   return reshape(g, cast(g, slice(g, rows, 0, 0, 0), like.element), [0, ...like.shape.slice(1)]);

@@ -1,7 +1,7 @@
 import { type Body, Graph, type Op, type Tensor } from '../graph.ts';
 import { describeType, type Dimension, type ElementType, GraphError, sameShape, type Shape, type TensorType } from '../tensor-type.ts';
 
-/* Loops and branches: one `run` of onnxruntime can hold a whole generation. Neither is differentiated. */
+/* Loops and branches, with which one `run` of onnxruntime can do a whole generation. They have no gradients. */
 
 interface Loop {
   readonly body: Body;
@@ -23,24 +23,24 @@ const LOOP: Op<Loop> = {
 export interface LoopBody {
   /** bool[]: whether another iteration follows. */
   readonly goOn: Tensor;
-  /** What the next iteration begins with; of the same types as at the start. */
+  /** The state for the next iteration, with the same types as the initial state. */
   readonly state: readonly Tensor[];
-  /** Kept of every iteration, stacked along a new first axis. */
+  /** Outputs of every iteration, stacked along a new first axis. */
   readonly kept: readonly Tensor[];
 }
 
 export interface LoopStart {
-  /** int64[]: the most iterations. */
+  /** int64[]: the maximum number of iterations. */
   readonly limit: Tensor;
   readonly state: readonly Tensor[];
-  /** Names how many iterations there were. */
+  /** The name of the number of iterations. */
   readonly steps: Dimension;
-  /** What the body may rely on of a state, by its index, where its shape changes: sizes that change have names of their own. */
+  /** The shapes, by index, of states whose shape changes between iterations. Sizes that change have names. */
   readonly shapes?: Readonly<Record<number, Shape>>;
 }
 
 /**
- * Runs `body` until it does not want to go on or the limit is reached. State stays on the device between iterations.
+ * Runs `body` until its `goOn` is false or the limit is reached. State stays on the device between iterations.
  */
 export function loop(
   g: Graph,
@@ -70,7 +70,7 @@ export function loop(
 interface Branch {
   readonly then: Body;
   readonly otherwise: Body;
-  /** Of the outputs, whichever side gives them. */
+  /** The shapes of the outputs, valid for both sides. */
   readonly shapes: readonly Shape[];
 }
 
@@ -87,7 +87,7 @@ const BRANCH: Op<Branch> = {
   onnx: ({ then, otherwise }) => ({ type: 'If', attributes: { then_branch: { body: then }, else_branch: { body: otherwise } } }),
 };
 
-/** Only the side that is chosen is computed. A size in which the sides differ has a new name: onnxruntime relies on the sizes that the graph states. */
+/** Computes only the chosen side. A size in which the sides differ gets a new name, because onnxruntime relies on the sizes in the graph. */
 export function branch(
   g: Graph,
   condition: Tensor,

@@ -7,5 +7,5 @@ const DETACH: Op<void> = {
   gradient: () => [undefined],
 };
 
-/** `x`, which to a gradient is a constant: what `x` was computed from is not looked at. */
+/** `x` as a constant for gradients: no gradient flows back through it. */
 export const detach = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(DETACH, [x], undefined)), { op: DETACH });

@@ -4,7 +4,7 @@ import { cast } from './arithmetic.ts';
 import { inverseOrder, transpose } from './pieces.ts';
 import { expand, reshape } from './shape.ts';
 
-/* Elements looked up by index. Indices are int64 or int32 and never differentiated. */
+/* Look-ups by index. Indices are int64 or int32 and have no gradients. */
 
 const GATHER: Op<{ readonly axis: number }> = {
   name: 'gather',
@@ -24,19 +24,19 @@ const GATHER: Op<{ readonly axis: number }> = {
   },
 };
 
-/** Slices of `x` along an axis, in the order of the indices; the axis becomes those of the indices. */
+/** Slices of `x` along an axis, in the order of the indices. The axes of the indices replace that axis. */
 export const gather = Object.assign(
   (g: Graph, x: Tensor, indices: Tensor, axis = 0): Tensor => single(g.apply(GATHER, [x, indices], { axis })),
   { op: GATHER },
 );
 
-/** The axes of a tensor, `count` of them from `start` on moved to the front. */
+/** The axes of a tensor, with `count` axes from `start` on moved to the front. */
 function withFirst(rank: number, start: number, count: number): readonly number[] {
   const axes = Array.from({ length: rank }, (_, axis) => axis);
   return [...axes.splice(start, count), ...axes];
 }
 
-/** Adds slices to rows of the first input; equal indices add up. */
+/** Adds slices to rows of the first input. Slices with equal indices accumulate. */
 const SCATTER_ADD: Op<void> = {
   name: 'scatterAdd',
   types: ([x]) => [x!],
@@ -58,7 +58,7 @@ const GATHER_ELEMENTS: Op<{ readonly axis: number }> = {
   ],
 };
 
-/** For each index the element that stands there along the axis, everything else in place. */
+/** For each index, the element at that position of the axis and at the index's own position in the other axes. */
 export const gatherElements = Object.assign(
   (g: Graph, x: Tensor, indices: Tensor, axis: number): Tensor => single(g.apply(GATHER_ELEMENTS, [x, indices], { axis })),
   { op: GATHER_ELEMENTS },
@@ -70,7 +70,7 @@ const SCATTER_ELEMENTS_ADD: Op<{ readonly axis: number }> = {
   onnx: ({ axis }) => ({ type: 'ScatterElements', attributes: { axis: { int: axis }, reduction: { text: 'add' } } }),
 };
 
-/** Undoes gatherElements: zeros of a shape, and each element added where its index says along the axis. */
+/** The reverse of gatherElements: adds each element to zeros of `shape`, at the position of its index along the axis. */
 export function scatterElements(g: Graph, elements: Tensor, indices: Tensor, axis: number, shape: Shape): Tensor {
   const zeros = expand(g, g.scalar(elements.element, 0), shape);
   return single(g.apply(SCATTER_ELEMENTS_ADD, [zeros, indices, elements], { axis }));
@@ -88,7 +88,7 @@ const RANGE: Op<{ readonly size: Dimension }> = {
   onnx: () => ({ type: 'Range' }),
 };
 
-/** 0, 1, … up to a size, int64. */
+/** int64[size]: 0, 1, … size − 1. */
 export function range(g: Graph, size: Dimension): Tensor {
   const limit = typeof size === 'number' ? g.scalar('int64', size) : reshape(g, g.size(size), []);
   return single(g.apply(RANGE, [g.scalar('int64', 0), limit, g.scalar('int64', 1)], { size }));

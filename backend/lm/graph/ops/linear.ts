@@ -6,12 +6,12 @@ import { gather } from './indexing.ts';
 import { slice, transpose } from './pieces.ts';
 import { reshape, sumTo } from './shape.ts';
 
-/* Products of matrices. */
+/* Matrix products. */
 
 interface Gemm {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
-  /** A factor of the product, not of the bias. */
+  /** Multiplies the product, not the bias. */
   readonly scale: number;
 }
 
@@ -46,8 +46,8 @@ const GEMM: Op<Gemm> = {
 };
 
 /**
- * scale · A[M, K] · B[K, N] + bias, either matrix transposed first. The one form of a product that every device has, and that copies no
- * weight.
+ * scale · A[M, K] · B[K, N] + bias; each matrix can be transposed first. The only form of a product that all devices have and that does not
+ * copy the weight.
  */
 export const gemm = Object.assign(
   (
@@ -56,7 +56,7 @@ export const gemm = Object.assign(
   { op: GEMM },
 );
 
-/** x[M, in] · weightᵀ + bias with a weight [out, in], as checkpoints store it. */
+/** x[M, in] · weightᵀ + bias with a weight [out, in], as in checkpoints. */
 export const linear = (g: Graph, x: Tensor, weight: Tensor, bias?: Tensor): Tensor =>
   gemm(g, x, weight, { transposeB: true, ...(bias && { bias }) });
 
@@ -78,7 +78,7 @@ const MATMUL: Op<void> = {
   ],
 };
 
-/** A[…, M, K] · B[…, K, N], the leading axes stretched to each other. */
+/** A[…, M, K] · B[…, K, N], with the leading axes broadcast. */
 export const matmul = Object.assign((g: Graph, a: Tensor, b: Tensor): Tensor => single(g.apply(MATMUL, [a, b], undefined)), { op: MATMUL });
 
 const LINEAR_STORED: Op<void> = {
@@ -99,8 +99,8 @@ const LINEAR_STORED: Op<void> = {
 };
 
 /**
- * x[M, in] · weightᵀ with a weight [1, out, in], whose third axis keeps onnxruntime on a CPU from making a repacked copy of it: that is
- * done to matrices only. For a weight that many rows use at a time. Differentiated with respect to `x` alone.
+ * x[M, in] · weightᵀ with a weight [1, out, in]. On a CPU, onnxruntime makes repacked copies of matrices only, so the third axis prevents
+ * the copy. For products with many rows. Differentiable with respect to `x` only.
  */
 export const linearStored = Object.assign(
   (g: Graph, x: Tensor, weight: Tensor): Tensor =>
@@ -119,7 +119,7 @@ interface BlockQuantized {
   readonly columns: number;
   readonly bits: 4 | 8;
   readonly blockSize: number;
-  /** 4: products of 8-bit integers, several times faster on a CPU; 0: in the type of `x`. */
+  /** 4: computes with 8-bit integers, several times faster on a CPU. 0: computes in the type of `x`. */
   readonly accuracyLevel: 0 | 4;
 }
 
@@ -142,7 +142,7 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
       K: { int: columns }, N: { int: rows }, bits: { int: bits }, block_size: { int: blockSize }, accuracy_level: { int: accuracyLevel },
     },
   }),
-  // The weight itself is frozen. The barrier has it unpacked when it is needed; else onnxruntime would do it while it loads, and keep it.
+  // The weight is frozen. The barrier delays its unpacking; otherwise onnxruntime would unpack it while loading and keep it.
   gradient: ({ g, inputs: [, blocks, scales], attributes, upstream }) => [
     gemm(g, upstream, unpack(g, barrier(g, blocks!, upstream), scales!, attributes)),
     undefined,
@@ -150,7 +150,7 @@ const MATMUL_BLOCKS: Op<BlockQuantized> = {
   ],
 };
 
-/** The weight [rows, columns] that quantised blocks stand for. A byte is looked up in a table: CUDA has no kernel that takes it apart. */
+/** Dequantises blocks to the weight [rows, columns]. Uses a table of bytes, because CUDA has no kernel to split a byte. */
 function unpack(g: Graph, blocks: Tensor, scales: Tensor, { rows, columns, bits, blockSize }: BlockQuantized): Tensor {
   const perRow = Math.ceil(columns / blockSize);
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
@@ -163,7 +163,7 @@ function unpack(g: Graph, blocks: Tensor, scales: Tensor, { rows, columns, bits,
 
 /**
  * x[M, in] · weightᵀ with the weight in blocks of 4 or 8 bits: `blocks` uint8[out, in / blockSize, blockSize · bits / 8], low half
- * first, around a zero point of 2^(bits−1); `scales` [out · in / blockSize]. Differentiated with respect to `x` alone.
+ * first, with a zero point of 2^(bits−1); `scales` [out · in / blockSize]. Differentiable with respect to `x` only.
  */
 export const linearQuantized = Object.assign(
   (g: Graph, x: Tensor, blocks: Tensor, scales: Tensor, attributes: BlockQuantized): Tensor =>

@@ -3,7 +3,7 @@ import { describeType, type Dimension, GraphError } from '../tensor-type.ts';
 import { add, divide, exponential, multiply, negate, squareRoot, subtract } from './arithmetic.ts';
 import { sum, sumTo } from './shape.ts';
 
-/* The parts of a decoder for which onnxruntime has one kernel each. */
+/* Parts of a decoder with their own onnxruntime kernels. */
 
 const SOFTMAX: Op<void> = {
   name: 'softmax',
@@ -31,7 +31,7 @@ const LOG_SOFTMAX: Op<void> = {
   ],
 };
 
-/** Over the last axis; in float32, since CUDA has no bfloat16 kernel. */
+/** Over the last axis. Use it in float32, because CUDA has no bfloat16 kernel. */
 export const logSoftmax = Object.assign((g: Graph, x: Tensor): Tensor => single(g.apply(LOG_SOFTMAX, [x], undefined)), { op: LOG_SOFTMAX });
 
 const RMS_NORM: Op<{ readonly epsilon: number }> = {
@@ -74,15 +74,15 @@ const ROTARY: Op<void> = {
     return [x!];
   },
   onnx: () => ({ type: 'RotaryEmbedding', domain: 'com.microsoft', attributes: { interleaved: { int: 0 } } }),
-  // A rotation's gradient is the rotation back.
+  // The gradient of a rotation is the inverse rotation.
   gradient: ({ g, inputs: [, positions, cosine, sine], upstream }) => {
     return [rotary(g, upstream, positions!, cosine!, negate(g, sine!)), undefined, undefined, undefined];
   },
 };
 
 /**
- * Turns pairs (i, i + size/2) of x[batch, heads, sequence, size] by the angles of its positions[batch, sequence] (Su et al., arXiv
- * 2104.09864, in the order of halves); `cosine` and `sine` are tables [positions, size/2].
+ * Rotary position embedding: rotates the pairs (i, i + size/2) of x[batch, heads, sequence, size] by the angles of its
+ * positions[batch, sequence] (Su et al., arXiv 2104.09864, not interleaved). `cosine` and `sine` are tables [positions, size/2].
  */
 export const rotary = Object.assign(
   (g: Graph, x: Tensor, positions: Tensor, cosine: Tensor, sine: Tensor): Tensor =>
@@ -113,10 +113,10 @@ const GROUPED_QUERY_ATTENTION: Op<GroupedAttention> = {
 };
 
 /**
- * Causal attention of query[batch, length, heads · size] over key and value [batch, length, keyValueHeads · size], rotated in the kernel
- * (Ainslie et al., arXiv 2305.13245), with nothing before them. Rows are padded on the right: `lastIndex` int32[batch] is the place of each
- * row's last token, `total` int32[] the length. Gives also the rotated keys, and the values, as [batch, keyValueHeads, length, size].
- * Not differentiable, and on CUDA not in float32.
+ * Causal attention of query[batch, length, heads · size] over key and value [batch, length, keyValueHeads · size], without earlier tokens
+ * (Ainslie et al., arXiv 2305.13245). The kernel applies the rotation. Rows are padded on the right: `lastIndex` int32[batch] is the index of
+ * each row's last token, `total` int32[] is the length. Also returns the rotated keys and the values as [batch, keyValueHeads, length, size].
+ * It has no gradient, and no float32 on CUDA.
  */
 export const groupedQueryAttention = Object.assign(
   (
@@ -125,7 +125,7 @@ export const groupedQueryAttention = Object.assign(
     { lastIndex, total, cosine, sine }: { readonly lastIndex: Tensor; readonly total: Tensor; readonly cosine: Tensor; readonly sine: Tensor },
     attributes: GroupedAttention,
   ): { readonly output: Tensor; readonly key: Tensor; readonly value: Tensor } => {
-    // The kernel could go on from a cache, its fourth and fifth input; prompts have none.
+    // The fourth and fifth input are a KV cache, which prompts do not have.
     const inputs = [query, key, value, undefined, undefined, lastIndex, total, cosine, sine];
     const [output, presentKey, presentValue] = g.apply(GROUPED_QUERY_ATTENTION, inputs, attributes);
     return { output: output!, key: presentKey!, value: presentValue! };

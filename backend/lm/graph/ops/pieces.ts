@@ -4,7 +4,7 @@ import { describeType, type Dimension, GraphError, normalAxis } from '../tensor-
 import { add } from './arithmetic.ts';
 import { expand } from './shape.ts';
 
-/* Tensors turned, joined and cut. */
+/* Transposition, concatenation and slices. */
 
 const TRANSPOSE: Op<{ readonly order: readonly number[] }> = {
   name: 'transpose',
@@ -18,7 +18,7 @@ const TRANSPOSE: Op<{ readonly order: readonly number[] }> = {
   gradient: ({ g, attributes: { order }, upstream }) => [transpose(g, upstream, inverseOrder(order))],
 };
 
-/** The order that turns the axes back. */
+/** The inverse permutation of the axes. */
 export const inverseOrder = (order: readonly number[]): readonly number[] => order.map((_, axis) => order.indexOf(axis));
 
 /** Axis `i` of the result is axis `order[i]` of `x`. */
@@ -59,7 +59,7 @@ const CONCAT: Op<{ readonly axis: number; readonly size: Dimension | undefined }
   },
 };
 
-/** Joins along an axis; `size` names the joined size where it is not a number. */
+/** Concatenates along an axis. `size` names the resulting size if it is not a number. */
 export const concat = Object.assign(
   (g: Graph, parts: readonly Tensor[], axis: number, size?: Dimension): Tensor => single(g.apply(CONCAT, parts, { axis, size })),
   { op: CONCAT },
@@ -77,7 +77,7 @@ const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
   },
   // The inputs are x, start and end; the axis follows.
   onnx: ({ axis }) => ({ type: 'Slice', operands: [int64s(axis)] }),
-  // Zeros on both sides of what was cut out. (Pad has no bfloat16 on CUDA.)
+  // Adds zeros on both sides. (Pad has no bfloat16 on CUDA.)
   gradient: ({ g, inputs: [x, start, stop], attributes: { axis }, upstream }) => {
     const at = normalAxis(axis, x!.shape.length);
     const zeros = expand(g, g.scalar(x!.element, 0), x!.shape);
@@ -87,10 +87,10 @@ const SLICE: Op<{ readonly axis: number; readonly length: Dimension }> = {
   },
 };
 
-/** ONNX reads a bound beyond the end as the end. */
+/** ONNX clamps an end beyond the last element. */
 const LAST = 2 ** 31 - 1;
 
-/** `length` elements of an axis from `start` on, which is an int64[1] where it is known only when the graph runs. */
+/** `length` elements of an axis from `start` on. `start` is an int64[1] if it is known only at run time. */
 export const slice = Object.assign(
   (g: Graph, x: Tensor, axis: number, start: Tensor | number, length: Dimension): Tensor => {
     const size = x.shape.at(axis);
@@ -104,11 +104,11 @@ export const slice = Object.assign(
   { op: SLICE },
 );
 
-/** The elements of an axis from `start`, int64[1], to its end, which are `length`. */
+/** The elements of an axis from `start`, int64[1], to its end; their number is `length`. */
 export const sliceRest = (g: Graph, x: Tensor, axis: number, start: Tensor, length: Dimension): Tensor =>
   single(g.apply(SLICE, [x, start, g.constant('int64', [1], [LAST])], { axis, length }));
 
-/** Where `length` elements from `start` on end. */
+/** `start` plus `length`. */
 function end(g: Graph, start: Tensor | number, length: Dimension): Tensor | number {
   if (typeof start === 'number' && typeof length === 'number') return start + length;
   if (start === 0 && typeof length === 'string') return g.size(length);

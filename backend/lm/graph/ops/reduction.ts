@@ -5,13 +5,13 @@ import { cast, divide, equal, multiply } from './arithmetic.ts';
 import { scatterElements } from './indexing.ts';
 import { reducedShape, type Reduction, reshape, sum } from './shape.ts';
 
-/* Along an axis: the largest, its place, running sums. */
+/* Maximum, argmax, cumulative sum and top-k. */
 
 const LARGEST: Op<Reduction> = {
   name: 'largest',
   types: ([x], reduction) => [{ element: x!.element, shape: reducedShape(x!.shape, reduction) }],
   onnx: ({ axes, keep }) => ({ type: 'ReduceMax', attributes: { keepdims: { int: keep ? 1 : 0 } }, operands: [int64s(...axes)] }),
-  // Shared equally among elements that are equally large.
+  // Equal maxima share the gradient equally.
   gradient: ({ g, inputs: [x], outputs: [y], attributes: { axes }, upstream }) => {
     const kept = reducedShape(x!.shape, { axes, keep: true });
     const isLargest = cast(g, equal(g, x!, reshape(g, y!, kept)), x!.element);
@@ -19,7 +19,7 @@ const LARGEST: Op<Reduction> = {
   },
 };
 
-/** Over axes; over none, `x` itself. */
+/** The maximum over axes; without axes, `x`. */
 export const largest = Object.assign(
   (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor =>
     axes.length === 0 ? x : single(g.apply(LARGEST, [x], { axes, keep })),
@@ -32,7 +32,7 @@ const ARGMAX: Op<{ readonly axis: number }> = {
   onnx: ({ axis }) => ({ type: 'ArgMax', attributes: { axis: { int: axis }, keepdims: { int: 1 } } }),
 };
 
-/** The index of the largest along an axis, which stays with size 1; the first of equals. */
+/** The index of the first maximum along an axis, which is kept with size 1. */
 export const argmax = Object.assign((g: Graph, x: Tensor, axis: number): Tensor => single(g.apply(ARGMAX, [x], { axis })), { op: ARGMAX });
 
 const CUMULATIVE_SUM: Op<{ readonly axis: number; readonly reverse: boolean }> = {
@@ -50,7 +50,7 @@ const CUMULATIVE_SUM: Op<{ readonly axis: number; readonly reverse: boolean }> =
   gradient: ({ g, attributes: { axis, reverse }, upstream }) => [single(g.apply(CUMULATIVE_SUM, [upstream], { axis, reverse: !reverse }))],
 };
 
-/** Along an axis, each element with all before it. */
+/** The inclusive cumulative sum along an axis. */
 export const cumulativeSum = Object.assign(
   (g: Graph, x: Tensor, axis: number): Tensor => single(g.apply(CUMULATIVE_SUM, [x], { axis, reverse: false })),
   { op: CUMULATIVE_SUM },
@@ -69,7 +69,7 @@ const TOP: Op<{ readonly count: number }> = {
   gradient: ({ g, inputs: [x], outputs: [, indices], upstream }) => [scatterElements(g, upstream, indices!, -1, x!.shape)],
 };
 
-/** The `count` largest of the last axis in falling order, and where they stood. */
+/** The `count` largest elements of the last axis in descending order, and their indices. */
 export const top = Object.assign(
   (g: Graph, x: Tensor, count: number): readonly [values: Tensor, indices: Tensor] => {
     const [values, indices] = g.apply(TOP, [x], { count });

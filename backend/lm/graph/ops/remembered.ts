@@ -15,8 +15,8 @@ const REMEMBERED: Op<void> = {
 };
 
 /**
- * `kept`, which has the numbers of `again` from an earlier time that the same was computed: to a gradient it is `again`, but nobody computes
- * that. For what is too dear to be computed again with its layer, and small enough to be kept.
+ * Returns `kept`, an earlier result of the same computation as `again`. Gradients flow to `again`, which is never computed. For results that
+ * are expensive to compute again and small enough to keep.
  */
 export const remembered = Object.assign(
   (g: Graph, kept: Tensor, again: Tensor): Tensor => single(g.apply(REMEMBERED, [kept, again], undefined)),

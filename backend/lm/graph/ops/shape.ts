@@ -3,18 +3,18 @@ import { int64s } from '../onnx-node.ts';
 import { broadcastShapes, describeType, elementCount, GraphError, normalAxis, sameShape, type Shape } from '../tensor-type.ts';
 
 /*
- * The same elements in another shape, repeated along an axis, or summed over one. Repeating and summing are each other's gradients.
+ * Reshape, expand and sum. Expand and sum are each other's gradients.
  */
 
 /**
- * A shape as the int64 tensor that ONNX wants. Named sizes are looked up when the graph runs; one that no tensor in reach has yet is left
- * to be worked out from the others, where the operation can do that. Built in the outermost graph that has them all, so that the iterations
- * of a loop share it.
+ * A shape as the int64 tensor that ONNX expects. Named sizes are read at run time. A size that no visible tensor has is inferred from the
+ * others, if the operation supports that. The tensor is built in the outermost graph that has all sizes, so that the iterations of a loop
+ * share it.
  */
 export function shapeTensor(g: Graph, shape: Shape, { canInfer = true } = {}): Tensor {
   const found = shape.map((size) => (typeof size === 'number' ? size : (g.findSize(size) ?? UNKNOWN)));
   const ofThisBody = found.filter((size) => typeof size !== 'number' && size.scope === g && g.parent !== undefined);
-  // Then the shape is made outside the body, once for all iterations, instead of in each.
+  // If this size is inferred, the shape is built outside the body, once for all iterations.
   const inferred = canInfer && ofThisBody.length === 1 && !found.includes(UNKNOWN) ? ofThisBody[0] : undefined;
   const sizes = found.map((size) => (size === inferred ? UNKNOWN : size));
   if (sizes.filter((size) => size === UNKNOWN).length > 1) throw new GraphError(`Of [${shape.join(', ')}] more than one size is unknown.`);
@@ -26,7 +26,7 @@ export function shapeTensor(g: Graph, shape: Shape, { canInfer = true } = {}): T
   );
 }
 
-/** ONNX: so many that the elements fit. */
+/** ONNX infers this size from the number of elements. */
 const UNKNOWN = -1;
 
 const SHAPE: Op<void> = {
@@ -64,7 +64,7 @@ const EXPAND: Op<{ readonly shape: Shape }> = {
   gradient: ({ g, inputs: [x], upstream }) => [sumTo(g, upstream, x!.shape)],
 };
 
-/** Repeats sizes of 1 up to `shape`, all of whose named sizes some tensor in reach has. */
+/** Repeats along axes of size 1 up to `shape`. Visible tensors must have all its named sizes. */
 export const expand = Object.assign(
   (g: Graph, x: Tensor, shape: Shape): Tensor => {
     if (sameShape(x.shape, shape)) return x;
@@ -80,7 +80,7 @@ export interface Reduction {
   readonly keep: boolean;
 }
 
-/** The shape that is left when axes are reduced. */
+/** The shape after a reduction. */
 export function reducedShape(shape: Shape, { axes, keep }: Reduction): Shape {
   const reduced = new Set(axes.map((axis) => normalAxis(axis, shape.length)));
   return keep ? shape.map((size, axis) => (reduced.has(axis) ? 1 : size)) : shape.filter((_, axis) => !reduced.has(axis));
@@ -96,14 +96,14 @@ const SUM: Op<Reduction> = {
   },
 };
 
-/** Over axes; over none, `x` itself. (ONNX reads no axes as all.) */
+/** The sum over axes; without axes, `x`. (In ONNX, no axes means all.) */
 export const sum = Object.assign(
   (g: Graph, x: Tensor, axes: readonly number[], { keep = false } = {}): Tensor =>
     axes.length === 0 ? x : single(g.apply(SUM, [x], { axes, keep })),
   { op: SUM },
 );
 
-/** Undoes a stretch: sums over every axis that `shape` lacks or has as 1. */
+/** The reverse of a broadcast: sums over every axis that `shape` lacks or that has size 1 in it. */
 export function sumTo(g: Graph, x: Tensor, shape: Shape): Tensor {
   if (sameShape(x.shape, shape)) return x;
   const added = x.shape.length - shape.length;
