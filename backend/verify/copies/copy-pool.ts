@@ -258,7 +258,7 @@ export class CopyPool {
   }
 }
 
-const CLOSED = 'The backend is shutting down and makes no more copies of workspaces.';
+const CLOSED = 'No more copies of workspaces are made: the backend is ending.';
 
 class Snapshot implements WorkspaceSnapshot {
   readonly fingerprint: string;
