@@ -27,9 +27,9 @@ import type { RunFolder } from './verify/files/run-folder.ts';
 import { replaceFile } from './common/replace-file.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
-/* Composition root of the command line: a client of the backend like VS Code, with the terminal for its face. */
+/* Composition root of the command line. Like VS Code, it is a client of the backend; its user interface is the terminal. */
 
-/** Loaded when it is asked for: verification takes longer to load than everything else together. */
+/** Loaded on demand: verification takes longer to load than everything else together. */
 const verifyCommand: Command = async (args, given) => (await import('./cli/verify-command.ts')).verifyCommand(args, given);
 
 const COMMANDS: ReadonlyMap<string | undefined, Command> = new Map(Object.entries({
@@ -54,7 +54,7 @@ const terminal: Terminal = {
   ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
 };
 
-/** A reader that has seen enough, such as `head`, ends the program and is no error. */
+/** A reader that closes the pipe early, such as `head`, ends the program. This is not an error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? (process.exitCode ?? EXIT.ok) : EXIT.failed));
 }
@@ -62,12 +62,12 @@ for (const stream of [process.stdout, process.stderr]) {
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<boolean> {
   statusLine?.clear();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // While a line is read, Ctrl+C comes from here and not as a signal.
+  // While readline reads a line, it reports Ctrl+C itself instead of the signal.
   lines.on('SIGINT', () => process.emit('SIGINT'));
   try {
     return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `, { signal })).trim());
   } catch (error) {
-    // Its own error hides why the question was taken back.
+    // Throw the signal's reason instead of readline's AbortError.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -75,12 +75,12 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<boo
   }
 }
 
-/** One Ctrl+C can come as two signals, from npm and to the whole process group, a few milliseconds apart; people press it slower. */
+/** One Ctrl+C can arrive as two signals a few milliseconds apart: one from npm and one to the process group. Users press it more slowly. */
 const SAME_CTRL_C_MS = 1_000;
 
 /**
- * The first Ctrl+C asks what is under way to end; a second one ends the program without waiting for that. A build server that gives up on its job
- * says SIGTERM and means the same. A terminal that is closed does not: a run goes on in the backend.
+ * The first Ctrl+C aborts the current work. A second one exits without waiting for it. SIGTERM, which build servers send to cancel a job,
+ * does the same. Closing the terminal does not: a run continues in the backend.
  */
 function interruption(): Pick<CommandContext, 'interrupted' | 'interruptMeans'> {
   const controller = new AbortController();
@@ -98,15 +98,15 @@ function interruption(): Pick<CommandContext, 'interrupted' | 'interruptMeans'> 
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  return { interrupted: controller.signal, interruptMeans: (doing) => (answer = doing) };
+  return { interrupted: controller.signal, interruptMeans: (word) => (answer = word) };
 }
 
-/** Beside this file in the sources and among the bundles, with its ending. */
+/** In the same folder and with the same extension as this file, both in the sources and in the bundles. */
 const modelScript = fileURLToPath(new URL(`./model-process${path.extname(import.meta.url)}`, import.meta.url));
-/** A command asks one thing after another and closes its model; this only has to be longer. */
+/** Never reached: a command sends its requests one after another and then closes its model. */
 const MODEL_IDLE_MS = 3_600_000;
 
-/** Loaded by the one command that needs it. */
+/** Imports verification dynamically: only one command needs it. */
 async function openVerification(): Promise<Verification> {
   const { openVerificationParts } = await import('./wiring/verification.ts');
   const home = conductorHome();
@@ -156,7 +156,7 @@ try {
   else if (name === '--help' || name === '-h' || name === 'help') terminal.result(usageOf());
   else if (command && asksForUsage(args)) terminal.result(usageOf(name));
   else if (command) process.exitCode = await command(args, context);
-  else throw new UsageError(name === undefined ? `Say what to do:\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
+  else throw new UsageError(name === undefined ? `No command given.\n${usageOf()}` : `There is no command "${name}".\n${usageOf()}`);
 } catch (error) {
   const wasCancelled = context.interrupted.aborted && error === context.interrupted.reason;
   if (!wasCancelled) terminal.say(printable(error instanceof Error ? error.message : String(error)));

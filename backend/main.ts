@@ -40,18 +40,18 @@ import { ProviderLimits } from './workers/limits/provider-limits.ts';
 import { tryWorker } from './workers/try-worker.ts';
 import { loadWorkersFile } from './workers/workers-file.ts';
 
-/* Composition root of the backend process: the only place where its parts are made and wired together. */
+/* Composition root of the backend process: the only place that creates its parts and wires them together. */
 
 const home = conductorHome();
-// Unlike `process.stderr`, the console ignores that a line cannot be written: the backend outlives a full disk.
+// Unlike `process.stderr`, the console ignores write errors: the backend survives a full disk.
 const log = (line: string): void => console.error(`${new Date().toISOString()} ${line}`);
 
-/** Beside this file: its bundle beside the backend's, its source where it lies. */
+/** The bundle is in the same folder as the backend's; the source is in its own folder. */
 const MATH_PROCESS = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './verify/graders/math/math-process.ts' : './math-process.mjs', import.meta.url),
 );
 
-/** A question that nobody answers keeps a run from its model; the CPU is there meanwhile. */
+/** An unanswered question blocks a run's model. After this time the model runs on the CPU. */
 const CONSENT_TIMEOUT_MS = 10 * 60_000;
 
 async function compose(clients: ClientRegistry): Promise<BackendParts> {
@@ -80,7 +80,7 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
   const verification = await openVerificationParts(home);
   const { verifier, sandbox, folders } = verification;
   const runtimeProblem = onnxruntimeProblem({ requireFrom: import.meta.url, signal: AbortSignal.timeout(60_000) });
-  // Where onnxruntime does not load, the model that is part of Conductor cannot plan. Nobody waits for that to be known.
+  // The bundled model cannot plan if onnxruntime does not load. The check runs in the background; until it ends, onnxruntime is assumed to load.
   let modelsRun = true;
   runtimeProblem.then((problem) => { modelsRun = problem === undefined; }, () => undefined);
   const demonstration = new Demonstration(path.join(home, DEMONSTRATION_FOLDER));
@@ -204,7 +204,7 @@ if (problem) {
   process.exit(1);
 }
 process.on('uncaughtException', (error) => {
-  log(`The backend ends because of an error nobody caught: ${error.stack ?? String(error)}`);
+  log(`The backend exits because of an uncaught error: ${error.stack ?? String(error)}`);
   process.exit(1);
 });
 await hostBackend({ home, version: VERSION, compose, explain: explainModelError, log });

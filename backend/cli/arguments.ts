@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** Options and the words that are none. @throws UsageError for an option that the command does not have. */
+/** Parses options and positional arguments. @throws UsageError for unknown options. */
 export function readArguments<O extends Options>(args: readonly string[], options: O) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
@@ -32,18 +32,18 @@ export const SOLVE_OPTIONS = {
   yes: { type: 'boolean', short: 'y' },
 } as const satisfies Options;
 
-/** `conductor solve` as a request to the backend. Relative paths are meant from `currentFolder`. */
+/** The arguments of `conductor solve` as a request to the backend. Relative paths are relative to `currentFolder`. */
 export function solveRequest(args: readonly string[], currentFolder: string) {
   const { values, positionals } = readArguments(args, SOLVE_OPTIONS);
   const [question, ...rest] = positionals;
-  if (question === undefined) throw new UsageError('Name the question: conductor solve "why does …"');
+  if (question === undefined) throw new UsageError('The question is missing: conductor solve "why does …"');
   if (rest.length > 0) throw new UsageError(`The question is one argument: put it in quotes (left over: ${rest.join(' ')}).`);
   if (values['no-tests'] && values['test-command'] !== undefined) throw new UsageError('--no-tests and --test-command exclude each other.');
   if (values['no-tests'] && (values.runner ?? values.reports ?? values.image) !== undefined) throw new UsageError('--no-tests excludes --runner, --reports and --image.');
   checkImage(values.image);
   if (values.runner?.trim() === '') throw new UsageError('--runner takes the name of a test runner, such as vitest.');
   if (values.reports?.trim() === '') throw new UsageError('--reports takes a pattern of files, such as "reports/*.xml".');
-  if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command; --no-tests checks nothing.');
+  if (values['test-command']?.trim() === '') throw new UsageError('--test-command takes a command. To run no tests, use --no-tests.');
 
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const maxUsd = values['max-usd'] === undefined ? undefined : positive(values['max-usd'], '--max-usd');
@@ -88,21 +88,20 @@ export function whole(text: string, option: string, { from, to }: { readonly fro
 }
 
 /**
- * Options that change what is done may not be taken for something else where they do nothing. `meant` has, of each such option, the actions
- * of the command that it means something to.
+ * Rejects options that the action would ignore. `accepted` lists the actions that accept each option.
  * @throws UsageError
  */
 export function checkOptions(
-  command: string, action: string, values: Readonly<Record<string, unknown>>, meant: Readonly<Record<string, readonly string[]>>,
+  command: string, action: string, values: Readonly<Record<string, unknown>>, accepted: Readonly<Record<string, readonly string[]>>,
 ): void {
-  for (const [option, actions] of Object.entries(meant)) {
+  for (const [option, actions] of Object.entries(accepted)) {
     if (values[option] === undefined || actions.includes(action)) continue;
     const others = actions.map((other) => `"${command} ${other}"`).join(', ');
     throw new UsageError(`"${command} ${action}" takes no --${option}; ${others} ${actions.length > 1 ? 'do' : 'does'}.`);
   }
 }
 
-/** `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, from where the user stands to a path in the workspace. */
+/** Parses `src/a.ts`, `src/a.ts:10` or `src/a.ts:10-20`, relative to the current folder. The result's path is relative to the workspace. */
 function fileRange(text: string, workspace: string, currentFolder: string): FileRange {
   const [, name = text, start, end] = /^(.+?)(?::(\d+)(?:-(\d+))?)?$/s.exec(text) ?? [];
   const relative = path.relative(workspace, path.resolve(currentFolder, name)).split(path.sep).join('/');

@@ -8,9 +8,9 @@ import { UsageError } from './usage-error.ts';
 export const backendCommand: Command = async (args, { terminal, connect, stopBackend }) => {
   const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
   const [action = 'status', ...rest] = positionals;
-  if (rest.length > 0 || !['status', 'stop'].includes(action)) throw new UsageError('There are "backend status" and "backend stop".');
+  if (rest.length > 0 || !['status', 'stop'].includes(action)) throw new UsageError('The actions are "backend status" and "backend stop".');
   if (action === 'stop') {
-    terminal.say((await stopBackend()) ? 'The backend ended; runs under way go on when it starts again.' : 'No backend runs.');
+    terminal.say((await stopBackend()) ? 'The backend stopped. Unfinished runs resume when it starts again.' : 'No backend is running.');
     return EXIT.ok;
   }
   const client = await connect();

@@ -6,51 +6,51 @@ import type { LocalSettings } from '../protocol/worker-config.ts';
 import type { Verifier } from '../verify/verify.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Answers what the backend asks a person. @throws RequestError where another client should be asked. */
+/** Answers the backend's questions to the user. @throws RequestError if another client should answer. */
 export type Confirm = (
   question: { readonly title: string; readonly detail: string; readonly runId?: string | undefined }, signal: AbortSignal,
 ) => Promise<boolean>;
 
 export interface ConnectChoices {
-  /** Absent where the command follows no run: it then offers the backend nobody to ask. */
+  /** Absent if the command follows no run. The backend then cannot ask this client. */
   readonly confirm?: Confirm | undefined;
-  /** Folder of Conductor's files, instead of the user's own. */
+  /** Folder of Conductor's files; the user's own if absent. */
   readonly home?: string | undefined;
 }
 
-/** A verifier in this process, and what it works with. */
+/** A verifier in this process, and its temporary folders. */
 export interface Verification {
   readonly verifier: Pick<Verifier, 'verify'>;
-  /** A place for a folder of the caller's own, which is not made yet. */
+  /** @returns the path of a folder for the caller to create */
   newFolder(): Promise<string>;
   /** Removes every folder. */
   close(): Promise<void>;
 }
 
-/** What a command is given by the composition root. */
+/** What the composition root provides to each command. */
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly currentFolder: string;
-  /** Connects to the user's backend and starts it where none runs. */
+  /** Connects to the user's backend. Starts it if it is not running. */
   readonly connect: (choices?: ConnectChoices) => Promise<BackendClient>;
-  /** @returns false when no backend ran. */
+  /** @returns false if no backend was running. */
   readonly stopBackend: (home?: string) => Promise<boolean>;
   readonly standardInput: () => Readable;
-  /** Replaces a file whole or not at all. */
+  /** Replaces a file atomically. */
   readonly writeWhole: (file: string, text: string) => Promise<void>;
-  /** Starts nothing yet. Whoever opens a model closes it. */
+  /** Does not start the model yet. The caller closes it. */
   readonly openModel: (options: Pick<ModelClientOptions, 'settings' | 'chooseDevice' | 'onStatus'>) => ModelClient;
-  /** Whoever opens it closes it. */
+  /** The caller closes it. */
   readonly openVerification: () => Promise<Verification>;
   readonly deviceProbe: DeviceProbe;
-  /** How models are run and fetched, as workers.json says. @throws an error that says what is wrong with it */
+  /** The settings of workers.json for local models. @throws an error that says what is wrong with the file */
   readonly localSettings: () => Promise<LocalSettings>;
-  /** Aborts at the first Ctrl+C; a command that it ends throws its reason. */
+  /** Aborts on the first Ctrl+C. An interrupted command throws the signal's reason. */
   readonly interrupted: AbortSignal;
-  /** Says what the first Ctrl+C does from now on, in the word that it is answered with; `Cancelling` until then. */
-  readonly interruptMeans: (doing: string) => void;
+  /** Sets the word printed on the first Ctrl+C; `Cancelling` by default. */
+  readonly interruptMeans: (word: string) => void;
 }
 
-/** @returns the exit code. @throws UsageError, or any error with a sentence for people. */
+/** @returns the exit code. @throws UsageError, or any error whose message is for users. */
 export type Command = (args: readonly string[], context: CommandContext) => Promise<number>;

@@ -4,16 +4,16 @@ import type { Confirm } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The user's answer to what the backend asks about the run that a command follows. What is asked about other runs is left to other
- * clients: `--yes` for one project lets nothing run in another, and a script that passes by declines nothing.
+ * Answers the backend's questions about the run that a command follows. Questions about other runs are left to other clients: `--yes` for
+ * one project must not allow anything in another, and a script must not decline questions about another client's run.
  */
 export class Consent {
-  /** The run that the command follows, once it has an id. */
+  /** The run that the command follows, as soon as its id is known. */
   runId: string | undefined;
   readonly #terminal: Terminal;
   readonly #given: boolean | undefined;
 
-  /** `yes` consents beforehand; with `json` and without `yes`, or where nobody sits at the terminal, everything is declined. */
+  /** With `yes`, accepts everything. With `json` and without `yes`, or without a terminal, declines everything. */
   constructor(terminal: Terminal, { yes = false, json = false }: { yes?: boolean | undefined; json?: boolean | undefined }) {
     this.#terminal = terminal;
     this.#given = yes ? true : json ? false : undefined;

@@ -13,18 +13,18 @@ import { followRun } from './follow-run.ts';
 import { RunPrinter } from './run-printer.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Shown when no seed is given: the first answer is red, and a second round with several workers turns it green. */
+/** With this seed the tests fail after the first round and pass after a second round with several workers. */
 const DEFAULT_SEED = 9;
 
 /**
- * `conductor demo`: the main job without a key or a network. Simulated workers behind a real server, and from there on everything real:
- * the backend in a process of its own, the wire, the plan, the journal, the sandbox and the tests of a sample project with a bug.
+ * `conductor demo`: solves a bug without a key or network. Only the workers are simulated, behind a real server. Everything else is real:
+ * the backend in its own process, the protocol, the plan, the journal, the sandbox and the tests of a sample project.
  */
 export const demoCommand: Command = async (args, { terminal, connect, stopBackend, interrupted }) => {
   const { values, positionals } = readArguments(args, { seed: { type: 'string' }, keep: { type: 'boolean' } });
   const seed = Number(values.seed ?? DEFAULT_SEED);
   if (positionals.length > 0 || !Number.isSafeInteger(seed) || seed < 0) {
-    throw new UsageError('The demo takes a whole number: npm run demo -- --seed 7');
+    throw new UsageError('--seed takes a whole number from 0: npm run demo -- --seed 7');
   }
 
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'conductor-demo-')));
@@ -42,12 +42,12 @@ export const demoCommand: Command = async (args, { terminal, connect, stopBacken
 
     terminal.say(terminal.style('bold', `Conductor demo, seed ${seed}: a bug in ${project.path} of a sample project`));
     terminal.say(`Project   ${workspace}`);
-    // The demo runs only code that the simulator on this machine wrote, so it may run without a sandbox; the lines below say when it did.
+    // The demo runs only code that the simulator wrote, so it may run without a sandbox. The output says so if it does.
     const consent = new Consent(terminal, { yes: true });
     const open = () => connect({ home, confirm: consent.confirm });
     const client = await open();
     const { sandbox } = await client.request('backend/health', {});
-    if (!sandbox.available) terminal.say(terminal.style('yellow', `Sandbox   not tried: ${sandbox.reason ?? 'none can be had here'}`));
+    if (!sandbox.available) terminal.say(terminal.style('yellow', `Sandbox   not used: ${sandbox.reason ?? 'none is available'}`));
     const request = runRequestSchema.parse({ question: project.question, workspace });
     const { runId } = await client.request('run/start', { request });
     consent.runId = runId;

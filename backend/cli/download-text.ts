@@ -3,7 +3,7 @@ import { gigabytes } from '../lm/download/size-text.ts';
 import { formatElapsed } from '../protocol/figures.ts';
 import type { Progress } from './progress-printer.ts';
 
-/** How far a download is: its share, its bytes, how fast they come, and for how long they will. */
+/** Progress of a download: percentage, bytes, speed and remaining time. */
 export function downloadProgress(label: string, { receivedBytes, totalBytes, bytesPerSecond }: DownloadProgress): Progress {
   const figures = [`${gigabytes(receivedBytes)} of ${gigabytes(totalBytes)}`];
   if (bytesPerSecond > 0) {

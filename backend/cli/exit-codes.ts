@@ -1,8 +1,7 @@
 import type { RunSnapshot } from '../protocol/run-snapshot.ts';
 
 /*
- * What scripts decide by. An answer that no test could judge is an answer, and its exit code is 0; `--require-verified` makes
- * everything but a green run a failure.
+ * Exit codes for scripts. An answer that no test could check counts as success (0), unless `--require-verified` is given.
  */
 export const EXIT = {
   ok: 0,
@@ -11,9 +10,9 @@ export const EXIT = {
   usage: 2,
   /** The run stopped at its budget, or the training is paused; both can be resumed. */
   stopped: 3,
-  /** Nothing was learned of the change to verify: no sandbox, no report, or the tests of HEAD cannot be run. */
+  /** The change could not be verified: no sandbox, no report, or the tests of HEAD cannot run. */
   infrastructure: 4,
-  /** As a shell reports a program that Ctrl+C ended. */
+  /** The code that shells report for a program ended by Ctrl+C. */
   cancelled: 130,
 } as const;
 

@@ -7,24 +7,24 @@ import type { Terminal } from './terminal.ts';
 
 export interface FollowOptions {
   readonly runId: string;
-  /** The connection that the run was started on. Its opener closes it. */
+  /** The connection on which the run was started. The caller closes it. */
   readonly client: BackendClient;
-  /** Connects again, and starts the backend where none runs, with the same consent and keys. */
+  /** Connects again with the same consent and keys. Starts the backend if it is not running. */
   readonly connect: () => Promise<BackendClient>;
   readonly terminal: Terminal;
-  /** Absent where nothing is to be told on the way. */
+  /** Absent if no progress is to be printed. */
   readonly printer?: RunPrinter | undefined;
-  /** The first Ctrl+C: the run is cancelled and then ends by itself. */
+  /** The first Ctrl+C: cancels the run. It is followed until it has ended. */
   readonly interrupted: AbortSignal;
 }
 
-/** A backend that ends more often than this while one run is followed will not get it done either. */
+/** If the backend exits more often than this during one run, it is unlikely to finish the run. */
 const MAX_RECONNECTIONS = 5;
 
 /**
- * Follows a run to its end, or to where nothing more happens by itself. When the backend ends before, it is started again: it finds the
- * run in its journal and goes on with it, with the keys of this client, and is followed from the last event that was seen.
- * @throws Error when the connection closes too often or cannot be had again.
+ * Follows a run until it ends or stops. If the backend exits before that, starts it again: it resumes the run from its journal, with the
+ * keys of this client. Following continues after the last event received.
+ * @throws Error if the connection closes too often or cannot be restored.
  */
 export async function followRun({ client: first, connect, ...options }: FollowOptions): Promise<RunSnapshot> {
   const { runId, terminal } = options;
@@ -39,7 +39,7 @@ export async function followRun({ client: first, connect, ...options }: FollowOp
     }
     const resume = `"conductor runs resume ${runId}" goes on with the run.`;
     if (reconnections === MAX_RECONNECTIONS) {
-      throw new Error(`The connection to the backend closed ${reconnections + 1} times, so this command no longer follows it. ${resume}`);
+      throw new Error(`The connection to the backend closed ${reconnections + 1} times. This command stops following the run. ${resume}`);
     }
     terminal.say('The connection to the backend closed; connecting again.');
     client = await connect().catch((error: unknown) => {
@@ -48,7 +48,7 @@ export async function followRun({ client: first, connect, ...options }: FollowOp
   }
 }
 
-/** A run as far as it was seen, over all connections. */
+/** The state of the run from the events received so far, over all connections. */
 class FollowedRun {
   readonly #runId: string;
   readonly #printer: RunPrinter | undefined;
@@ -61,7 +61,7 @@ class FollowedRun {
     this.#interrupted = interrupted;
   }
 
-  /** @returns the run once it is over, or undefined when the connection closes before. */
+  /** @returns the run when it is over, or undefined if the connection closes before that. */
   async follow(client: BackendClient): Promise<RunSnapshot | undefined> {
     const runId = this.#runId;
     const over = Promise.withResolvers<RunSnapshot>();
@@ -79,12 +79,12 @@ class FollowedRun {
     const ignoreModels = client.on('model/status', (status) => { if (this.#run) this.#printer?.onModel(status, this.#run); });
     const cancel = (): void => void client.request('run/cancel', { runId }).catch(over.reject);
     try {
-      // What happened before the subscription is told as well: it is read as events, and the subscription's come after them.
+      // Events from before the subscription are read first; those received meanwhile come after them.
       await client.request('run/subscribe', { runId });
       const { events } = await client.request('run/events', { runId, afterSeq: this.#run?.seq ?? 0 });
       for (const event of [...events, ...early]) this.#take(event);
       caughtUp = true;
-      // A run that was resumed was over once before; only where it stands now counts.
+      // A resumed run was over before, so only the state after all these events counts.
       settle();
       this.#interrupted.addEventListener('abort', cancel, { once: true });
       if (this.#interrupted.aborted) cancel();

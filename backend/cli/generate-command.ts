@@ -32,13 +32,13 @@ interface Sampling {
 
 const MAX_TOKENS = 256;
 
-/** Without options a model says the same each time. */
+/** The default temperature: the output is deterministic. */
 const GREEDY = 0;
 
-/** Rows are continued together up to so many tokens, prompts and answers: their cache has to fit beside the model. */
-const TOKENS_AT_ONCE = 16_384;
+/** Limit of tokens in one batch, prompts and answers together: the attention cache must fit in memory next to the model. */
+const BATCH_TOKENS = 16_384;
 
-/** `conductor generate`: a model's answer to a prompt, or how it continues given token ids, which needs no tokenizer. */
+/** `conductor generate`: answers a prompt, or continues sequences of token ids. The latter needs no tokenizer. */
 export const generateCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length > 0) throw new UsageError(`The prompt is an option: --prompt "…" (left over: ${positionals.join(' ')}).`);
@@ -54,7 +54,7 @@ export const generateCommand: Command = async (args, context) => {
   return EXIT.ok;
 };
 
-/** Prints the prompts' continuations, row i with the seed plus i, so that a row does not depend on how many come along. */
+/** Prints the continuations of the prompts. Row i uses the seed plus i, so that a row does not depend on the number of rows. */
 async function continueTokens(
   choice: ModelChoice, { sequences, promptLengths }: TokenSequences, { seed, ...sampling }: Sampling, context: CommandContext,
 ): Promise<void> {
@@ -75,14 +75,14 @@ async function continueTokens(
   terminal.result(jsonText({ tokens }));
 }
 
-/** Prompts in their order, as many at once as their tokens allow, and one at least. */
+/** Splits the prompts, in order, into batches within BATCH_TOKENS. A batch has at least one prompt. */
 function batches(prompts: readonly (readonly number[])[], maxTokens: number): (readonly number[])[][] {
   const parts: (readonly number[])[][] = [];
   let part: (readonly number[])[] = [];
   let longest = 0;
   for (const prompt of prompts) {
     longest = Math.max(longest, prompt.length);
-    if (part.length > 0 && (part.length + 1) * (longest + maxTokens) > TOKENS_AT_ONCE) {
+    if (part.length > 0 && (part.length + 1) * (longest + maxTokens) > BATCH_TOKENS) {
       parts.push(part);
       part = [];
       longest = prompt.length;
@@ -92,7 +92,7 @@ function batches(prompts: readonly (readonly number[])[], maxTokens: number): (r
   return part.length > 0 ? [...parts, part] : parts;
 }
 
-/** Answers a prompt: as text while it is written, or as one JSON object. */
+/** Answers a prompt: streams the text, or prints one JSON object. */
 async function answer(
   choice: ModelChoice, prompt: string, { json, seed, ...sampling }: Sampling & { readonly json: boolean }, context: CommandContext,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function answer(
   const { text, tokenIds, finishReason } = written;
   if (json) return terminal.result(jsonText({ text, tokens: tokenIds, finish_reason: finishReason }));
   terminal.result('');
-  if (finishReason === 'length') terminal.say(`Ended after ${tokenIds.length} tokens; --max-tokens allows more.`);
+  if (finishReason === 'length') terminal.say(`Stopped after ${tokenIds.length} tokens; --max-tokens allows more.`);
 }
 
 /** @throws UsageError */
@@ -130,7 +130,7 @@ function samplingFrom(values: Values): Sampling {
 function temperatureFrom(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new UsageError(`--temperature takes 0 for the likeliest text, or a number above it, not "${text}".`);
+  throw new UsageError(`--temperature takes 0 for greedy decoding, or a number above 0, not "${text}".`);
 }
 
 /** @throws UsageError */

@@ -19,14 +19,14 @@ const OPTIONS = {
   temperature: { type: 'string' },
 } as const;
 
-/** `conductor grad`: a policy gradient of a batch with respect to an adapter, as a file. Needs no tokenizer, and changes nothing. */
+/** `conductor grad`: writes the policy gradient of a batch with respect to an adapter to a file. Needs no tokenizer and changes no weights. */
 export const gradCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length > 0) throw new UsageError(`"grad" takes options only (left over: ${positionals.join(' ')}).`);
   const choice = modelChoice(values);
-  if (choice.adapter === undefined) throw new UsageError('Name the adapter whose gradient is wanted: --adapter DIR.');
-  if (!values.input) throw new UsageError('Name the file with the batch: --input FILE.json, or - for standard input.');
-  if (!values.out) throw new UsageError('Name the file to write the gradients to: --out FILE.safetensors.');
+  if (choice.adapter === undefined) throw new UsageError('The adapter is missing: --adapter DIR.');
+  if (!values.input) throw new UsageError('The file with the batch is missing: --input FILE.json, or - for standard input.');
+  if (!values.out) throw new UsageError('The output file for the gradients is missing: --out FILE.safetensors.');
   const out = path.resolve(context.currentFolder, values.out);
   const type = lossType(values.loss);
   const temperature = temperatureOf(values.temperature);
@@ -38,7 +38,7 @@ export const gradCommand: Command = async (args, context) => {
     tokens: oldLogprobs.reduce((sum, { length }) => sum + length, 0),
     maxCompletionLength: longest ?? 0,
   };
-  if (size.tokens === 0) throw new Error('There is no token after any prompt, and so no gradient.');
+  if (size.tokens === 0) throw new Error('No sequence has a token after its prompt, so there is no gradient.');
   const tokens = oldLogprobs.map((old, row) => lossWeights({ tokens: old.length, oldLogprobs: old, advantage: advantages[row] as number }, { type }, size));
   const found = await runModel({ ...choice, trainable: 'adapter' }, context, async ({ model, adapter }) => {
     await model.startTraining({ adapter: adapter as string, optimizer: ADAMW_DEFAULTS });
@@ -63,7 +63,7 @@ function temperatureOf(text = '1'): number {
 }
 
 function completionLength(text: string | undefined, type: LossType): number | undefined {
-  if (text === undefined && type === 'dr_grpo') throw new UsageError('dr_grpo is relative to the longest completion: name it with --max-completion-length N.');
+  if (text === undefined && type === 'dr_grpo') throw new UsageError('dr_grpo needs the maximum completion length: --max-completion-length N.');
   if (text === undefined) return undefined;
   const length = Number(text);
   if (!Number.isInteger(length) || length < 1) throw new UsageError(`--max-completion-length takes a whole number from 1, not "${text}".`);

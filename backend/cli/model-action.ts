@@ -1,7 +1,7 @@
 import type { readArguments } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 
-/** Of all that `conductor model` does. */
+/** All options of `conductor model`. */
 export const MODEL_ACTION_OPTIONS = {
   json: { type: 'boolean' },
   storage: { type: 'string' },
@@ -13,9 +13,9 @@ export const MODEL_ACTION_OPTIONS = {
 
 type Values = ReturnType<typeof readArguments<typeof MODEL_ACTION_OPTIONS>>['values'];
 
-/** One thing that `conductor model` does. */
+/** One action of `conductor model`. */
 export interface ModelAction {
-  /** Those of the options that mean something to it. */
+  /** The options that this action accepts. */
   readonly options: readonly (keyof typeof MODEL_ACTION_OPTIONS)[];
   /** @returns the exit code */
   readonly run: (name: string | undefined, values: Values, context: CommandContext) => Promise<number>;

@@ -4,7 +4,7 @@ import type { ModelAction } from './model-action.ts';
 import { jsonText, printable } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** `conductor model choose MODEL`: has a model of this machine play the Conductor, and answer as a worker. */
+/** `conductor model choose MODEL`: uses a local model as the Conductor and as a worker. */
 export const chooseModel: ModelAction = {
   options: ['json', 'no-worker'],
   run: async (name, { json, 'no-worker': noWorker = false }, { terminal, connect, currentFolder }) => {

@@ -11,7 +11,7 @@ const ACTIONS: Readonly<Record<string, ModelAction>> = {
   list: listModels, inspect: inspectModel, pull: pullNamedModel, choose: chooseModel,
 };
 
-/** `conductor model [list|inspect|pull|choose]`: the models on this machine, and those that could be. */
+/** `conductor model [list|inspect|pull|choose]`: the models on this machine and those recommended for download. */
 export const modelCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, MODEL_ACTION_OPTIONS);
   const [name = 'list', model, ...rest] = positionals;

@@ -20,9 +20,9 @@ import { allPrintable, jsonText } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 interface TokenizerSummary {
-  /** Whether prompts can be given as text. */
+  /** True if the model accepts prompts as text. */
   readonly usable: boolean;
-  /** Why they cannot. */
+  /** Why it does not. */
   readonly problem: string | null;
 }
 
@@ -38,12 +38,12 @@ interface MemorySummary {
 
 interface Inspection extends ModelSummary {
   readonly tokenizer: TokenizerSummary;
-  /** For one text of 4,096 tokens, or of as many as the model reads. */
+  /** For one sequence of 4,096 tokens, or of the context length if that is shorter. */
   readonly memory: readonly MemorySummary[];
   readonly adapters: readonly AdapterSummary[];
 }
 
-/** `conductor model inspect DIR`: what a model is and takes, from the headers of its files; nothing is loaded. */
+/** `conductor model inspect DIR`: the properties and memory needs of a model. Reads only the headers of its files. */
 export const inspectModel: ModelAction = {
   options: ['json', 'storage', 'adapter'],
   run: async (name, { json, storage, adapter = [] }, context) => {
@@ -65,7 +65,7 @@ export const inspectModel: ModelAction = {
   },
 };
 
-/** An adapter, or each adapter in a folder of them. */
+/** The adapter in the folder, or all adapters in its subfolders. */
 async function summariesOf(folder: string, config: DecoderConfig): Promise<AdapterSummary[]> {
   const isAdapter = await stat(path.join(folder, 'adapter_config.json')).then(() => true, () => false);
   return isAdapter ? [await inspectAdapter(folder, config)] : inspectAdapters(folder, config);
@@ -74,7 +74,7 @@ async function summariesOf(folder: string, config: DecoderConfig): Promise<Adapt
 async function tokenizerOf(folder: string): Promise<TokenizerSummary> {
   try {
     const { chatTemplate } = await readTokenizerFiles(folder);
-    const problem = chatTemplate === undefined ? 'There is no chat template, so the model was not made to answer prompts.' : null;
+    const problem = chatTemplate === undefined ? 'There is no chat template, so the model cannot answer prompts.' : null;
     return { usable: problem === null, problem };
   } catch (error) {
     if (error instanceof TokenizerError) return { usable: false, problem: error.message };

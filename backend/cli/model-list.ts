@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 
 const NOTHING_FITS = 'This machine has too little memory for any of them.';
 
-/** `conductor model list`: the models that were pulled, and those that are known to plan well. */
+/** `conductor model list`: downloaded models, and models known to plan well. */
 export const listModels: ModelAction = {
   options: ['json', 'storage'],
   run: async (name, { json, storage: named }, context) => {
@@ -26,7 +26,7 @@ export const listModels: ModelAction = {
 };
 
 function printList(pulled: readonly PulledModel[], { offered, recommended }: ReturnType<typeof modelOffers>, terminal: Terminal): void {
-  if (pulled.length === 0) terminal.say('No model was pulled yet.');
+  if (pulled.length === 0) terminal.say('No models downloaded yet.');
   for (const { repo, commit, sizeBytes, folder } of allPrintable(pulled)) {
     const mark = terminal.resultStyle('green', '✓');
     terminal.result(`${mark} ${repo.padEnd(28)} ${commit.slice(0, 8)} ${gigabytes(sizeBytes).padStart(8)}  ${folder}`);

@@ -7,7 +7,7 @@ import type { CommandContext } from './command.ts';
 import { writableStorage } from './storage.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Which model runs, and how: what `logprobs` and `generate` have in common. */
+/** The model and how it runs: the options that `generate`, `logprobs` and `grad` share. */
 export const MODEL_OPTIONS = {
   model: { type: 'string', short: 'm' },
   adapter: { type: 'string' },
@@ -22,7 +22,7 @@ type Values = { readonly [Name in keyof typeof MODEL_OPTIONS]?: (Name extends 'y
 
 export const PRECISIONS = ['full', '8-bit', '4-bit'] as const satisfies readonly ModelSettings['precision'][];
 
-/** Options as they were given, looked at as far as they can be without the disk. */
+/** The parsed options. Paths are not checked yet. */
 export interface ModelChoice {
   readonly model: string;
   readonly adapter: string | undefined;
@@ -33,16 +33,16 @@ export interface ModelChoice {
   readonly trainable?: ModelSettings['trainable'];
 }
 
-/** Where missing CUDA libraries come from, and whether the user agreed beforehand. */
+/** Where to download missing CUDA libraries from, and whether the user has already agreed. */
 export interface CudaChoice {
-  /** Base address of a Python package index; that of workers.json where absent. */
+  /** Base address of a Python package index; if absent, the one in workers.json. */
   readonly index: string | undefined;
   readonly yes: boolean;
 }
 
 /** @throws UsageError */
 export function modelChoice(values: Values): ModelChoice {
-  if (!values.model) throw new UsageError('Name the model: --model DIR, or --model OWNER/NAME for one that was pulled.');
+  if (!values.model) throw new UsageError('The model is missing: --model DIR, or --model OWNER/NAME for a downloaded one.');
   if (values.adapter === '') throw new UsageError('--adapter takes the folder of an adapter.');
   return {
     model: values.model,
@@ -54,7 +54,7 @@ export function modelChoice(values: Values): ModelChoice {
   };
 }
 
-/** What a model is loaded with, and the folder of the adapter. @throws an error that says what to do */
+/** The settings to load the model with, and the folder of the adapter. @throws an error that says what to do */
 export async function modelSettings(
   { model, adapter, device, precision, storage: named, trainable }: ModelChoice, context: Pick<CommandContext, 'currentFolder' | 'environment'>,
 ): Promise<{ readonly settings: ModelSettings; readonly adapter: string | undefined }> {

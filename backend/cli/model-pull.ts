@@ -10,7 +10,7 @@ import { ProgressPrinter } from './progress-printer.ts';
 import { storageFolder, writableStorage } from './storage.ts';
 import { jsonText } from './terminal.ts';
 
-/** `conductor model pull [OWNER/NAME]`: fetches a model, going on where an earlier try stopped. Prints its folder. */
+/** `conductor model pull [OWNER/NAME]`: downloads a model, resuming an interrupted download. Prints its folder. */
 export const pullNamedModel: ModelAction = {
   options: ['json', 'storage', 'revision', 'yes'],
   run: async (name, { json = false, storage: named, revision, yes = false }, context) => {
@@ -30,15 +30,15 @@ export const pullNamedModel: ModelAction = {
         onProgress: ({ file, ...received }) => {
           progress.tell(downloadProgress(terminal.status ? `Fetching ${file}` : `Fetching ${repo}`, received));
         },
-        onWait: () => terminal.say('Another process fetches this model; waiting for it.'),
+        onWait: () => terminal.say('Another process is downloading this model. Waiting for it.'),
       });
       progress.end();
-      terminal.say(`${repo} is here: ${gigabytes(model.sizeBytes)}, commit ${model.commit}.`);
+      terminal.say(`${repo} is downloaded: ${gigabytes(model.sizeBytes)}, commit ${model.commit}.`);
       terminal.result(json ? jsonText(model, 2) : model.folder);
       return EXIT.ok;
     } catch (error) {
       progress.end();
-      if (interrupted.aborted) terminal.say('What was fetched is kept; the same command goes on from there.');
+      if (interrupted.aborted) terminal.say('The downloaded part is kept; the same command goes on from there.');
       throw error;
     }
   },
@@ -50,7 +50,7 @@ async function recommended(
 ): Promise<string | undefined> {
   const { terminal, interrupted, deviceProbe, localSettings } = context;
   const found = recommendModel(await measureMemory({ storage, probe: deviceProbe }, await localSettings()));
-  if (!found) throw new Error('This machine has too little memory for any model that is known to plan well.');
+  if (!found) throw new Error('This machine has too little memory for any model known to plan well.');
   const { repo, downloadBytes, licence } = found.model;
   terminal.say(found.reason);
   if (yes || (!json && (await terminal.ask?.(`Download ${gigabytes(downloadBytes)} (${licence})?`, interrupted)))) return repo;

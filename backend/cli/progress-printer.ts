@@ -1,18 +1,18 @@
 import { printable, type Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** What is being done. */
+  /** The current task. */
   readonly label: string;
-  /** From 0 to 1; absent where nobody can say. */
+  /** From 0 to 1; absent if unknown. */
   readonly fraction?: number | undefined;
-  /** Shown behind the fraction. */
+  /** Shown after the fraction. */
   readonly detail?: string | undefined;
 }
 
-/** Where no line can be rewritten, a log should not fill with them. */
+/** Minimum time between two progress lines of the same task in a log. */
 const LOG_EVERY_MS = 10_000;
 
-/** Tells how far something is: on a terminal in one line that changes, in a log in a line now and then. */
+/** Prints progress: on a terminal in one line that is rewritten, in a log as an occasional line. */
 export class ProgressPrinter {
   readonly #terminal: Terminal;
   readonly #now: () => number;
@@ -36,7 +36,7 @@ export class ProgressPrinter {
     this.#terminal.say(line);
   }
 
-  /** Takes the line away. */
+  /** Clears the progress line. */
   end(): void {
     this.#terminal.status?.('');
   }

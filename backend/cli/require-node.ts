@@ -1,6 +1,6 @@
-/* Imported first, so that an older Node hears this sentence and not about whatever it lacks. */
+/* Imported first, so that an older Node fails with this message and not with a missing module. */
 
-/** The first Node with node:sqlite and without a flag for it. */
+/** The first version with node:sqlite without a flag. */
 const OLDEST = { major: 22, minor: 13 };
 
 const found = process.versions.node;
@@ -8,7 +8,7 @@ const [major = 0, minor = 0] = found.split('.').map(Number);
 if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   console.error(
     `Conductor's command line needs Node ${OLDEST.major}.${OLDEST.minor} or later; this is Node ${found}. ` +
-      'In a checkout, "npm run -s conductor" uses its own.',
+      'In a checkout, "npm run -s conductor" uses the checkout\'s own Node.',
   );
   process.exit(1);
 }

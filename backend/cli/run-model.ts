@@ -17,18 +17,18 @@ import { allPrintable } from './terminal.ts';
 
 export interface RunningModel {
   readonly model: TrainableModel;
-  /** The folder of the adapter that was asked for; to be named in each request. */
+  /** The folder of the requested adapter. Each request to the model must name it. */
   readonly adapter: string | undefined;
 }
 
 /**
- * Loads a model for as long as `work` takes. Which device it runs on and why, and what it takes of its memory, is said before it is loaded.
- * @throws what is wrong with the model, the adapter or the request, in a sentence; the reason of `interrupted`
+ * Loads a model, runs `work` and closes the model. Prints the device, the reasons for it, and the memory needed before loading.
+ * @throws an error that says what is wrong with the model, the adapter or the request; the reason of `interrupted`
  */
 export async function runModel<T>(choice: ModelChoice, context: CommandContext, work: (running: RunningModel) => Promise<T>): Promise<T> {
   const { terminal, interrupted } = context;
   const { settings, adapter } = await modelSettings(choice, context);
-  // Before a model is loaded for minutes.
+  // Check the adapter first: loading the model can take minutes.
   if (adapter !== undefined) await outlineAdapter(adapter, (await openCheckpoint(settings.folder)).config);
   interrupted.throwIfAborted();
   const progress = new ProgressPrinter(terminal);
@@ -49,7 +49,7 @@ export async function runModel<T>(choice: ModelChoice, context: CommandContext, 
     },
     onStatus: (status) => showStatus(status, settings, progress),
   });
-  // The model's process has nothing that it would have to end well.
+  // The model process can be ended at any time: it has no state to save.
   const close = (): void => void model.close().catch(() => undefined);
   interrupted.addEventListener('abort', close, { once: true });
   try {
@@ -85,7 +85,7 @@ function chooseDevice(
   });
 }
 
-/** Who only lacks the address of an index is told how to give it here. */
+/** If only the package index is missing, adds the option that names it. */
 function withOption(error: unknown): unknown {
   if (!(error instanceof DeviceError) || error.kind !== 'no-index') return error;
   return new DeviceError(error.kind, `${error.message} The index is named with --cuda-index URL.`, error);

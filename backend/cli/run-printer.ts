@@ -13,17 +13,17 @@ import { testLines } from './test-lines.ts';
 const WIDTH = 100;
 const LABEL_WIDTH = 10;
 
-/** Tells a run as it happens, a line an event, for people who watch a terminal or read a log. All texts are untrusted. */
+/** Prints the events of a run, one line each, to a terminal or a log. All texts are untrusted. */
 export class RunPrinter {
   readonly #terminal: Terminal;
-  /** Models that are being loaded, as far as that was told. */
+  /** Models that are loading, according to the status messages. */
   readonly #loading = new Set<string>();
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  /** What a person who just came in has to know: the question and who takes part. */
+  /** Prints the question, the Conductor and the pool. */
   begin(begun: RunSnapshot): void {
     const { style } = this.#terminal;
     const run = allPrintable(begun);
@@ -93,11 +93,11 @@ export class RunPrinter {
     }
   }
 
-  /** A model of this machine is loaded, which may take longer than everything else, or has a device now. */
-  onModel(told: LocalModelStatus, run: RunSnapshot): void {
-    const { model, state, loaded } = allPrintable(told);
+  /** Prints that a local model is loading, which can take longer than the rest of the run, and then its device. */
+  onModel(status: LocalModelStatus, run: RunSnapshot): void {
+    const { model, state, loaded } = allPrintable(status);
     const takesPart = [...(run.policy.worker ? [run.policy.worker] : []), ...run.pool]
-      .some((worker) => worker.provider === 'local' && worker.model === told.model);
+      .some((worker) => worker.provider === 'local' && worker.model === status.model);
     if (!takesPart) return;
     if (state === 'loading' && !this.#loading.has(model)) {
       this.#loading.add(model);
@@ -110,7 +110,7 @@ export class RunPrinter {
     }
   }
 
-  /** The answer, on standard output, and last how the run ended and what it cost. */
+  /** Prints the answer to standard output, then the outcome and the cost. */
   end(ended: RunSnapshot): void {
     const { style } = this.#terminal;
     const run = allPrintable(ended);
@@ -125,7 +125,7 @@ export class RunPrinter {
     this.#line('Cost', `${formatMoney(run.spent, run.budget.runUsd)} · ${formatDuration(run.updatedAt - run.acceptedAt)} · run ${run.runId}`);
   }
 
-  /** Who names a sum of dollars has to know whom it does not hold. */
+  /** Warns that a limit in dollars does not apply to unpriced workers. */
   #dollarsHoldNot({ pool, policy, budget }: RunSnapshot): void {
     const unpriced = [...pool, ...(policy.worker ? [policy.worker] : [])].filter(({ price }) => !price).map(({ id }) => id);
     if (unpriced.length === 0) return;
@@ -187,7 +187,7 @@ export class RunPrinter {
   }
 }
 
-/** That much of a limit is spent. */
+/** Such as `80 % of the budget of this run is spent: $0.80 of $1.00`. */
 function warningText({ limit, spent, of }: BudgetWarning): string {
   const [whose, amount] = [limit.startsWith('day') ? 'the day' : 'this run', limit.endsWith('Usd') ? formatUsd : formatTokens];
   const unit = limit.endsWith('Usd') ? '' : ' tokens';
@@ -215,7 +215,7 @@ function outcomeLine(run: RunSnapshot, style: Terminal['style']): [label: string
   }
 }
 
-/** How a run goes on that a limit has stopped. */
+/** How to resume a run that a limit has stopped. */
 function goesOnWith({ runId, stoppedBy }: Pick<RunSnapshot, 'runId' | 'stoppedBy'>): string {
   switch (stoppedBy) {
     case undefined: return '';

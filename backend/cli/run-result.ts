@@ -2,8 +2,8 @@ import { answerOf, type RoundView, type RunSnapshot, type Spent } from '../proto
 import { totalTokens } from '../protocol/token-counts.ts';
 
 /**
- * What `--json` prints of a run. Users' scripts rely on it: fields are added, never renamed or removed. `schema` grows when a field
- * changes its meaning.
+ * The JSON output for a run. Users' scripts rely on it: fields are added, never renamed or removed. `schema` increases when the meaning
+ * of a field changes.
  */
 export function runResult(run: RunSnapshot) {
   const answer = answerOf(run);
@@ -17,7 +17,7 @@ export function runResult(run: RunSnapshot) {
     verified: run.outcome === 'verified',
     message: run.message ?? null,
     failure: run.failure?.kind ?? null,
-    /** True when any worker of the pool is a simulation. */
+    /** True if any worker of the pool is simulated. */
     simulated: run.pool.some(({ simulated }) => simulated),
     conductor: run.policy.model,
     answer: answer ? { round: answer.round.index, text: answer.text, edits: answer.round.answer?.edits ?? [] } : null,
@@ -61,7 +61,7 @@ function roundResult(run: RunSnapshot, round: RoundView) {
   };
 }
 
-/** Null where tokens were used and none of them has a price: unpriced is not free. */
+/** Null if tokens were used and none of them has a price: unpriced is not free. */
 function dollars({ usd, usage, unpricedTokens }: Spent): number | null {
   return unpricedTokens > 0 && unpricedTokens >= totalTokens(usage) ? null : usd;
 }

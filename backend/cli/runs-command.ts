@@ -30,20 +30,20 @@ const OPTIONS = {
 
 type Values = Omit<ReturnType<typeof readArguments<typeof OPTIONS>>['values'], 'limit' | 'round' | 'step'> & {
   readonly limit: number | undefined;
-  /** From 1, as people count. */
+  /** Counted from 1. */
   readonly round: number | undefined;
   readonly step: number | undefined;
-  /** Limits of the run that are raised. */
+  /** New limits for the run. */
   readonly budget: { readonly runUsd?: number; readonly runTokens?: number };
 };
-/** `connect` opens another connection like the action's own; `consent` answers for the run that is followed. */
+/** `connect` opens another connection with the same options. `consent` answers questions about the run that is followed. */
 type ActionContext = Pick<CommandContext, 'terminal' | 'currentFolder' | 'interrupted' | 'writeWhole'> & {
   readonly connect: () => Promise<BackendClient>;
   readonly consent: Consent;
 };
 type Action = (client: BackendClient, runId: string, values: Values, context: ActionContext) => Promise<number>;
 
-/** `conductor runs [list|show|resume|retry|again|cancel|remove|export]`: what was asked before. */
+/** `conductor runs [list|show|resume|retry|again|cancel|remove|export]`: lists, shows and manages past runs. */
 export const runsCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'list', runId, ...rest] = positionals;
@@ -61,9 +61,9 @@ export const runsCommand: Command = async (args, context) => {
     ...(values['max-usd'] !== undefined && { runUsd: positive(values['max-usd'], '--max-usd') }),
     ...(values['max-tokens'] !== undefined && { runTokens: whole(values['max-tokens'], '--max-tokens', { from: 1, to: Number.MAX_SAFE_INTEGER }) }),
   };
-  checkOptions('runs', name, values, MEANT);
+  checkOptions('runs', name, values, OPTION_ACTIONS);
   const consent = new Consent(context.terminal, values);
-  // Only who follows a run can be asked about it.
+  // Only a client that follows a run can answer its questions.
   const connect = () => context.connect(FOLLOWING.has(name) ? { confirm: consent.confirm } : {});
   const client = await connect();
   try {
@@ -104,7 +104,7 @@ const resume: Action = async (client, runId, values, context) => {
   return follow(client, runId, values, context);
 };
 
-/** Asks one step again, in a new run that keeps the rest. */
+/** Repeats one step in a new run that keeps the other steps. */
 const retry: Action = async (client, runId, values, context) => {
   const { step, budget } = values;
   if (step === undefined) throw new UsageError(`Name the step: conductor runs retry ${runId} --step N`);
@@ -113,7 +113,7 @@ const retry: Action = async (client, runId, values, context) => {
   return follow(client, retried.runId, values, context);
 };
 
-/** Asks the question again, of other workers. */
+/** Asks the question again in a new run, optionally with other workers. */
 const again: Action = async (client, runId, values, context) => {
   const { worker: workers, conductor, budget } = values;
   const asked = await client.request('run/again', { runId, workers, conductor, budget });
@@ -145,7 +145,7 @@ const remove: Action = async (client, runId) => {
   return EXIT.ok;
 };
 
-/** As a document, as JSON, or as its events: one a line, in the form that later versions read, too. */
+/** Exports a run as a document, as JSON, or as its events, one per line, in a stable format. */
 const exportRun: Action = async (client, runId, { format = 'events', out }, { terminal, currentFolder, writeWhole }) => {
   const text = await exported(client, runId, format);
   if (out === undefined) terminal.result(format === 'markdown' ? printable(text).trimEnd() : text.trimEnd());
@@ -172,8 +172,8 @@ const ACTIONS: Readonly<Record<string, Action>> = { list, show, resume, retry, a
 /** Actions that follow a run to its end. */
 const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'retry', 'again']);
 
-/** Which actions an option means something to. */
-const MEANT = {
+/** The actions that accept each option. */
+const OPTION_ACTIONS = {
   'max-usd': ['resume', 'retry', 'again'], 'max-tokens': ['resume', 'retry', 'again'], 'round': ['retry'], 'step': ['retry'],
   'worker': ['again'], 'conductor': ['again'], 'format': ['export'], 'out': ['export'],
 } as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;

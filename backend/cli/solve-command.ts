@@ -8,7 +8,7 @@ import { RunPrinter } from './run-printer.ts';
 import { runResult } from './run-result.ts';
 import { jsonText } from './terminal.ts';
 
-/** `conductor solve "question"`: starts a run, tells it as it goes, and prints its answer. */
+/** `conductor solve "question"`: starts a run, prints its progress and its answer. */
 export const solveCommand: Command = async (args, { terminal, connect, currentFolder, interrupted }) => {
   const { request, json, yes, requireVerified } = solveRequest(args, currentFolder);
   const consent = new Consent(terminal, { yes, json });
@@ -28,12 +28,11 @@ export const solveCommand: Command = async (args, { terminal, connect, currentFo
   }
 };
 
-/** There is nobody who could answer. */
 class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
 }
 
-/** Where nobody could answer, no run is begun that fails at once. */
+/** Fails early instead of starting a run that cannot succeed. */
 async function requireWorker(client: BackendClient): Promise<void> {
   const { workers } = await client.request('pool/get', {});
   if (workers.length > 0) return;

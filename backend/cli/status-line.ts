@@ -1,4 +1,4 @@
-/** The last line of a terminal, for what changes all the time: each text takes the place of the one before, and what is written its. */
+/** A line at the bottom of a terminal for changing text. Each text replaces the previous one; other output replaces the line. */
 export class StatusLine {
   readonly #stream: NodeJS.WriteStream;
   #isShown = false;
@@ -7,14 +7,14 @@ export class StatusLine {
     this.#stream = stream;
   }
 
-  /** Cut to the width of the terminal: a line that wraps could not be taken back. */
+  /** Shortens the text to the width of the terminal: a wrapped line could not be cleared. */
   show(text: string): void {
     this.clear();
     this.#stream.write(text.slice(0, (this.#stream.columns || 80) - 1));
     this.#isShown = text !== '';
   }
 
-  /** To be called before anything else is written to the terminal. */
+  /** Call this before writing anything else to the terminal. */
   clear(): void {
     if (this.#isShown) this.#stream.write('\r\u001b[2K');
     this.#isShown = false;

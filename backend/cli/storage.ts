@@ -5,17 +5,17 @@ import type { CommandContext } from './command.ts';
 
 type Places = Pick<CommandContext, 'currentFolder' | 'environment'>;
 
-/** Where models lie, and what is worked out for them: the folder of Conductor's files, unless another one is named. */
+/** The folder of models and quantised weights: the named one, or else the folder of Conductor's files. */
 export function storageFolder(named: string | undefined, { currentFolder, environment }: Places): string {
   return named === undefined ? conductorHome(environment) : path.resolve(currentFolder, named);
 }
 
-/** The same, for a command that writes there. @throws UnsafeHomeError, or an error that says what to do */
+/** The same folder, for a command that writes to it. @throws UnsafeHomeError, or an error that says what to do */
 export async function writableStorage(named: string | undefined, places: Places): Promise<string> {
   const folder = storageFolder(named, places);
   if (named !== undefined) return folder;
   try {
-    // As the backend wants to find it when it starts: other users have no business there.
+    // The backend requires this folder to be inaccessible to other users.
     await prepareHome(folder);
   } catch (error) {
     if (error instanceof UnsafeHomeError) throw error;

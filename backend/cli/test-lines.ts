@@ -5,21 +5,21 @@ import { oneLine, type Style } from './terminal.ts';
 
 const WIDTH = 100;
 const ID_WIDTH = 64;
-/** So many tests are told of one by one. */
+/** Maximum number of tests that are listed individually. */
 const MAX_TESTS = 40;
 
-/** What became of tests, a line each for those that are not as they were: what speaks against the change first, and the rest as numbers. */
+/** One line for each test whose result changed, failures of the change first. The other tests are only counted. */
 export function testLines(tests: readonly TestChange[], style: Style): string[] {
   const ofKind = (...kinds: ChangeKind[]): TestChange[] => tests.filter((test) => kinds.includes(changeKind(test)));
   const changed = [...tests.filter(isRed), ...ofKind('mended', 'added', 'flaky')];
-  const told = changed.slice(0, MAX_TESTS);
+  const listed = changed.slice(0, MAX_TESTS);
   const [kept, notRun] = [ofKind('kept').length, ofKind('not-run').length];
   return [
-    ...told.map((test) => testLine(test, style)),
-    ...(changed.length > told.length ? [style('dim', `and ${changed.length - told.length} more`)] : []),
+    ...listed.map((test) => testLine(test, style)),
+    ...(changed.length > listed.length ? [style('dim', `and ${changed.length - listed.length} more`)] : []),
     ...(kept > 0 ? [style('dim', `${column(counted(kept, 'other'))}  passed  → passed`)] : []),
     ...(notRun > 0 ? [style('dim', `${notRun} did not run`)] : []),
-    ...told.filter((test) => isRed(test) && test.message)
+    ...listed.filter((test) => isRed(test) && test.message)
       .map(({ id, message = '' }) => style('dim', `${oneLine(id, ID_WIDTH)}: ${oneLine(message, WIDTH)}`)),
   ];
 }

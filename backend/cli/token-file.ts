@@ -4,14 +4,14 @@ import { addAbortSignal } from 'node:stream';
 import * as z from 'zod';
 import type { CommandContext } from './command.ts';
 
-/** Token ids of sequences, and how many of each are its prompt. */
+/** Sequences of token ids, each with the length of its prompt. */
 export interface TokenSequences {
   readonly sequences: readonly (readonly number[])[];
   /** From 1 to the length of the sequence. */
   readonly promptLengths: readonly number[];
 }
 
-/** Some forty million ids; a longer text is no string in V8 soon after. */
+/** About 40 million ids. V8's maximum string length is not much larger. */
 const MOST_BYTES = 256 * 2 ** 20;
 
 const FORM = '{"sequences": [[id, …], …], "prompt_lengths": [n, …]}';
@@ -33,7 +33,7 @@ function checkLengths({ sequences, prompt_lengths: lengths }: z.output<typeof se
   }
 }
 
-/** A batch as a policy gradient wants it: of each completion, the tokens after its prompt, an advantage and the former log-probabilities. */
+/** A batch for a policy gradient: per sequence an advantage and, for the tokens after the prompt, the old log-probabilities. */
 export interface TrainingBatch extends TokenSequences {
   readonly oldLogprobs: readonly (readonly number[])[];
   readonly advantages: readonly number[];
@@ -63,13 +63,13 @@ const batchSchema = sequencesSchema.extend({
 
 type InputContext = Pick<CommandContext, 'currentFolder' | 'standardInput' | 'interrupted'>;
 
-/** Reads a file of token ids, or standard input where it is named "-". @throws an error that says what is wrong with it */
+/** Reads a file of token ids; "-" is standard input. @throws an error that says what is wrong with the file */
 export async function readTokenFile(name: string, context: InputContext): Promise<TokenSequences> {
   const { sequences, prompt_lengths: promptLengths } = await readInput(name, fileSchema, FORM, context);
   return { sequences, promptLengths };
 }
 
-/** The same with what a policy gradient needs. */
+/** Reads a file with a batch for a policy gradient. */
 export async function readTrainingBatch(name: string, context: InputContext): Promise<TrainingBatch> {
   const batch = await readInput(name, batchSchema, BATCH_FORM, context);
   const { sequences, prompt_lengths: promptLengths, old_logprobs: oldLogprobs, advantages, clip: [low, high] } = batch;

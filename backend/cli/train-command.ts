@@ -23,12 +23,12 @@ const OPTIONS = {
 } as const;
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'] & {
-  /** Limits of all rollouts together. */
+  /** Limits for all rollouts together. */
   readonly budget: Pick<TrainingLimits, 'usd' | 'tokens'>;
 };
 type Action = (client: BackendClient, trainingId: string, values: Values, context: CommandContext) => Promise<number>;
 
-/** `conductor train [start|list|show|follow|pause|resume|finish|cancel|remove|adopt|back|curves]`: the Conductor learns from the project's tests. */
+/** `conductor train [start|list|show|follow|pause|resume|finish|cancel|remove|adopt|back|curves]`: trains the Conductor on the project's tests. */
 export const trainCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [name = 'start', trainingId, ...rest] = positionals;
@@ -38,7 +38,7 @@ export const trainCommand: Command = async (args, context) => {
   if (rest.length > 0 || isGeneral !== (trainingId === undefined)) {
     throw new UsageError(isGeneral ? `"train ${name}" takes no training.` : `Name one training: conductor train ${name} TRAINING`);
   }
-  checkOptions('train', name, values, MEANT);
+  checkOptions('train', name, values, OPTION_ACTIONS);
   const budget = {
     ...(values['max-usd'] !== undefined && { usd: positive(values['max-usd'], '--max-usd') }),
     ...(values['max-tokens'] !== undefined && { tokens: whole(values['max-tokens'], '--max-tokens', { from: 1, to: Number.MAX_SAFE_INTEGER }) }),
@@ -55,7 +55,7 @@ const start: Action = async (client, _trainingId, values, context) => {
   const { terminal, currentFolder, interrupted } = context;
   const workspace = path.resolve(currentFolder, values.workspace ?? '.');
   const config = await readConfig(values, currentFolder);
-  // What cannot begin costs nothing: nobody is asked whether it may.
+  // Checks whether the training can start before asking the user to agree to its cost.
   const { missing, workers, conductor } = await client.request('training/check', { workspace, config });
   if (missing) {
     terminal.say(printable(missing.message));
@@ -63,13 +63,13 @@ const start: Action = async (client, _trainingId, values, context) => {
   }
   const { usd, tokens } = config.budget;
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
-  const told =
-    `Training of "${conductor}" asks your workers (${workers.map(({ id }) => id).join(', ')}) up to ${rolloutsOf(config)} times to carry out a plan, and ` +
-    `${2 * config.evaluation.samples} times more for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
-    (unpriced.length === 0 ? '' : ` No price is known of ${unpriced.join(', ')}: there it ends at ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
-  terminal.say(printable(told));
-  if (!values.yes && (values.json || !(await terminal.ask?.('Begin?', interrupted)))) {
-    throw new UsageError('Nothing was begun: say --yes to spend that much without being asked.');
+  const cost =
+    `Training "${conductor}" runs up to ${rolloutsOf(config)} plans with your workers (${workers.map(({ id }) => id).join(', ')}), plus ` +
+    `${2 * config.evaluation.samples} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
+    (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
+  terminal.say(printable(cost));
+  if (!values.yes && (values.json || !(await terminal.ask?.('Start?', interrupted)))) {
+    throw new UsageError('The training was not started. To agree to the cost without a question, use --yes.');
   }
   interrupted.throwIfAborted();
   const { trainingId } = await client.request('training/start', { workspace, config });
@@ -117,7 +117,7 @@ const show: Action = async (client, trainingId, { json, tasks }, { terminal }) =
 
 const TASKS_AT_ONCE = 500;
 
-/** Every task, and every one that was left out, with the reason. */
+/** Prints all tasks, also those left out, with the reason. */
 async function showTasks(client: BackendClient, trainingId: string, { json }: Pick<Values, 'json'>, terminal: Terminal): Promise<number> {
   const notes = await client.request('training/tasks', { trainingId, limit: TASKS_AT_ONCE });
   const tasks = [...notes.tasks];
@@ -135,7 +135,7 @@ async function showTasks(client: BackendClient, trainingId: string, { json }: Pi
 }
 
 const resume: Action = async (client, trainingId, values, context) => {
-  // It is no longer paused when this is answered; should it be paused then, it is so anew.
+  // When this call returns, the training is no longer paused. If it is paused later, it was paused again.
   await client.request('training/resume', { trainingId, budget: values.budget });
   return await followTraining(client, trainingId, values, context);
 };
@@ -160,14 +160,14 @@ const change = (method: 'training/adopt' | 'training/goBack', sentence: string):
   return EXIT.ok;
 };
 
-/** What was measured at each step, one JSON object a line, by the names that TRL has. */
+/** Prints the metrics of each step with TRL's names, one JSON object per line. */
 const curves: Action = async (client, trainingId, _values, { terminal }) => {
   const { metrics } = await client.request('training/get', { trainingId });
-  for (const [index, told] of metrics.entries()) terminal.result(jsonText({ step: index + 1, ...told }));
+  for (const [index, values] of metrics.entries()) terminal.result(jsonText({ step: index + 1, ...values }));
   return EXIT.ok;
 };
 
-/** Until nothing more happens by itself. The first Ctrl+C pauses the training. */
+/** Follows the training until it is paused or over. The first Ctrl+C pauses it. */
 const followTraining: Action = async (client, trainingId, { json }, { terminal, interrupted, interruptMeans }) => {
   const printer = json ? undefined : new TrainingPrinter(terminal);
   const ended = Promise.withResolvers<Training>();
@@ -177,7 +177,7 @@ const followTraining: Action = async (client, trainingId, { json }, { terminal, 
     printer?.take(training);
     if (isTrainingOver(training.state) || training.state === 'paused') ended.resolve(training);
   };
-  // The snapshot comes before any of the events that follow it.
+  // The reply with the snapshot arrives before the events.
   const unsubscribe = client.on('training/event', (event: TrainingEvent) => {
     if (followed && event.trainingId === trainingId) take(applyTrainingEvent(followed, event));
   });
@@ -188,7 +188,7 @@ const followTraining: Action = async (client, trainingId, { json }, { terminal, 
     interrupted.addEventListener('abort', pause, { once: true });
     if (interrupted.aborted) pause();
     const gone = client.closed.then(() => {
-      throw new Error(`The connection to the backend closed; the training goes on when it next starts: conductor train follow ${trainingId}`);
+      throw new Error(`The connection to the backend closed. The training resumes when the backend starts again: conductor train follow ${trainingId}`);
     });
     const training = await Promise.race([ended.promise, gone]);
     if (json) terminal.result(jsonText(training, 2));
@@ -205,11 +205,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   pause: simple('training/pause'),
   cancel: simple('training/cancel'),
   remove: simple('training/remove'),
-  adopt: change('training/adopt', 'plans with what was trained from now on.'),
-  back: change('training/goBack', 'plans with what it planned with before.'),
+  adopt: change('training/adopt', 'now plans with the trained weights.'),
+  back: change('training/goBack', 'plans with its previous weights again.'),
 };
 
-/** Which actions an option means something to. */
-const MEANT = {
+/** The actions that accept each option. */
+const OPTION_ACTIONS = {
   'workspace': ['start', 'list'], 'config': ['start'], 'max-usd': ['start', 'resume'], 'max-tokens': ['start', 'resume'], 'tasks': ['show'],
 } as const satisfies Partial<Record<keyof typeof OPTIONS, readonly string[]>>;

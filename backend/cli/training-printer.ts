@@ -9,7 +9,7 @@ import { printable, type Terminal } from './terminal.ts';
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const interval = ({ mean, low, high }: Estimate): string => `${percent(mean)} (${percent(low)} to ${percent(high)})`;
 
-/** The two Conductors that a training compares, one line each. */
+/** The comparison of the Conductor before and after training, one line each. */
 export function comparisonLines({ comparison, simulated }: Training): string[] {
   if (!comparison) return [];
   const { tasks, samples, before, after, difference, pValue } = comparison;
@@ -29,7 +29,7 @@ export function taskCounts({ train, heldOut, leftOut, untried }: TaskNotes): str
   return `${[`${counted(train, 'task')} to learn from`, `${heldOut} held out`, ...rest].join(', ')}.`;
 }
 
-/** Tells a training as it goes: a line a step, and what is under way in the terminal's last line. */
+/** Prints the progress of a training: one line per step, and the current activity in the status line. */
 export class TrainingPrinter {
   readonly #terminal: Terminal;
   readonly #progress: ProgressPrinter;
@@ -57,13 +57,13 @@ export class TrainingPrinter {
     this.#progress.tell({ label: message.replace(/\.$/, ''), ...(progress && { fraction: progress.done / Math.max(1, progress.of) }), detail });
   }
 
-  /** How it ended, and what to do now. */
+  /** Prints how the training ended and what to do next. */
   end(training: Training): void {
     const { trainingId, state, message, stopped, making, spentUsd, unpricedTokens, comparison } = training;
     for (const line of comparisonLines(training)) this.#terminal.say(line);
     this.#terminal.say(printable(`${message} ${making ? `${making.tried} of ${making.of} candidates for tasks tried. ` : ''}${formatMoney({ usd: spentUsd, unpricedTokens })} spent.`));
     if (state === 'paused' || state === 'failed') this.#terminal.say(goesOnWith({ trainingId, stopped }));
-    if (state === 'completed' && comparison) this.#terminal.say(`To plan with what was trained: conductor train adopt ${trainingId}`);
+    if (state === 'completed' && comparison) this.#terminal.say(`To plan with the trained weights: conductor train adopt ${trainingId}`);
   }
 
   whole(training: Training, notes: TaskNotes): void {
@@ -86,8 +86,8 @@ function goesOnWith({ trainingId, stopped }: Pick<Training, 'trainingId' | 'stop
 }
 
 function stepLine({ metrics, config }: Training, index: number): string {
-  const told = metrics[index] ?? {};
-  const figure = (name: string): number => told[name] ?? 0;
+  const values = metrics[index] ?? {};
+  const figure = (name: string): number => values[name] ?? 0;
   return (
     `step ${index + 1}/${config.steps}  reward ${figure('reward').toFixed(3)}  verified ${percent(figure('verified_rate'))}  ` +
     `plans that parse ${percent(figure('format_rate'))}  entropy ${figure('entropy').toFixed(2)}  gradient ${figure('grad_norm').toFixed(2)}`

@@ -1,4 +1,4 @@
-/** The command line was not understood; the message says what is wrong with it. Exit code 2. */
+/** The command line is not valid; the message says why. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -7,7 +7,7 @@ const LABEL_WIDTH = 16;
 
 type ShownVerdict = Omit<Verdict, 'command'> & { readonly command: string | null };
 
-/** A verdict for people: what came out and why first, then the tests that are not as they were. */
+/** A verdict as text: first the outcome and its reason, then the tests whose results changed. */
 export function verdictLines(verdict: ShownVerdict, style: Style): string[] {
   const { tests, notes, command, sandboxed, durationMs } = verdict;
   const lines: string[] = [];

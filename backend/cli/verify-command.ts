@@ -36,15 +36,15 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 const EXIT_OF = { verified: EXIT.ok, failed: EXIT.failed, refused: EXIT.failed, infrastructure: EXIT.infrastructure } as const;
 
-/** What `--json` prints. Users' scripts rely on it: fields are added, never renamed or removed. */
+/** The JSON output. Users' scripts rely on it: fields are added, never renamed or removed. */
 export interface VerifyResult extends Omit<Verdict, 'command'> {
-  /** Null where it did not come to that. */
+  /** Null if no command was run. */
   readonly command: string | null;
-  /** The id of the commit that the change was judged against. */
+  /** The commit that the change was judged against. */
   readonly commit: string | null;
 }
 
-/** `conductor verify`: whether the project's tests accept a diff, or else what is not committed, on top of the last commit. */
+/** `conductor verify`: runs the project's tests on a diff, or on the uncommitted changes, on top of the last commit. */
 export const verifyCommand: Command = async (args, context) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (positionals.length > 0)
@@ -91,7 +91,7 @@ async function list(workspace: string, { json }: Values, { terminal }: CommandCo
   return EXIT.ok;
 }
 
-/** What goes wrong on the way is an outcome. @throws UsageError, or the signal's reason */
+/** Turns other errors into the outcome `infrastructure`. @throws UsageError, or the signal's reason */
 async function judge(
   workspace: string,
   values: Values,
@@ -147,7 +147,7 @@ async function judgeAgainstHead(
 }
 
 /**
- * The one that was named, or the likeliest that the last commit shows: what is not committed does not choose its judge.
+ * The given command, or the likeliest one found in the last commit. Uncommitted changes must not choose the tests that judge them.
  * @throws UsageError
  */
 async function testCommand(base: string, { command, runner, reports, image }: Values): Promise<TestCommand> {
@@ -175,10 +175,10 @@ const nothingRun = (outcome: 'refused' | 'infrastructure', reason: string, value
   durationMs: 0,
 });
 
-/** The verdict on a change that the tests cannot judge. */
+/** The verdict on a change that the tests cannot judge; undefined if they can. */
 function refusal({ patch: { edits, refused } }: ReadChange, values: Values): NothingRun | undefined {
   const [first, ...others] = refused;
-  const more = others.length > 0 ? ` So it is with ${others.length} more.` : '';
+  const more = others.length > 0 ? ` The same holds for ${others.length} more.` : '';
   if (first) return nothingRun('refused', `The change cannot be judged: ${first.path}: ${first.reason}${more}`, values);
   if (edits.length > 0) return undefined;
   return nothingRun(
@@ -188,7 +188,7 @@ function refusal({ patch: { edits, refused } }: ReadChange, values: Values): Not
   );
 }
 
-/** A file, or standard input where it is named "-". @throws UsageError, or the signal's reason */
+/** Reads a diff from a file; "-" is standard input. @throws UsageError, or the signal's reason */
 async function readDiff(name: string, { currentFolder, standardInput, interrupted }: CommandContext): Promise<string> {
   const place = name === '-' ? 'Standard input' : path.resolve(currentFolder, name);
   const chunks: Uint8Array[] = [];
@@ -209,10 +209,10 @@ async function readDiff(name: string, { currentFolder, standardInput, interrupte
     });
   }
   if (bytes > MAX_DIFF_BYTES)
-    throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is no diff to judge.`);
+    throw new UsageError(`${place} has more than ${MAX_DIFF_BYTES / 2 ** 20} MB, which is too large for a diff.`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw new UsageError(`${place} is not text in UTF-8: a diff of other files cannot be judged.`, { cause });
+    throw new UsageError(`${place} is not text in UTF-8. Only diffs in UTF-8 can be judged.`, { cause });
   }
 }

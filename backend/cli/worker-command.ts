@@ -21,12 +21,12 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-/** Without `vscode`: models of VS Code are added there. */
+/** Without `vscode`: VS Code's own models are added in VS Code. */
 const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode');
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-/** `conductor worker [list|add|try|remove]`: the pool in workers.json. Keys are named there and stay in the environment. */
+/** `conductor worker [list|add|try|remove]`: the pool in workers.json. The file holds only the names of keys; the keys stay in the environment. */
 export const workerCommand: Command = async (args, { terminal, connect, currentFolder }) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [action = 'list', id, ...rest] = positionals;
@@ -53,11 +53,11 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
       case 'add': {
         const worker = added as WorkerConfig;
         if (!values['no-try'] && !(await tryOut(worker))) {
-          terminal.say('It was not added. Add it all the same with --no-try.');
+          terminal.say('The worker was not added. To add it anyway, use --no-try.');
           return EXIT.failed;
         }
         print(await client.request('worker/save', { worker, conductor: values.conductor ?? plansItself(pool) }));
-        if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`There was a worker "${worker.id}" before; it was replaced.`);
+        if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`The worker "${worker.id}" already existed; it was replaced.`);
         return EXIT.ok;
       }
       case 'try':
@@ -77,12 +77,12 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
   }
 };
 
-/** The first worker plays the Conductor, too, where nobody else would. */
+/** Whether a new worker also becomes the Conductor, because there is no other. */
 function plansItself({ conductor, bundledConductor }: Pool): boolean {
   return conductor === undefined && bundledConductor === undefined;
 }
 
-/** A pool without a named Conductor plans with the model that is part of Conductor, or else with its first ready worker. */
+/** Without a named Conductor, the bundled model plans, or else the first ready worker. */
 function conductorGone(removed: string, { file, workers, bundledConductor }: Pool): string {
   const next = workers.find(({ worker, ready }) => worker.enabled && ready)?.worker.id;
   if (bundledConductor) return `"${removed}" played the Conductor; now ${bundledConductor.id}, which is part of Conductor, plays it.`;
@@ -94,7 +94,7 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
   if (values.provider === undefined || !PROVIDERS.includes(values.provider)) {
     throw new UsageError(`--provider takes ${PROVIDERS.join(', ')}${values.provider === undefined ? '.' : `, not "${values.provider}".`}`);
   }
-  if (!values.model) throw new UsageError('--model takes the provider\'s name of the model.');
+  if (!values.model) throw new UsageError('--model takes the provider\'s name for the model.');
   const parsed = workerConfigSchema.safeParse({
     id,
     provider: values.provider,

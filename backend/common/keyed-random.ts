@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Randomness without a state: what is drawn depends only on the keys and on the name of the draw. Equal calls give equal
- * answers, and a new draw somewhere changes no other.
+ * Stateless random numbers: a draw depends only on the keys and on its name. Equal calls give equal results, and adding a draw does not
+ * change the others.
  */
 export class KeyedRandom {
   readonly #key: string;

@@ -3,17 +3,17 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from './sync-folder.ts';
 
-/** Leaves room for the rest of the name: file systems take 255 bytes, and a character has up to three. */
+/** Leaves room for the rest of the name: names have at most 255 bytes, and a UTF-16 unit takes up to three bytes in UTF-8. */
 const NAME_LENGTH = 50;
 
 export interface ReplaceOptions {
-  /** Of the new file, before the process's mask; readable by its owner alone where absent. */
+  /** Mode of the new file before the umask; 0o600 by default. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file whole or not at all; it is on disk on return. The content is written beside it first, so that a link in its place
- * is replaced and never followed. @throws file system errors, and what `content` throws
+ * Replaces a file atomically and durably. Writes a temporary file in the same folder and renames it, so that a symbolic link is replaced
+ * and never followed. @throws file system errors, and errors of `content`
  */
 export async function replaceFile(
   file: string, content: string | ((handle: FileHandle) => Promise<void>), { mode = 0o600 }: ReplaceOptions = {},

@@ -1,16 +1,16 @@
-/** Runs tasks one after another, in order. One that fails rejects for its own caller, and the next begins. */
+/** Runs tasks one after another, in order. A failed task rejects only for its caller; the next one still runs. */
 export class SerialQueue {
   readonly #waiting = new Set<() => void>();
   #busy = false;
 
-  /** Whether nothing runs and nothing waits. */
+  /** True if no task runs or waits. */
   get isIdle(): boolean {
     return !this.#busy && this.#waiting.size === 0;
   }
 
   /**
-   * Runs a task when those before it have ended. An abort is told to the caller at once, with the signal's reason: a task that
-   * waits is taken out, and one that runs keeps its place until it has really ended.
+   * Runs a task after all earlier ones have ended. An abort rejects immediately with the signal's reason: a waiting task is removed; a
+   * running task keeps its slot until it ends.
    */
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Long enough to lose little to the pauses, short enough that nobody notices them. */
+/** Long enough that the pauses cost little, short enough not to delay other work noticeably. */
 const SLICE_MS = 8;
 
 /**
- * Does long work on the thread in slices of a few milliseconds, one per turn of the event loop, however many pieces of work are
- * under way. For thousands of small file operations this is several times faster than asynchronous ones, each of which is a trip
- * to the thread pool and back.
+ * Splits long synchronous work into slices of a few milliseconds, one per turn of the event loop across all callers. For thousands of small
+ * file operations this is several times faster than asynchronous calls, which each go through the thread pool.
  */
 export class Slices {
   #turn: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** So many may work at once; the others wait their turn. */
+/** A semaphore: at most `count` callers hold a slot; the others wait in order. */
 export class Slots {
   #free: number;
   readonly #waiting: PromiseWithResolvers<void>[] = [];
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves when one is free, which then has to be given back. Throws the signal's reason. */
+  /** Waits for a free slot, which the caller must give back. Throws the signal's reason. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
@@ -35,7 +35,7 @@ export class Slots {
     else this.#free += 1;
   }
 
-  /** Those who wait wait no longer. */
+  /** Rejects all waiting callers. */
   refuse(reason: Error): void {
     for (const turn of this.#waiting.splice(0)) turn.reject(reason);
   }

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 
-/** Of file systems, such as shared folders, on which a folder cannot be opened or synced. Their files are synced all the same. */
+/** Errors of file systems, such as shared folders, that cannot open or sync a folder. Their files can still be synced. */
 const UNSUPPORTED: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
 
-/** Brings the names in a folder to the disk. @throws file system errors */
+/** Syncs the entries of a folder to disk. @throws file system errors */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { syncFolder } from './sync-folder.ts';
 
 /**
- * Makes a new folder (absolute) whole or not at all; it is on disk on return. `fill` writes into a folder beside it, which then gets
- * the name. @throws file system errors, such as that of a folder that is there already, and what `fill` throws
+ * Creates a new folder (absolute path) atomically and durably. `fill` writes into a temporary folder next to it, which is then renamed.
+ * @throws file system errors, for example if the folder already exists, and errors of `fill`
  */
 export async function writeFolder(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
   const staging = `${folder}.${randomUUID()}.tmp`;

@@ -10,15 +10,15 @@ import { ClientSession, DEFAULT_LIMITS, type SessionDependencies, type SessionLi
 import { refuseUpgrade } from './upgrade-check.ts';
 
 export interface BackendServerOptions extends Omit<SessionDependencies, 'limits'> {
-  /** What a client must show to be let in. */
+  /** The token that clients must send. */
   readonly token: string;
   readonly limits?: Partial<SessionLimits>;
 }
 
-/** How long clients have to close their end before the sockets are cut. */
+/** How long to wait for clients to close their sockets before terminating them. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** `ws` closes an oversized message's connection by itself, with the code alone; the reason says what the code means. */
+/** For an oversized message `ws` closes the connection with a code only. This adds a reason. */
 class ExplainingWebSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
     const tooLarge = code === CLOSE_CODES.tooLarge && reason === undefined;
@@ -26,7 +26,7 @@ class ExplainingWebSocket extends WebSocket {
   }
 }
 
-/** Listens on this machine only, for clients that know the token. */
+/** Listens on the loopback interface for clients that know the token. */
 export class BackendServer {
   readonly #options: BackendServerOptions;
   readonly #http: Server;
@@ -57,7 +57,7 @@ export class BackendServer {
     return { port: (this.#http.address() as AddressInfo).port };
   }
 
-  /** Lets nobody in any more, ends every connection with a reason, and resolves when all are gone. */
+  /** Refuses new connections, closes the existing ones with a reason, and resolves when all are closed. */
   async close(reason = 'The backend is ending.'): Promise<void> {
     this.#closing = true;
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
@@ -82,7 +82,7 @@ export class BackendServer {
   }
 }
 
-/** Ends both directions: a peer that never closes its own must hold neither a descriptor nor the end of the backend. */
+/** Closes both directions: a peer that never closes its own must not hold a descriptor or delay the backend's exit. */
 function refuse(socket: Duplex, status: number, message: string): void {
   socket.on('error', () => undefined);
   const body = JSON.stringify({ error: message });

@@ -6,22 +6,22 @@ import type { Clients, Confirmation } from '../solve/clients.ts';
 import type { ClientModelCall, ClientModelReply } from '../workers/adapters/client-model.ts';
 import { WorkerError, type WorkerErrorKind } from '../workers/errors.ts';
 
-/** A client that has shaken hands, as far as the backend asks it for things. */
+/** A client after the handshake, as the backend sees it. */
 export interface ConnectedClient {
   readonly capabilities: ReadonlySet<Capability>;
-  /** Absolute paths of the folders it has open. */
+  /** Absolute paths of its open folders. */
   readonly workspaces: readonly string[];
   request<K extends keyof BackendRequests & string>(
     method: K, params: ParamsInput<BackendRequests, K>, signal?: AbortSignal,
   ): Promise<Result<BackendRequests, K>>;
 }
 
-/** A client reads a key from a key ring, which may first ask its owner for a password; one that takes longer counts as gone. */
+/** A client may read a key from a key ring that first asks the user for a password. After this time the client counts as unavailable. */
 const SECRET_TIMEOUT_MS = 60_000;
 
 /**
- * The clients that are connected and what the backend asks of them. Keys are kept here, in memory and nowhere else: never in a
- * log, a message to another client, or a file.
+ * The connected clients and the backend's requests to them. Keys pass through in memory only, never into a log, a file or a message to
+ * another client.
  */
 export class ClientRegistry implements Clients {
   readonly #clients = new Set<ConnectedClient>();
@@ -59,8 +59,8 @@ export class ClientRegistry implements Clients {
   }
 
   /**
-   * Whoever connected last is asked first: that is who just began or resumed a run, and whose account is to be billed. Nothing is
-   * remembered here; a run keeps the keys it was given for as long as it lasts.
+   * Asks the client that connected last first: it has just started or resumed a run, and its account is to be billed. Nothing is
+   * cached here; a run keeps its keys while it lasts.
    */
   async secret(name: string): Promise<string | null | undefined> {
     let answered = false;
@@ -71,13 +71,13 @@ export class ClientRegistry implements Clients {
         if (value) return value;
         answered = true;
       } catch {
-        // It left, hangs or cannot look: what it might have had, the next client may have.
+        // This client left, hangs or cannot read keys: try the next one.
       }
     }
     return answered ? null : undefined;
   }
 
-  /** A client has a new or another key: whoever waits for one asks again. */
+  /** A client's keys have changed: runs that wait for a key ask again. */
   secretChanged(): void {
     this.#change();
   }
@@ -93,7 +93,7 @@ export class ClientRegistry implements Clients {
         const { accepted } = await client.request('client/confirm', question, signal);
         return accepted;
       } catch (error) {
-        // A client that left or could not ask answers nothing: the next one is asked.
+        // This client left or could not ask the user: try the next one.
         signal.throwIfAborted();
         if (!(error instanceof RequestError)) throw error;
       }
@@ -123,7 +123,7 @@ export class ClientRegistry implements Clients {
     }
   }
 
-  /** Text of a model call; what belongs to no call of this client is dropped. */
+  /** Handles streamed text of a model call. Text for unknown calls, or calls of other clients, is dropped. */
   modelText(client: ConnectedClient, callId: string, text: string): void {
     const call = this.#modelCalls.get(callId);
     if (call?.client === client) call.onText(text);
@@ -159,7 +159,7 @@ export class ClientRegistry implements Clients {
   }
 }
 
-/** Kinds that a client may name; whatever else goes wrong in it is a fault of that server, and worth another attempt. */
+/** Kinds of errors that a client may report. All other errors count as server or network errors, which are retried. */
 const KINDS_FROM_CLIENTS: ReadonlySet<string> = new Set<WorkerErrorKind>([
   'authentication', 'payment', 'permission', 'not-found', 'invalid-request', 'context-overflow', 'rate-limit', 'overloaded',
   'cancelled',

@@ -18,20 +18,20 @@ import { RunFeed } from './run-feed.ts';
 import { TrainingFeed } from './training-feed.ts';
 
 export interface HealthSource {
-  /** What is known by now. */
+  /** The results so far. */
   current(): Health;
-  /** With every check done. */
+  /** Waits for all checks. */
   checked(): Promise<Health>;
-  /** With what is looked at anew. */
+  /** Waits for all checks and looks at the current state. */
   details(signal: AbortSignal): Promise<HealthDetails>;
 }
 
 export interface SessionLimits {
-  /** With more unsent bytes than this, a client is sent no streamed text until it has caught up. */
+  /** With more unsent bytes than this, streamed text is skipped until the client has caught up. */
   readonly textBufferBytes: number;
-  /** With more than this it is cut off: it has stopped reading, and connecting again brings it a snapshot. */
+  /** With more unsent bytes than this, the connection is closed: the client has stopped reading. It can reconnect and get a snapshot. */
   readonly maxBufferedBytes: number;
-  /** A connection that has not said `initialize` by then is closed. */
+  /** The connection is closed if no `initialize` arrives in this time. */
   readonly initializeTimeoutMs: number;
 }
 
@@ -49,12 +49,12 @@ export interface SessionDependencies {
   readonly limits: SessionLimits;
 }
 
-/** Answered at any time: `initialize` itself, and what lets a client of another version end this backend. */
+/** Allowed before `initialize`: `initialize` itself, and `backend/stop`, so that a client of another version can end this backend. */
 const BEFORE_INITIALIZE: ReadonlySet<string> = new Set<keyof ClientRequests>(['initialize', 'backend/stop']);
 
 type Connection = TypedConnection<typeof backendContract>;
 
-/** One connection, from its handshake to its end. Lives as long as the socket, and nobody needs to hold it. */
+/** One connection, from its handshake to its end. Lives as long as the socket; the caller need not keep a reference. */
 export class ClientSession {
   readonly #connection: Connection;
   readonly #dependencies: SessionDependencies;
@@ -75,7 +75,7 @@ export class ClientSession {
       onProblem: log,
     });
     const late = setTimeout(() => {
-      this.#connection.close('The client did not say "initialize" in time.', CLOSE_CODES.policy);
+      this.#connection.close('The client did not send "initialize" in time.', CLOSE_CODES.policy);
     }, limits.initializeTimeoutMs);
     this.#connection.handle('initialize', (params) => {
       const health = this.#initialize(params);
@@ -94,7 +94,7 @@ export class ClientSession {
       for (const feed of this.#feeds) feed.close();
       this.#stopListening?.();
       if (this.#client) dependencies.clients.remove(this.#client);
-    }).catch((error: unknown) => log(`A connection was not closed in order: ${String(error)}`));
+    }).catch((error: unknown) => log(`Closing a connection failed: ${String(error)}`));
   }
 
   #admit(method: string): void {
@@ -111,7 +111,7 @@ export class ClientSession {
       throw new RequestError({ code: ERROR_CODES.incompatible, kind: 'incompatible', message: answer.reason });
     }
     if (this.#client) {
-      const message = 'This connection is initialized already.';
+      const message = 'This connection is already initialized.';
       throw new RequestError({ code: ERROR_CODES.refused, kind: 'initialized', message });
     }
     const { runs, pool, models, trainings, suggestions, clients, health } = this.#dependencies;
@@ -155,7 +155,7 @@ export class ClientSession {
 
   #handleAll(handlers: Partial<RequestHandlers<ClientRequests>>): void {
     for (const [method, handler] of Object.entries(handlers)) {
-      // The map's type pairs each name with its handler; entries() forgets that.
+      // The map's type pairs each name with its handler; entries() loses that.
       this.#connection.handle(method as keyof ClientRequests, handler as RequestHandler<ClientRequests, keyof ClientRequests>);
     }
   }

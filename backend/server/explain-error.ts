@@ -8,8 +8,8 @@ import { BudgetSpentError, WorkerError } from '../workers/errors.ts';
 import { ConfigFileError } from '../workers/read-json-file.ts';
 
 /**
- * What a client is told of a known error, decided by its class. `undefined` for every other: those are faults, and their text
- * stays in the log.
+ * Converts a known error, by its class, to the error that the client receives. Returns `undefined` for all others: these are bugs, and
+ * their text only goes to the log.
  */
 export function explainError(error: unknown): RequestError | undefined {
   if (error instanceof RunNotFoundError) return refusal('run-not-found', error, ERROR_CODES.notFound);

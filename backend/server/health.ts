@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import type { Health, HealthDetails } from '../protocol/methods.ts';
 import type { HealthSource } from './client-session.ts';
 
-/** The first Node whose `node:sqlite` needs no flag. */
+/** The first version of Node whose `node:sqlite` needs no flag. */
 const FIRST_NODE = [22, 13] as const;
-/** Loading the native library takes under a second; a disk that is cold or a machine that is busy gets this long. */
+/** Loading the native library usually takes less than a second. This leaves time for a cold disk or a busy machine. */
 const LOAD_TIMEOUT_MS = 30_000;
 
 export interface NodeFacts {
@@ -20,7 +20,7 @@ const OWN_NODE: NodeFacts = {
   hasBuiltin: (name) => process.getBuiltinModule?.(`node:${name}`) !== undefined,
 };
 
-/** Why the backend cannot run on this Node, in one sentence: the first thing to ask, before anything is loaded that needs it. */
+/** Why the backend cannot run on this Node, in one sentence. Called first, before anything is loaded that needs a newer Node. */
 export function nodeProblem({ version, hasBuiltin }: NodeFacts = OWN_NODE): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [firstMajor, firstMinor] = FIRST_NODE;
@@ -33,8 +33,8 @@ export function nodeProblem({ version, hasBuiltin }: NodeFacts = OWN_NODE): stri
 }
 
 /**
- * Whether the local model's runtime loads. Tried in a process of its own: a native library that crashes while it loads takes its
- * process with it. @returns what is wrong, in one sentence.
+ * Checks in a separate process whether onnxruntime loads: a native library that crashes while loading ends its process.
+ * @returns the problem, in one sentence.
  */
 export async function onnxruntimeProblem(
   { requireFrom, signal }: { requireFrom: string | URL; signal: AbortSignal },
@@ -46,7 +46,7 @@ export async function onnxruntimeProblem(
     return 'Local models are not available: onnxruntime-node is not installed.';
   }
   return new Promise((resolve) => {
-    // onnxruntime reports its use to its maker unless it is told not to before it loads (docs/gpu.md).
+    // onnxruntime sends telemetry unless this is set before it is loaded (docs/gpu.md).
     const env = { ...process.env, ORT_DISABLE_TELEMETRY: '1' };
     const options = { timeout: LOAD_TIMEOUT_MS, windowsHide: true, signal, env };
     execFile(process.execPath, ['-e', 'require(process.argv[1])', entry], options, (error, _stdout, stderr) => {
@@ -60,20 +60,20 @@ export async function onnxruntimeProblem(
 
 export interface HealthChecks {
   readonly backendVersion: string;
-  /** Each resolves with one sentence where something is wrong. */
+  /** Each resolves with a problem in one sentence, or undefined. */
   readonly problems: readonly Promise<string | undefined>[];
   readonly sandbox: Promise<Health['sandbox']>;
-  /** Looked at anew for everybody who asks for details. */
+  /** Called for each request for details. */
   readonly look: (signal: AbortSignal) => Promise<Omit<HealthDetails, keyof Health>>;
 }
 
-/** Checks go on while the backend already answers: nobody waits for them but who asks for health. */
+/** The checks run while the backend already answers. Only requests for health wait for them. */
 export class BackendHealth implements HealthSource {
   readonly #fixed: Pick<Health, 'backendVersion' | 'node' | 'pid'>;
   readonly #done: Promise<unknown>;
   readonly #look: HealthChecks['look'];
   readonly #problems: string[] = [];
-  #sandbox: Health['sandbox'] = { available: false, reason: 'It is still being looked at.' };
+  #sandbox: Health['sandbox'] = { available: false, reason: 'The check has not finished yet.' };
 
   constructor({ backendVersion, problems, sandbox, look }: HealthChecks) {
     this.#look = look;
@@ -84,7 +84,7 @@ export class BackendHealth implements HealthSource {
     this.#done = Promise.all([
       ...problems.map((check) => check.then(record, (error: unknown) => record(`A check failed: ${String(error)}`))),
       sandbox.then((found) => { this.#sandbox = found; }, (error: unknown) => {
-        this.#sandbox = { available: false, reason: `It could not be looked at: ${String(error)}` };
+        this.#sandbox = { available: false, reason: `The check failed: ${String(error)}` };
       }),
     ]);
   }

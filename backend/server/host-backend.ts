@@ -13,7 +13,7 @@ import type { TrainingService } from './handlers/training-handlers.ts';
 import { IdleExit } from './idle-exit.ts';
 import { claimInstance } from './single-instance.ts';
 
-/** What the composition root builds once this process has become the backend. */
+/** The parts that the composition root creates after this process has become the backend. */
 export interface BackendParts {
   readonly runs: RunService;
   readonly pool: PoolEditor;
@@ -21,34 +21,34 @@ export interface BackendParts {
   readonly trainings: TrainingService;
   readonly suggestions: SuggestionService;
   readonly health: HealthSource;
-  /** Begins what was under way when the last backend ended. Called when clients can connect. */
+  /** Resumes unfinished work of the previous backend. Called when clients can connect. */
   resume?(): void;
-  /** Stops what runs without ending any run, and closes the journal. */
+  /** Stops all work without ending any run, and closes the journal. */
   close(): Promise<void>;
 }
 
 export interface HostOptions {
   readonly home: string;
   readonly version: string;
-  /** How long the backend stays after its last client has left and its last run has ended. */
+  /** How long the backend keeps running after the last client has left and the last run has ended. */
   readonly idleMs?: number;
   readonly compose: (clients: ClientRegistry) => Promise<BackendParts>;
-  /** What a client is told of errors that this room does not know, by their class. */
+  /** Converts errors that `explainError` does not know, by their class. */
   readonly explain?: (error: unknown) => RequestError | undefined;
   readonly log?: (line: string) => void;
   readonly limits?: Partial<SessionLimits>;
-  /** Ends the backend as a stop request does. */
+  /** Ends the backend like a stop request. */
   readonly signal?: AbortSignal;
 }
 
 const DEFAULT_IDLE_MS = 5 * 60 * 1000;
-/** Runs are journalled step by step, so that letting go of them needs no longer than a call takes to notice its signal. */
+/** Runs are journalled step by step, so stopping them takes only as long as calls need to react to their signals. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
 /**
- * The life of a backend process: becomes the one backend of its home folder, serves, and ends when nobody needs it any more.
- * Journal and runs are opened after the lock is held and closed before it is given back, so that two backends never share them.
- * @returns why it ended: `another` when another backend runs already. @throws InstanceHeldError, UnsafeHomeError
+ * The life cycle of a backend process: acquires the lock of the home folder, serves clients, and ends when idle or stopped. The journal is
+ * opened after the lock is acquired and closed before it is released, so that two backends never share it.
+ * @returns why it ended; `another` if another backend is running. @throws InstanceHeldError, UnsafeHomeError
  */
 export async function hostBackend(options: HostOptions): Promise<'another' | 'idle' | 'stopped'> {
   const { home, version, log = () => {} } = options;
@@ -89,14 +89,14 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   options.signal?.addEventListener('abort', stop, { once: true });
   const why = await ending.promise;
 
-  // First the door, so that nobody new comes in; last the lock, so that a successor finds everything closed.
+  // Close the server first, so that no client connects. Release the lock last, so that the next backend finds everything closed.
   stopCounting();
   for (const stopListening of listening) stopListening();
   idle.stop();
-  const closed = server.close(why === 'idle' ? 'The backend ends because nobody needed it.' : 'The backend was asked to end.');
+  const closed = server.close(why === 'idle' ? 'The backend ends because it was idle.' : 'The backend was asked to end.');
   await removeRecord(home, token);
   await closed;
-  await inTime(parts.close(), () => log('What runs did not let go in time and is left as it stands.'));
+  await inTime(parts.close(), () => log('Some work did not stop in time and is abandoned. It resumes from the journal.'));
   claim.instance.release();
   process.off('SIGTERM', stop);
   process.off('SIGINT', stop);
@@ -104,7 +104,7 @@ export async function hostBackend(options: HostOptions): Promise<'another' | 'id
   return why;
 }
 
-/** A part that hangs must not keep the lock, or no backend could follow this one. */
+/** A part that hangs must not keep the lock: it would block the next backend. */
 async function inTime(closing: Promise<void>, onLate: () => void): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => {

@@ -1,13 +1,13 @@
 export interface IdleExitOptions {
   readonly idleMs: number;
-  /** Whether a client or a run would miss the backend now. */
+  /** Whether a client, run or training needs the backend now. */
   readonly isNeeded: () => boolean;
   readonly onIdle: () => void;
 }
 
 /**
- * Ends the backend some time after nobody has needed it any more. A run that waits for a person (a key, a confirmation) does not
- * need it: the run is in the journal and goes on at the next start, which is when somebody can answer.
+ * Ends the backend after it has been idle for some time. A run that waits for the user (a key, a confirmation) does not need it: the run
+ * is in the journal and resumes when the backend starts again, for a client that can answer.
  */
 export class IdleExit {
   readonly #options: IdleExitOptions;
@@ -18,7 +18,7 @@ export class IdleExit {
     this.touch();
   }
 
-  /** Something happened: the time starts anew. */
+  /** Restarts the idle time. */
   touch(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#check(), this.#options.idleMs);
@@ -28,7 +28,7 @@ export class IdleExit {
     clearTimeout(this.#timer);
   }
 
-  /** Looked at when the time is over, and not before: whatever is needed then is looked at again a whole time later. */
+  /** Runs only when the idle time is over. If the backend is needed then, the idle time restarts. */
   #check(): void {
     if (this.#options.isNeeded()) this.touch();
     else this.#options.onIdle();

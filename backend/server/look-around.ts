@@ -11,15 +11,15 @@ import { reachWorker } from '../workers/servers/reach-worker.ts';
 export interface LookAroundOptions {
   /** Folder of workers.json and the journal. */
   readonly home: string;
-  /** @throws with a sentence that names the file and the field */
+  /** @throws an error that names the file and the field */
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly caller: Pick<WorkerCaller, 'lastCall'>;
-  /** What calls of a scope have cost. */
+  /** The cost of the calls in a scope. */
   readonly spent: Budget['spent'];
   readonly signal: AbortSignal;
 }
 
-/** What may have changed since the last time: the disk, workers.json, and which servers of this machine answer. */
+/** Collects what can change at any time: the disk, workers.json, and which servers answer. */
 export async function lookAround({ home, loadWorkers, caller, spent, signal }: LookAroundOptions): Promise<Omit<HealthDetails, keyof Health>> {
   const [storage, file] = await Promise.all([storageOf(home), loadWorkers().catch((error: unknown) => error as Error)]);
   if (file instanceof Error) return { storage, servers: [], workersFileProblem: file.message };
@@ -34,7 +34,7 @@ export async function lookAround({ home, loadWorkers, caller, spent, signal }: L
 }
 
 async function storageOf(home: string): Promise<HealthDetails['storage']> {
-  // What has just been written stands beside the journal until it is taken over.
+  // The latest writes are in the write-ahead log until the next checkpoint.
   const files = ['journal.sqlite', 'journal.sqlite-wal'].map((name) => path.join(home, name));
   const [writable, disk, sizes] = await Promise.all([
     access(home, constants.W_OK).then(() => true, () => false),

@@ -7,11 +7,11 @@ import { Subscriptions } from './subscriptions.ts';
 
 export interface FeedOutput {
   notify<K extends keyof BackendNotifications & string>(method: K, params: z.output<BackendNotifications[K]>): void;
-  /** Whether text may be left out because the client does not keep up. It heals: the finished step brings the whole output. */
+  /** Whether streamed text is skipped because the client is too slow. The finished step contains the whole output anyway. */
   readonly behind: boolean;
 }
 
-/** What one client is told about runs: the events of those it subscribed to, and changes of all for its list. */
+/** Sends one client the events of its subscribed runs, and the summaries of all runs that change. */
 export class RunFeed {
   readonly #runs: RunService;
   readonly #output: FeedOutput;
@@ -33,7 +33,7 @@ export class RunFeed {
   }
 
   /**
-   * The run as of now. What happens from now on is sent after the reply that carries the snapshot, each event once.
+   * Returns a snapshot of the run. Later events are sent after the reply with the snapshot, each once.
    * @throws RunNotFoundError
    */
   subscribe(runId: string, afterReply: (callback: () => void) => void): RunSnapshot {

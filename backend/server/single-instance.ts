@@ -4,40 +4,39 @@ import { readRecord, type BackendRecord } from '../protocol/client/discovery.ts'
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 
 /*
- * One backend a home folder. The lock is a transaction that stays open on an empty SQLite file: SQLite locks with what the system
- * offers (fcntl on Linux and macOS, LockFileEx on Windows), and the system lets go of such a lock when the process ends, however
- * it ends. A file with a pid would outlive a SIGKILL, and telling a dead pid from a reused one leaves a gap in which two starters
- * can meet.
+ * Allows one backend per home folder. The lock is an open transaction on an empty SQLite file. SQLite uses the system's file locks (fcntl
+ * on Linux and macOS, LockFileEx on Windows), which the system releases when the process ends for any reason. A pid file would survive a
+ * SIGKILL, and checking whether its pid is dead or reused leaves a race between two starting backends.
  */
 
 export interface Instance {
-  /** After this another backend may start. */
+  /** Lets another backend start. */
   release(): void;
 }
 
 export type Claim =
   | { readonly mine: true; readonly instance: Instance }
-  /** Another backend runs, and this is how to reach it. */
+  /** Another backend is running; this is its record. */
   | { readonly mine: false; readonly record: BackendRecord };
 
-/** Another backend holds the lock, and in all this time it neither said how to reach it nor let go. */
+/** Another backend holds the lock but wrote no record in time. */
 export class InstanceHeldError extends Error {
   override readonly name = 'InstanceHeldError';
 
   constructor(home: string) {
-    super(`Another backend holds ${home} and does not answer: end it, then try again.`);
+    super(`Another backend holds ${home} and does not answer. End it and try again.`);
   }
 }
 
 const POLL_MS = 50;
-/** Starting and ending both take well under a second. */
+/** Starting and ending each take much less than a second. */
 const WAIT_MS = 15_000;
-/** SQLite's result code for "somebody else holds the lock". */
+/** SQLite's result code when another process holds the lock. */
 const SQLITE_BUSY = 5;
 
 /**
- * Becomes the one backend of the home folder, or finds the record of the one that is. While the other is still starting, or
- * already ending, this waits for whichever comes first: its record, or its lock.
+ * Acquires the lock of the home folder, or finds the record of the running backend. While another backend starts or ends, waits for its
+ * record or its lock, whichever comes first.
  * @throws InstanceHeldError
  */
 export async function claimInstance(home: string, waitMs = WAIT_MS): Promise<Claim> {
@@ -52,7 +51,7 @@ export async function claimInstance(home: string, waitMs = WAIT_MS): Promise<Cla
 }
 
 async function tryClaim(home: string): Promise<Instance | undefined> {
-  // Loaded here and not above: a Node without it must get as far as saying so.
+  // Imported here, so that a Node without node:sqlite can still report the problem.
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path.join(home, 'backend.lock'), { timeout: 0 });
   try {

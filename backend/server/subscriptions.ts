@@ -1,28 +1,28 @@
 interface Subscription {
-  /** The last event the client knows, from the snapshot or sent since. */
+  /** The last event that the client has, from the snapshot or sent later. */
   lastSeq: number;
-  /** What happened between the snapshot and the reply that carries it. */
+  /** Messages since the snapshot, held until the reply with the snapshot is sent. */
   held: (() => void)[] | undefined;
 }
 
 /**
- * What one client follows, by id: it is given a snapshot as the reply to its request, and after that reply everything that has happened
- * since, each event once and without a gap.
+ * The subscriptions of one client, by id. The client receives a snapshot as the reply to its request, and after that every later event
+ * exactly once.
  */
 export class Subscriptions {
   readonly #subscriptions = new Map<string, Subscription>();
 
-  /** @param take takes the snapshot; what it throws is thrown, and an earlier subscription stays. */
+  /** @param take takes the snapshot. If it throws, the error is thrown and an earlier subscription stays. */
   begin<Snapshot extends { readonly seq: number }>(id: string, take: () => Snapshot, afterReply: (callback: () => void) => void): Snapshot {
     const subscription: Subscription = { lastSeq: 0, held: [] };
     const previous = this.#subscriptions.get(id);
-    // Subscribed before the snapshot is taken, so that nothing falls between the two; what is in both is told by its number.
+    // Subscribe before taking the snapshot, so that no event is lost. Sequence numbers remove events that are also in the snapshot.
     this.#subscriptions.set(id, subscription);
     try {
       const snapshot = take();
       subscription.lastSeq = snapshot.seq;
       afterReply(() => {
-        // A later subscription to the same has a later snapshot, and what is held here is in it.
+        // A later subscription to the same id has a later snapshot, which includes the events held here.
         if (this.#subscriptions.get(id) === subscription) this.#release(subscription);
       });
       return snapshot;
@@ -41,7 +41,7 @@ export class Subscriptions {
     this.#subscriptions.clear();
   }
 
-  /** Sends where the client follows this; an event (with its number) only where the client does not know it. */
+  /** Sends if the client is subscribed. An event with a sequence number is sent only if the client does not have it. */
   deliver(id: string, send: () => void, seq?: number): void {
     const subscription = this.#subscriptions.get(id);
     if (!subscription) return;

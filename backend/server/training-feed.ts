@@ -4,7 +4,7 @@ import type { TrainingManager } from '../train/trainings/training-manager.ts';
 import type { FeedOutput } from './run-feed.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** What one client is told about trainings: the changes of those it subscribed to, and of all what a list shows. */
+/** Sends one client the events of its subscribed trainings, and the summaries of all trainings that change. */
 export class TrainingFeed {
   readonly #trainings: Pick<TrainingManager, 'get'>;
   readonly #output: Pick<FeedOutput, 'notify'>;
@@ -16,12 +16,12 @@ export class TrainingFeed {
     this.#trainings = trainings;
     this.#output = output;
     this.#listening = [
-      trainings.listen((training, event) => this.#tell(training, event)),
+      trainings.listen((training, event) => this.#notify(training, event)),
       trainings.listenForRemovals((trainingId) => this.#removed(trainingId)),
     ];
   }
 
-  /** The training as of now; its changes from now on are sent after the reply that carries it, each once. @throws TrainingRefusedError */
+  /** Returns a snapshot of the training. Later events are sent after the reply with it, each once. @throws TrainingRefusedError */
   subscribe(trainingId: string, afterReply: (callback: () => void) => void): Training {
     return this.#subscriptions.begin(trainingId, () => this.#trainings.get(trainingId), afterReply);
   }
@@ -41,12 +41,12 @@ export class TrainingFeed {
     this.#output.notify('training/removed', { trainingId });
   }
 
-  #tell(training: Training, event: TrainingEvent | undefined): void {
+  #notify(training: Training, event: TrainingEvent | undefined): void {
     const { trainingId } = training;
     if (event) this.#subscriptions.deliver(trainingId, () => this.#output.notify('training/event', event), event.seq);
     const summary = trainingSummaryOf(training);
     const before = this.#listed.get(trainingId);
-    // When something was last heard of it is no news by itself.
+    // A new `updatedAt` alone is not a change.
     if (before && isDeepStrictEqual({ ...before, updatedAt: summary.updatedAt }, summary)) return;
     this.#listed.set(trainingId, summary);
     this.#output.notify('training/changed', summary);

@@ -10,13 +10,13 @@ export interface Refusal {
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * Whether whoever asks for a WebSocket may have one. A page in a browser is never a client: browsers send `Origin` with every
- * WebSocket, and a page that points its own host name at this machine gives itself away by `Host`.
+ * Decides whether to refuse a WebSocket. Web pages are never clients: browsers send `Origin` with every WebSocket, and a page that
+ * resolves its own host name to this machine (DNS rebinding) is recognised by `Host`.
  */
 export function refuseUpgrade({ headers }: Pick<IncomingMessage, 'headers'>, token: string): Refusal | undefined {
   if (headers.origin !== undefined) return { status: 403, message: 'Web pages cannot connect to the Conductor backend.' };
   if (!LOOPBACK_HOST.test(headers.host ?? '')) {
-    return { status: 403, message: 'The Conductor backend is reached by 127.0.0.1 only.' };
+    return { status: 403, message: 'The Conductor backend can be reached at 127.0.0.1 only.' };
   }
   const [, given] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
   if (given === undefined || !sameSecret(given, token)) {
@@ -25,7 +25,7 @@ export function refuseUpgrade({ headers }: Pick<IncomingMessage, 'headers'>, tok
   return undefined;
 }
 
-/** Takes the same time wherever the two differ; hashing first makes them equally long, as the comparison wants them. */
+/** Compares in constant time. Hashing first gives both the same length, which `timingSafeEqual` requires. */
 function sameSecret(a: string, b: string): boolean {
   const [hashA, hashB] = [a, b].map((text) => createHash('sha256').update(text).digest());
   return timingSafeEqual(hashA as Buffer, hashB as Buffer);

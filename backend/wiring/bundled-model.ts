@@ -5,20 +5,20 @@ import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
 import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { baseOf } from '../train/trainings/adapter-base.ts';
 
-/** The model that is shipped with us. Everywhere but where it is loaded it goes by its name. */
+/** The model shipped with Conductor. It is referred to by name everywhere except where it is loaded. */
 export interface BundledModel {
-  /** Absolute; another one in each version of the extension. */
+  /** Absolute path; differs between versions of the extension. */
   readonly folder: string;
-  /** Plans where workers.json names nobody. */
+  /** The Conductor if workers.json names none. */
   readonly conductor: WorkerConfig;
   /** SHA-256 of its weights. */
   base(): Promise<string>;
 }
 
-/** From this file in the sources, and from the bundle that it is part of. */
+/** Relative to this file in the sources, or to the bundle. */
 const MEDIA = import.meta.url.endsWith('.ts') ? '../../media' : '../media';
 
-/** Undefined in a build without it. */
+/** Undefined in a build without the model. */
 export function findBundledModel(): BundledModel | undefined {
   const folder = fileURLToPath(new URL(`${MEDIA}/${BUNDLED_MODEL}`, import.meta.url));
   if (!existsSync(path.join(folder, 'config.json'))) return undefined;

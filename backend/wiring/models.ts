@@ -23,14 +23,14 @@ import { checkAdapterBase } from '../train/trainings/adapter-base.ts';
 import { localErrorKind } from '../workers/adapters/classify-local-error.ts';
 import type { LocalModelSource } from '../workers/adapters/local-adapter.ts';
 
-/* Wires the models of this machine to the Conductor, the workers and the server. */
+/* Wires the local models to the Conductor, the workers and the server. */
 
 export interface ModelPartsOptions {
-  /** Where models, quantised weights and CUDA libraries lie. */
+  /** Folder of models, quantised weights and CUDA libraries. */
   readonly home: string;
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly bundled?: Pick<BundledModel, 'folder' | 'base'> | undefined;
-  /** Asks a person; undefined where nobody is there to ask. */
+  /** Asks the user; undefined if no client can ask. */
   readonly confirmCuda: (consent: CudaConsent, signal: AbortSignal) => Promise<boolean | undefined>;
   readonly log: (line: string) => void;
 }
@@ -41,23 +41,23 @@ export interface ModelParts {
   readonly access: ModelsAccess;
   /** @throws what LocalModels throws, and OtherBaseError */
   readonly openTrainable: (worker: Pick<WorkerConfig, 'model' | 'adapter'>) => ReturnType<LocalModels['openTrainable']>;
-  /** SHA-256 of the weights of a model whose name does not tell them; undefined for any other. */
+  /** SHA-256 of the bundled model's weights, which its name does not identify; undefined for any other model. */
   baseOf(model: string): Promise<string | undefined>;
   /** Why a worker's model, or its adapter, cannot be used; one sentence. */
   whyNot(worker: Pick<WorkerConfig, 'model' | 'adapter'>): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** A model costs seconds to load and gigabytes to keep: so long is somebody who reads an answer given to ask on. */
+/** Loading a model takes seconds and keeping it takes gigabytes. This leaves time to read an answer and ask again. */
 const IDLE_MS = 10 * 60_000;
 
-/** Beside this file: its bundle lies beside the backend's, its source at the root of backend/. */
+/** The bundle is in the same folder as the backend's; the source is in backend/. */
 const MODEL_PROCESS = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../model-process.ts' : './model-process.mjs', import.meta.url),
 );
 
 export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: ModelPartsOptions): ModelParts {
-  // The bundled model goes by its name, and lies elsewhere in each version.
+  // The bundled model is referred to by name; its folder differs between versions.
   const placeOf = (model: string): string => (model === BUNDLED_MODEL && bundled ? bundled.folder : model);
   const statusOf = (state: LocalModelState): LocalModelStatus =>
     statusAs(bundled && state.model === bundled.folder ? BUNDLED_MODEL : state.model, state);
@@ -139,7 +139,7 @@ export function modelParts({ home, loadWorkers, bundled, confirmCuda, log }: Mod
   };
 }
 
-/** What a client is told of an error of this machine's models. */
+/** Converts an error of a local model to the error that clients receive. */
 export function explainModelError(error: unknown): RequestError | undefined {
   const kind = error instanceof HubError ? error.kind : localErrorKind(error);
   if (kind === undefined || !(error instanceof Error)) return undefined;

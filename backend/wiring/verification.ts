@@ -8,7 +8,7 @@ import { Containers } from '../verify/sandbox/container/containers.ts';
 import { Sandbox } from '../verify/sandbox/sandbox.ts';
 import { Verifier } from '../verify/verify.ts';
 
-/** What the backend and the command line check changes with. */
+/** The parts with which the backend and the command line verify changes. */
 export interface VerificationParts {
   readonly verifier: Verifier;
   readonly sandbox: Sandbox;
@@ -16,7 +16,7 @@ export interface VerificationParts {
   close(): Promise<void>;
 }
 
-/** @param home Conductor's own folder: no test may read it. Folders that a process left there when it was killed are removed. */
+/** @param home Conductor's own folder, hidden from tests. Folders left there by killed processes are removed. */
 export async function openVerificationParts(home: string): Promise<VerificationParts> {
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();

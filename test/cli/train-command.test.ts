@@ -104,7 +104,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
 
     const adapter = async (): Promise<unknown> =>
       (JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { workers: { adapter?: string }[] }).workers[0]?.adapter;
-    expect((await conductor('train', 'adopt', trainingId)).stderr).toContain('plans with what was trained');
+    expect((await conductor('train', 'adopt', trainingId)).stderr).toContain('plans with the trained weights');
     expect(await adapter()).toBe(path.join(home, 'adapters', trainingId));
     expect((await conductor('train', 'back', trainingId)).stderr).toContain('planned with before');
     expect(await adapter()).toBeUndefined();
@@ -164,7 +164,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     const ask = () => conductorAt(bundled, 'solve', 'What is 3?', '--yes', '--json');
     try {
       const { code, stderr } = await conductorAt(bundled, 'train', '--config', 'train.json', '--yes');
-      expect([code, stderr]).toEqual([0, expect.stringContaining('Training of "conductor-mini" asks your workers')]);
+      expect([code, stderr]).toEqual([0, expect.stringContaining('Training "conductor-mini" runs up to')]);
       const [, trainingId = ''] = /conductor train adopt (\S+)/.exec(stderr) ?? [];
       await conductorAt(bundled, 'train', 'adopt', trainingId);
       const adapter = path.join(bundled, 'adapters', trainingId);

@@ -4,9 +4,9 @@ import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { RunService } from '../../solve/run-service.ts';
 
 export interface BackendDependencies {
-  /** With every check done. */
+  /** Waits for all checks. */
   readonly health: () => Promise<Health>;
-  /** With what is looked at anew. */
+  /** Waits for all checks and looks at the current state. */
   readonly healthDetails: (signal: AbortSignal) => Promise<HealthDetails>;
   readonly otherClients: () => number;
   readonly runs: Pick<RunService, 'activeRuns'>;
@@ -29,7 +29,7 @@ export function backendHandlers(
 }
 
 function whyNeeded(runs: number, clients: number): string | undefined {
-  if (runs > 0) return `The running backend has ${runs === 1 ? 'a run' : `${runs} runs`} under way.`;
+  if (runs > 0) return `The running backend has ${runs === 1 ? 'an active run' : `${runs} active runs`}.`;
   if (clients > 0) return `The running backend has ${clients === 1 ? 'another client' : `${clients} other clients`}.`;
   return undefined;
 }

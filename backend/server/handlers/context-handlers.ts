@@ -4,7 +4,7 @@ import type { RunQuestions } from '../../solve/run-service.ts';
 
 type WorkspaceMethods = 'context/preview' | 'tests/find' | 'tests/runner';
 
-/** What a client can learn of a workspace before it asks a question. */
+/** Information about a workspace that a client can request before a run. */
 export function contextHandlers(
   questions: Pick<RunQuestions, 'previewContext' | 'findTests' | 'runnerOf'>,
 ): RequestHandlers<ClientRequests, WorkspaceMethods> {

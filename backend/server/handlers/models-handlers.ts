@@ -12,13 +12,13 @@ export interface PullRequest {
   readonly onProgress: (progress: PullProgress) => void;
 }
 
-/** What the server needs of the models of this machine. What goes wrong is thrown with a sentence for people. */
+/** Access to the local models. Errors have messages for users. */
 export interface ModelsAccess {
   list(settings: LocalSettings): Promise<Omit<LocalModelsView, 'settings'>>;
   pull(request: PullRequest, settings: LocalSettings): Promise<PulledModelView>;
-  /** Whether the files of a model can be used; nothing is loaded. @returns how to call it for short */
+  /** Checks a model's files without loading it. @returns a short name for it */
   inspect(model: string): Promise<{ readonly shortName: string }>;
-  /** Loads it; an abort unloads it again, unless somebody else needs it. */
+  /** Loads the model. An abort unloads it again, unless another caller needs it. */
   load(model: string, signal: AbortSignal): Promise<LocalModelStatus>;
   unload(model: string): Promise<void>;
   readonly states: readonly LocalModelStatus[];
@@ -29,7 +29,7 @@ export interface ModelsAccess {
 export interface ModelsDependencies {
   readonly models: ModelsAccess;
   readonly pool: PoolEditor;
-  /** To the client that asked. */
+  /** Notifies the client that sent the request. */
   readonly notifyProgress: (progress: PullProgress) => void;
 }
 
@@ -62,7 +62,7 @@ function configured(before: LocalSettings, changes: Params<ClientRequests, 'mode
   return localSettingsSchema.parse(Object.fromEntries(merged));
 }
 
-/** The worker that names this model plays the Conductor; there is one from now on if there was none. */
+/** Makes the worker with this model the Conductor. Adds one if there is none. */
 function withConductor(
   file: WorkersFile, { model, shortName, answers }: { readonly model: string; readonly shortName: string; readonly answers: boolean },
 ): WorkersFile {
@@ -73,7 +73,7 @@ function withConductor(
   return { ...file, workers, conductor: id };
 }
 
-/** An answer of a small model is short, and room for it is taken from the prompt. */
+/** Small models give short answers, and room reserved for the answer reduces the room for the prompt. */
 const MAX_OUTPUT_TOKENS = 4_096;
 
 function newWorker(id: string, model: string): WorkerConfig {

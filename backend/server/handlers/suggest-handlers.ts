@@ -5,7 +5,7 @@ import type { SuggestionService } from '../../suggest/suggester.ts';
 
 type SuggestMethods = Extract<keyof ClientRequests, `suggest/${string}`>;
 
-/** @param notifyText tells the client that asked */
+/** @param notifyText notifies the client that sent the request */
 export function suggestHandlers(
   suggestions: SuggestionService, notifyText: (text: SuggestText) => void,
 ): RequestHandlers<ClientRequests, SuggestMethods> {

@@ -14,43 +14,43 @@ export type TrainingService = Pick<
 export function trainingHandlers(
   trainings: TrainingService, feed: Pick<TrainingFeed, 'subscribe' | 'unsubscribe'>,
 ): RequestHandlers<ClientRequests, TrainingMethods> {
-  /** Who asks when the backend has just begun is not told that there is nothing. */
-  const once = <K extends TrainingMethods>(handler: RequestHandler<ClientRequests, K>): RequestHandler<ClientRequests, K> =>
+  /** Waits until earlier trainings are read, so that a request right after the start does not find an empty list. */
+  const whenOpened = <K extends TrainingMethods>(handler: RequestHandler<ClientRequests, K>): RequestHandler<ClientRequests, K> =>
     async (params, call) => {
       await trainings.opened;
       return handler(params, call);
     };
   return {
     'training/check': (request) => trainings.check(request),
-    'training/start': once(({ workspace, config }) => trainings.start({ workspace, config })),
-    'training/list': once(({ workspace }) => ({ trainings: trainings.list(workspace).map(trainingSummaryOf) })),
-    'training/get': once(({ trainingId }) => trainings.get(trainingId)),
-    'training/subscribe': once(({ trainingId }, { afterReply }) => feed.subscribe(trainingId, afterReply)),
+    'training/start': whenOpened(({ workspace, config }) => trainings.start({ workspace, config })),
+    'training/list': whenOpened(({ workspace }) => ({ trainings: trainings.list(workspace).map(trainingSummaryOf) })),
+    'training/get': whenOpened(({ trainingId }) => trainings.get(trainingId)),
+    'training/subscribe': whenOpened(({ trainingId }, { afterReply }) => feed.subscribe(trainingId, afterReply)),
     'training/unsubscribe': ({ trainingId }) => {
       feed.unsubscribe(trainingId);
       return {};
     },
-    'training/tasks': once(({ trainingId, offset, limit }) => trainings.tasks(trainingId, { offset, limit })),
-    'training/rollout': once(({ trainingId, runId }) => trainings.rollout(trainingId, runId)),
-    'training/pause': once(async ({ trainingId }) => {
+    'training/tasks': whenOpened(({ trainingId, offset, limit }) => trainings.tasks(trainingId, { offset, limit })),
+    'training/rollout': whenOpened(({ trainingId, runId }) => trainings.rollout(trainingId, runId)),
+    'training/pause': whenOpened(async ({ trainingId }) => {
       await trainings.pause(trainingId);
       return {};
     }),
-    'training/resume': once(async ({ trainingId, budget }) => {
+    'training/resume': whenOpened(async ({ trainingId, budget }) => {
       await trainings.resume(trainingId, budget);
       return {};
     }),
-    'training/finish': once(async ({ trainingId }) => {
+    'training/finish': whenOpened(async ({ trainingId }) => {
       await trainings.finish(trainingId);
       return {};
     }),
-    'training/cancel': once(async ({ trainingId }) => {
+    'training/cancel': whenOpened(async ({ trainingId }) => {
       await trainings.cancel(trainingId);
       return {};
     }),
-    'training/adopt': once(({ trainingId }) => trainings.adopt(trainingId)),
-    'training/goBack': once(({ trainingId }) => trainings.goBack(trainingId)),
-    'training/remove': once(async ({ trainingId }) => {
+    'training/adopt': whenOpened(({ trainingId }) => trainings.adopt(trainingId)),
+    'training/goBack': whenOpened(({ trainingId }) => trainings.goBack(trainingId)),
+    'training/remove': whenOpened(async ({ trainingId }) => {
       await trainings.remove(trainingId);
       return {};
     }),

@@ -7,36 +7,37 @@ import { RequestError } from '../../protocol/request-error.ts';
 import type { RequestHandlers } from '../../protocol/typed-connection.ts';
 import type { WorkerConfig, WorkersFile } from '../../protocol/worker-config.ts';
 import { loadWorkersFile, saveWorkersFile } from '../../workers/workers-file.ts';
+import { SerialQueue } from '../../common/serial-queue.ts';
 import type { ClientRegistry } from '../client-registry.ts';
 
 export type TriedWorker = Result<ClientRequests, 'worker/try'>;
 
-/** Where the pool's file is, and what can be learned of its workers. */
+/** The pool's file, and checks of its workers. */
 export interface WorkersAccess {
   /** Absolute path of `workers.json`. */
   readonly file: string;
-  /** One small real call. */
+  /** Tests a worker with one small real call. */
   tryWorker(worker: WorkerConfig, signal: AbortSignal): Promise<TriedWorker>;
   /** Whether a price is known for the worker. */
   isPriced(worker: WorkerConfig): boolean;
-  /** Why the model of a local worker cannot be used, as far as its files say; one sentence. */
+  /** Why the model of a local worker cannot be used, according to its files; one sentence. */
   whyNoModel(worker: WorkerConfig): Promise<string | undefined>;
-  /** Model servers that answer on this machine. */
+  /** Finds the model servers that answer on this machine. */
   findServers(signal: AbortSignal): Promise<FoundServers>;
-  /** The models of a server that somebody named. */
+  /** Lists the models of a server that the user named. */
   listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels>;
-  /** Plans where the file names nobody. */
+  /** The Conductor if the file names none. */
   readonly bundledConductor?: WorkerConfig | undefined;
 }
 
 type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find' | 'servers/models' | 'pool/create';
 type KeyHolders = Pick<ClientRegistry, 'secret' | 'can'>;
 
-/** The pool as clients see it and change it. Shared by all sessions, so that changes of two clients follow one another. */
+/** Reads and changes the pool for clients. Shared by all sessions, so that changes are serialised. */
 export class PoolEditor {
   readonly #access: WorkersAccess;
   readonly #clients: KeyHolders;
-  #lastChange: Promise<unknown> = Promise.resolve();
+  readonly #changes = new SerialQueue();
 
   constructor(access: WorkersAccess, clients: KeyHolders) {
     this.#access = access;
@@ -47,7 +48,7 @@ export class PoolEditor {
     return this.describe(await this.file());
   }
 
-  /** The file as it is now. @throws ConfigFileError */
+  /** The current content of the file. @throws ConfigFileError */
   file(): Promise<WorkersFile> {
     return loadWorkersFile(this.#access.file);
   }
@@ -71,7 +72,7 @@ export class PoolEditor {
     });
   }
 
-  /** @param id null: whoever plans where nobody is named */
+  /** @param id null: the default Conductor */
   chooseConductor(id: string | null): Promise<Pool> {
     return this.#changed(({ conductor: _before, ...file }) => {
       if (id === null) return file;
@@ -88,7 +89,7 @@ export class PoolEditor {
     return this.#access.listModels(server, signal);
   }
 
-  /** The file as it is, written where there was none. */
+  /** Writes the file if it does not exist. */
   async create(): Promise<Pool> {
     const isThere = await access(this.#access.file).then(() => true, () => false);
     return isThere ? this.get() : this.#changed((file) => file);
@@ -98,15 +99,13 @@ export class PoolEditor {
     return this.#access.tryWorker(worker, signal);
   }
 
-  /** Changes the file, after the changes that were asked for before. @returns what stands in it now. @throws ConfigFileError */
+  /** Changes the file, after all earlier changes. @returns the new content. @throws ConfigFileError */
   change(change: (file: WorkersFile) => WorkersFile): Promise<WorkersFile> {
-    const changed = this.#lastChange.then(async () => {
+    return this.#changes.run(async () => {
       const content = change(await this.file());
       await saveWorkersFile(this.#access.file, content);
       return content;
     });
-    this.#lastChange = changed.catch(() => undefined);
-    return changed;
   }
 
   async #changed(change: (file: WorkersFile) => WorkersFile): Promise<Pool> {
@@ -138,7 +137,7 @@ export class PoolEditor {
     if (key === undefined) return undefined;
     const value = await this.#clients.secret(key);
     if (typeof value === 'string') return undefined;
-    if (value === undefined) return `Nobody is connected who could give its key ${key}.`;
+    if (value === undefined) return `No connected client can provide its key ${key}.`;
     return `Its key ${key} is missing: store it with "Conductor: Set Key", or set the environment variable for the command line.`;
   }
 }
