@@ -10,15 +10,15 @@ import { unitsOf } from './tokens.ts';
 import type { TextFile, Workspace } from './workspace.ts';
 
 /*
- * The places that somebody or something pointed at: the selection, files named by the person, problems the editor shows, lines
- * that a test's output names, the open file.
+ * The places that the request points at: the selection, files named by the user, problems shown by the editor, lines named in test
+ * output, and the open file.
  */
 
-/** How many lines around a range are shown. Who selects or names lines means just these. */
+/** How many lines around a range are shown. Selected or named lines are taken exactly. */
 const MARGIN_LINES: Readonly<Record<Place['source'], number>> = {
   selection: 0, named: 0, mentioned: 0, inProse: 20, error: 12, warning: 12, testOutput: 12, openFile: 40,
 };
-/** Of a file without a range: where its imports and its purpose stand. */
+/** For a file without a range: its first lines, with imports and a description. */
 const HEAD_LINES = 60;
 const MAX_TEST_PLACES = 12;
 
@@ -29,14 +29,14 @@ export interface Place {
   readonly source: Exclude<Source, 'insideNamed' | 'found'>;
   readonly score: number;
   readonly reason: string;
-  /** Whether it is known to be meant as a file: then its absence is said. A path in prose may be no file at all. */
+  /** Whether it is certainly meant as a file. If so, a missing file is reported; a path in prose may not be a file. */
   readonly certain: boolean;
 }
 
 export interface AskedPlaces {
-  /** Those of one source in the order in which they were given. */
+  /** The places of one source keep the order of the request. */
   readonly places: readonly Place[];
-  /** Names that could mean several files. */
+  /** Names that match several files. */
   readonly unclear: readonly { path: string; reason: string }[];
 }
 
@@ -77,25 +77,25 @@ export function placesIn(request: ContextRequest, workspace: Workspace): AskedPl
   return { places, unclear };
 }
 
-/** The only file of the workspace that a name can mean. */
+/** The file that a name refers to, if exactly one file in the workspace matches. */
 export function onlyFileMeant(name: string, workspace: Workspace): string | undefined {
   const [found, ...more] = filesMeant(name, workspace);
   return more.length === 0 ? found : undefined;
 }
 
 /**
- * Files that a name can mean. A path that leads to a file means that file. Otherwise the name is taken as the end of a path,
- * since people leave the folders out. Of an absolute path that leads elsewhere the longest end that fits is taken: a test may
- * have run in a copy of the workspace.
+ * The files that a name can refer to. An existing path refers to that file. Otherwise the name is matched with the end of paths, because
+ * users omit folders. For an absolute path outside the workspace the longest matching end is used: a test may have run in a copy of the
+ * workspace.
  */
 function filesMeant(name: string, workspace: Workspace): readonly string[] {
   const relative = workspace.relative(name);
-  // Without the list of files only the path itself can be tried.
+  // Without a list of files, only the path itself can be tried.
   if (relative !== undefined && (workspace.has(relative) || workspace.files.length === 0)) return [relative];
   const isAbsolute = path.isAbsolute(name) || name.startsWith('file:');
   const segments = name.replace(/^file:\/\//, '').split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
   if (segments.includes('..')) return [];
-  // A name alone says too little: /usr/lib/node/index.js is not the workspace's index.js.
+  // A file name alone is not enough: /usr/lib/node/index.js is not the workspace's index.js.
   const shortest = isAbsolute ? 2 : segments.length;
   for (let length = segments.length; length >= Math.max(1, shortest); length -= 1) {
     const end = segments.slice(-length).join('/');
@@ -128,7 +128,7 @@ export function candidatesFor(place: Place, file: TextFile, { terms, largeUnits 
   if (unitsOf(renderFilePiece({ path: file.path, lines: file.lines, ...whole, reason })) <= largeUnits) {
     return [one(whole, { asked: whole })];
   }
-  // Too large to be shown at once: its beginning, the lines that speak of what was asked, and the whole when there is room left.
+  // The file is too large to be shown whole: show its beginning and the lines with search terms, and the whole file if there is room left.
   const parts = linesWith(file, terms).slice(0, 40).map((line) => {
     const focus = clamp(span(around(line, 4, lineCount), blockAt(file.lines, line)), lineCount);
     return one(focus, { wish: focus, anchor: line, score: SCORES.insideNamed + (score - SCORES.insideNamed) / 10 });

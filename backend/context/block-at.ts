@@ -3,7 +3,7 @@ import type { LineRange } from './line-range.ts';
 const MAX_BLOCK_LINES = 80;
 const MAX_LEADING_LINES = 12;
 
-/** The definition that begins at a line: with the comment above, down to where its indentation ends. */
+/** The definition that starts at a line, including the comment above it. It ends where the indentation ends. */
 export function blockAt(lines: readonly string[], line: number): LineRange {
   const first = lines[line - 1] ?? '';
   const indent = indentOf(first);
@@ -22,12 +22,12 @@ export function blockAt(lines: readonly string[], line: number): LineRange {
   return { start, end };
 }
 
-/** A comment, decorator or attribute that belongs to the line under it. */
+/** A comment, decorator or attribute that belongs to the next line. */
 function isLeading(line: string, indent: number): boolean {
   return indentOf(line) >= indent && /^\s*(?:\/\/|\/\*|\*|#|--|@|\[\w|"""|''')/.test(line);
 }
 
-/** Columns before the first character; a tab counts as four. */
+/** The width of the indentation in columns; a tab counts as four. */
 export function indentOf(line: string): number {
   let width = 0;
   for (const character of line) {

@@ -1,25 +1,24 @@
 import type { LineRange } from './line-range.ts';
 import type { TextFile } from './workspace.ts';
 
-/** A part of a file that may be sent, and how much it should be. */
+/** A part of a file that may be sent, and how much of it is wanted. */
 export interface Candidate {
   readonly file: TextFile;
-  /** What must be seen for the piece to be of use. */
+  /** The lines without which the piece is of no use. */
   readonly focus: LineRange;
-  /** What is shown where the budget allows; holds `focus`. */
+  /** The lines to show if the budget allows; contains `focus`. */
   readonly wish: LineRange;
-  /** What somebody asked for: when not all of it is shown, that is said. */
+  /** The lines that the request asked for. If some of them are not shown, this is reported. */
   readonly asked?: LineRange;
-  /** The line that stays when even `focus` is too long. */
+  /** The line to keep if even `focus` is too long. */
   readonly anchor: number;
   readonly score: number;
-  /** In a few words each, for people and for the models; the best first. */
+  /** A few words each, for users and models; the best first. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Sources in their order. Whatever a person pointed at, by hand or by a test's output, comes before whatever the search found:
- * its scores stay below `SCORES.found`.
+ * Sources by priority. Places that the request points at come before search results, whose scores stay below `SCORES.found`.
  */
 export const SCORES = {
   selection: 1_000,
@@ -35,7 +34,7 @@ export const SCORES = {
 } as const;
 export type Source = keyof typeof SCORES;
 
-/** Files of at most so many lines are shown whole where the budget allows: parts would cost as much in headers and lost sense. */
+/** Files of at most this many lines are shown whole if the budget allows: headers of parts would cost about as much. */
 export const SMALL_FILE_LINES = 150;
 
 export function wholeFile(file: TextFile): LineRange {

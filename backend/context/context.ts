@@ -7,7 +7,7 @@ export interface FileRange {
 
 export interface ContextRequest {
   readonly question: string;
-  /** Absolute path; without one there is no context but what the question and the test output say. */
+  /** Absolute path. Without a workspace the context has only diagnostics and test output. */
   readonly workspace?: string | undefined;
   readonly files: readonly FileRange[];
   readonly selection?: FileRange | undefined;
@@ -19,7 +19,7 @@ export interface ContextRequest {
   readonly signal: AbortSignal;
 }
 
-/** One piece of the workspace that a question is sent with, and why. */
+/** One piece of the workspace that is sent with a question, and the reason. */
 export interface ContextPiece {
   readonly path: string;
   readonly startLine: number;
@@ -30,9 +30,9 @@ export interface ContextPiece {
 
 export interface GatheredContext {
   readonly pieces: readonly ContextPiece[];
-  /** What was wanted and is not sent: ignored, secret, not text, too large, over the budget. */
+  /** What was requested but is not sent: ignored, secret, not text, too large, over the budget. */
   readonly leftOut: readonly { path: string; reason: string }[];
   readonly tokens: number;
-  /** The exact text that the models are shown. */
+  /** The exact text sent to the models. */
   readonly text: string;
 }

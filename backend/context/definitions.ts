@@ -2,19 +2,19 @@ import { indentOf } from './block-at.ts';
 import { extensionOf } from './file-names.ts';
 
 /*
- * Whether a line defines something. This is no parser: it knows how each family of languages begins a definition.
+ * Detects lines that define a name. This is not a parser; it knows how definitions start in each family of languages.
  */
 
 interface Language {
   readonly extensions: readonly string[];
-  /** Words that stand before the name that they define. */
+  /** Keywords before the defined name. */
   readonly keywords: string;
-  /** More ways to define NAME, as regular expressions. */
+  /** Other ways to define NAME, as regular expressions. */
   readonly more?: readonly string[];
   readonly ignoresCase?: boolean;
 }
 
-/** A type, then the name and its parameters, with the body still to come. */
+/** A type, the name and its parameters, before the body. */
 const C_LIKE_FUNCTION =
   '^[\\w\\s*&:<>,\\[\\]~.?@]{0,200}?[\\w>*&\\]]\\s{1,20}[*&]{0,3}(?:\\w{1,80}::)?NAME\\s{0,8}\\([^;]{0,400}$';
 
@@ -60,7 +60,7 @@ const LANGUAGE_OF = new Map(
   LANGUAGES.flatMap((language) => language.extensions.map((extension) => [extension, language] as const)),
 );
 
-/** Any of these before a name makes it a definition in some language; for searching, before the file's language is known. */
+/** Keywords that precede a defined name in some language. Used for searching, when the language of the file is not known yet. */
 export const DEFINING_WORDS = [
   'function', 'class', 'interface', 'type', 'enum', 'const', 'let', 'var', 'def', 'func', 'fn', 'fun', 'struct', 'trait',
   'record', 'module', 'object', 'protocol',
@@ -88,20 +88,20 @@ export function definitionMatcher(name: string): (line: string, file: string) =>
   };
 }
 
-/** A call or a branch that would pass for a function in C and its relatives. */
+/** Calls and branches that look like a function definition in C-like languages. */
 const NOT_A_DEFINITION = /^\s*(?:return|if|else|for|while|switch|case|throw|await|new|import|from|using\s+\()\b/;
 
 const DEFINED_NAME = new RegExp(
   `(?:^|[\\s({;])(${DEFINING_WORDS.join('|')})\\*?\\s{1,8}([\\p{L}_$][\\p{L}\\p{N}_$]{0,100})`, 'u',
 );
 
-/** The name that the line defines by one of the defining words, in any language; not that of a local variable. */
+/** The name that the line defines with a defining word, in any language. Local variables do not count. */
 export function definedName(line: string): string | undefined {
   const [, word = '', name] = DEFINED_NAME.exec(line.slice(0, MAX_LINE_LENGTH)) ?? [];
   return ['const', 'let', 'var'].includes(word) && indentOf(line) > 0 ? undefined : name;
 }
 
-/** For JavaScript and for ripgrep alike. */
+/** The result is valid for both JavaScript and ripgrep. */
 export function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/* What names of files say. Paths are relative with forward slashes. */
+/* Helpers for file names. Paths are relative with forward slashes. */
 
 /** Lower case, without the dot; empty for `Makefile` and `.npmrc`. */
 export function extensionOf(file: string): string {
@@ -16,7 +16,7 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__)\//i;
 /** `a.test.ts`, `test_a.py`, `a_spec.rb`, `ATest.java`. */
 const TEST_NAME = /(?:^|[/._-])(?:tests?|specs?)(?:[._-][^/]*)?\.\w+$|(?:Test|Tests|Spec)\.\w+$/;
 
-/** Whether a path looks like a test's: a folder or a part of the name says so. */
+/** Whether a path looks like a test, by its folders or by a part of its name. */
 export function isTestPath(file: string): boolean {
   return TEST_FOLDER.test(file) || TEST_NAME.test(file);
 }

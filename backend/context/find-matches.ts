@@ -5,19 +5,19 @@ import { RipgrepUnavailableError, type Ripgrep, type RipgrepEnd } from './ripgre
 import type { Terms } from './terms.ts';
 import type { Workspace } from './workspace.ts';
 
-/* The lines of the workspace that may say something of the terms. What they say is for `search-workspace.ts` to tell. */
+/* Finds lines of the workspace that may contain the search terms. `search-workspace.ts` classifies them. */
 
 const MAX_MATCHES_PER_FILE = 60;
-/** When a search prints too much, names that are in more files than this are given up and it is made again. */
+/** If a search prints too much, it is repeated without the names that occur in more files than this. */
 const COMMON_NAME_FILES = 100;
-/** Nobody reads longer lines; they are minified. */
+/** Longer lines are minified code. */
 const MAX_LINE_LENGTH = 1_000;
 
 export interface SearchRequest {
   readonly workspace: Workspace;
   readonly ripgrep: Ripgrep;
   readonly terms: Terms;
-  /** Paths of the files that were asked about, whose tests are looked for. */
+  /** Paths of the requested files, whose tests are searched for. */
   readonly asked: readonly string[];
   readonly signal: AbortSignal;
 }
@@ -29,9 +29,9 @@ export interface Match {
 }
 
 export interface Matches {
-  /** In the order of paths and lines. */
+  /** Sorted by path and line. */
   readonly matches: readonly Match[];
-  /** Why not everything was searched, for people. */
+  /** Why the search is incomplete, for users. */
   readonly problem?: string | undefined;
 }
 
@@ -76,7 +76,7 @@ async function search(
     separator: '\n',
     onRecord: (record) => {
       const match = matchOf(record);
-      // The list of files knows all ignore files; the search does not.
+      // The list of files respects all ignore files; the search does not.
       if (match && workspace.has(match.path)) matches.push(match);
     },
     signal,
@@ -84,7 +84,7 @@ async function search(
   return { matches, end };
 }
 
-/** A `match` message of `rg --json`; others, and paths that are not UTF-8, give undefined. */
+/** Parses a `match` message of `rg --json`. Returns undefined for other messages and for paths that are not UTF-8. */
 function matchOf(record: string): Match | undefined {
   if (!record.startsWith('{"type":"match"')) return undefined;
   const { data } = JSON.parse(record) as { data: { path: { text?: string }; lines: { text?: string }; line_number: number } };
@@ -99,17 +99,17 @@ function wordPattern(name: string): string {
   return `${before}${escapeForRegExp(name)}${after}`;
 }
 
-/** A line that defines something whose name holds one of the words. */
+/** Matches definitions whose name contains one of the words. */
 function definitionPattern(words: readonly string[]): string {
   return `(?i:(?:^|[\\s({;])(?:${DEFINING_WORDS.join('|')})\\*?\\s+[\\w$]*(?:${words.map(escapeForRegExp).join('|')}))`;
 }
 
-/** A line that imports a module by the file's name without its extension; for JavaScript and for ripgrep alike. */
+/** Matches lines that import the file by its name without extension. Valid for both JavaScript and ripgrep. */
 export function importPattern(file: string): string {
   return `\\b(?:import|from|require|use|include|mock)\\b.*\\b${escapeForRegExp(stemOf(file))}\\b`;
 }
 
-/** Whether a line of code could name the file. */
+/** Whether the file's path can occur in a line of code. */
 export function isImportable(file: string): boolean {
   return !/\p{Cc}/u.test(file);
 }

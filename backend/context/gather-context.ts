@@ -12,27 +12,27 @@ import { termsOf } from './terms.ts';
 import { tokensOf, unitsIn, unitsOf } from './tokens.ts';
 import { Workspace, type TextFile } from './workspace.ts';
 
-/** The most of the budget that what tools said may take: the rest is for the code they speak of. */
+/** Maximum shares of the budget for tool output. The rest is for code. */
 const TEST_OUTPUT_SHARE = 0.25;
 const PROBLEMS_SHARE = 0.1;
-/** More of them are noise. */
+/** More diagnostics than this are noise. */
 const MAX_PROBLEMS = 20;
-/** A file that was named and takes more than this share of the budget is shown in parts first. */
+/** A requested file that takes more than this share of the budget is first shown in parts. */
 const LARGE_SHARE = 0.5;
-/** While others wait, one place takes at most this share of what is left. */
+/** While other places wait, one place takes at most this share of the remaining budget. */
 const SHARE_WHILE_OTHERS_WAIT = 0.6;
 
 export interface ContextGathererOptions {
-  /** Absolute path of ripgrep; undefined where there is none for this platform: then nothing is searched. */
+  /** Absolute path of ripgrep. Undefined if there is none for this platform; then nothing is searched. */
   readonly ripgrepPath: string | undefined;
 }
 
 /**
- * Chooses which parts of the workspace a question is shown with.
+ * Chooses the parts of the workspace that are sent with a question.
  *
- * First comes what somebody pointed at (`asked-places.ts`), then what the search finds for the names in it
- * (`search-workspace.ts`). All asked places get their lines before any of them grows to the whole file, and these before anything
- * found. Equal input and an equal workspace give equal text.
+ * First come the places that the request points at (`asked-places.ts`), then what the search finds for the names in them
+ * (`search-workspace.ts`). All requested places get their lines before any of them grows to the whole file. Search results come last.
+ * Equal input and an equal workspace give equal text.
  */
 export class ContextGatherer {
   readonly #ripgrep: Ripgrep;
@@ -41,7 +41,7 @@ export class ContextGatherer {
     this.#ripgrep = new Ripgrep(ripgrepPath);
   }
 
-  /** Nothing that the workspace holds makes this throw. @throws the signal's reason once it aborts */
+  /** Never throws because of the workspace's content. @throws the signal's reason when it aborts */
   async gather(given: ContextRequest): Promise<GatheredContext> {
     given.signal.throwIfAborted();
     const request = tidied(given);
@@ -93,14 +93,14 @@ interface Filling {
   readonly budget: number;
 }
 
-/** Without colours in what a terminal was shown, and with the problems that count most: errors first, in the order given. */
+/** Removes terminal colours from the test output and keeps the most important problems: errors first, otherwise in the given order. */
 function tidied(request: ContextRequest): ContextRequest {
   const { diagnostics, testOutput = '' } = request;
   const ordered = [...diagnostics].sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
   return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: stripVTControlCharacters(testOutput) };
 }
 
-/** Reads what somebody pointed at. `refused` are the paths, as they were given, of files that exist and may not be sent. */
+/** Reads the requested places. `refused` has the paths, as given, of files that exist but may not be sent. */
 async function readAsked(
   request: ContextRequest, workspace: Workspace, leftOut: LeftOut,
 ): Promise<{ read: ReadPlace[]; refused: ReadonlySet<string> }> {
@@ -122,7 +122,7 @@ async function readAsked(
   return { read, refused };
 }
 
-/** What tools said. A problem in a file that may not be sent is not told, either: its message may quote the file. */
+/** Pieces with tool output. Problems in files that may not be sent are omitted, because a message may quote its file. */
 function spokenPieces(
   { testOutput = '', diagnostics }: ContextRequest,
   { budget, refused, leftOut }: { budget: number; refused: ReadonlySet<string>; leftOut: LeftOut },
@@ -146,7 +146,7 @@ function putAsked(shelf: Shelf, asked: readonly Candidate[], leftOut: LeftOut): 
     const limit = isLast ? shelf.left : shelf.left * SHARE_WHILE_OTHERS_WAIT;
     if (!shelf.add(candidate, candidate.focus, limit)) shelf.addPart(candidate, limit);
   }
-  // What was cut short while others waited, then what would rather be shown whole.
+  // First complete the pieces that were shortened while others waited, then grow pieces to their wish.
   for (const candidate of asked) if (!shelf.shows(candidate.file, candidate.focus)) shelf.add(candidate, candidate.focus);
   for (const candidate of asked) if (!shelf.shows(candidate.file, candidate.wish)) shelf.add(candidate, candidate.wish);
   for (const { file, asked: wanted } of asked) {
@@ -165,7 +165,7 @@ function putFound(shelf: Shelf, found: readonly Candidate[], leftOut: LeftOut): 
   if (more.length > 0) leftOut.add('(search)', `${more.length} more files that it found are over the token budget`);
 }
 
-/** Without a folder there is nothing that a name could mean. */
+/** Without a workspace no place can be read. */
 function refuseAll({ files, selection, openFile }: ContextRequest, leftOut: LeftOut): void {
   for (const place of [selection, ...files, openFile]) if (place) leftOut.add(place.path, 'no folder is open');
 }

@@ -1,10 +1,10 @@
 import type { ContextPiece } from './context.ts';
 
-/** Nobody reads a longer list. */
+/** A longer list would not be read. */
 const MAX_ENTRIES = 100;
 const MAX_LISTED_LINES = 5;
 
-/** What was wanted and is not sent, each once, in the order it was met. */
+/** What was requested but is not sent, without duplicates, in order of discovery. */
 export class LeftOut {
   readonly #entries = new Map<string, { path: string; reason: string }>();
 
@@ -12,7 +12,7 @@ export class LeftOut {
     if (this.#entries.size < MAX_ENTRIES) this.#entries.set(JSON.stringify([path, reason]), { path, reason });
   }
 
-  /** @param secrets what lines look like, by number from 1 */
+  /** @param secrets the kind of secret that a line looks like, by line number from 1 */
   addSecrets({ path, startLine, endLine }: ContextPiece, secrets: ReadonlyMap<number, string>): void {
     const linesOf = new Map<string, number[]>();
     for (const [line, kind] of secrets) {

@@ -4,7 +4,7 @@ export interface LineRange {
   readonly end: number;
 }
 
-/** The part of the range that lies in a file of so many lines; a range beyond its end becomes its last line. */
+/** Restricts the range to a file of `lineCount` lines. A range beyond the end becomes the last line. */
 export function clamp({ start, end }: LineRange, lineCount: number): LineRange {
   if (lineCount === 0) return { start: 1, end: 0 };
   const from = Math.min(Math.max(1, start), lineCount);
@@ -24,7 +24,7 @@ export function span(a: LineRange, b: LineRange): LineRange {
   return { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
 }
 
-/** Whether two ranges overlap or so few lines lie between them that showing these costs less than a second header. */
+/** Whether two ranges overlap or are so close that showing the lines between them costs less than a second header. */
 export function touch(a: LineRange, b: LineRange, gap = 3): boolean {
   return a.start <= b.end + gap + 1 && b.start <= a.end + gap + 1;
 }

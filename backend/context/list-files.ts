@@ -2,30 +2,30 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { RipgrepUnavailableError, type Ripgrep } from './ripgrep.ts';
 
-/** Enough for the largest repositories; each costs some 100 bytes of memory. */
+/** Enough for the largest repositories. Each file takes about 100 bytes of memory. */
 const MAX_LISTED_FILES = 200_000;
 
-/** In the workspace's root, in the syntax of .gitignore: what Conductor never reads. */
+/** Lists, in the syntax of .gitignore in the workspace's root, the files that Conductor never reads. */
 const OWN_IGNORE_FILE = '.conductorignore';
-/** Never read, whether an ignore file names them or not. */
+/** Never read, regardless of ignore files. */
 const SKIPPED_FOLDERS = ['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__'];
 
 export interface FileList {
   /** Sorted. */
   readonly files: readonly string[];
-  /** Why files are missing from the list that no ignore file excludes. */
+  /** Why the list lacks files that no ignore file excludes. */
   readonly problem?: string | undefined;
-  /** Why a file that is not in the list is not sent; absent where that cannot be told, and such files are sent. */
+  /** Why a file that is not in the list is not sent. If absent, the reason is unknown and such files are sent. */
   readonly unlisted?: string | undefined;
 }
 
-/** What no ignore file excludes, hidden files included. @throws the signal's reason once it aborts */
+/** Lists the files that no ignore file excludes, including hidden files. @throws the signal's reason when it aborts */
 export async function listFiles(root: string, ripgrep: Ripgrep, signal: AbortSignal): Promise<FileList> {
   const hasOwnIgnoreFile = await exists(path.join(root, OWN_IGNORE_FILE));
   try {
     const list = await filesBy(ripgrep, root, await ignoreArguments(root), signal);
     if (!hasOwnIgnoreFile) return list;
-    // ripgrep lets a .gitignore take back what --ignore-file excludes, so that both are asked by themselves.
+    // In ripgrep a .gitignore can re-include files that --ignore-file excludes. Therefore both lists are made separately.
     const own = await filesBy(ripgrep, root, ['--no-ignore', '--ignore-file', OWN_IGNORE_FILE], signal);
     const allowed = new Set(own.files);
     return { ...(own.problem === undefined ? list : own), files: list.files.filter((file) => allowed.has(file)) };
@@ -61,10 +61,10 @@ async function filesBy(ripgrep: Ripgrep, root: string, args: readonly string[], 
   };
 }
 
-/** ripgrep's arguments that make it respect ignore files as git would, in a folder that may be no repository. */
+/** Arguments that make ripgrep respect ignore files like git, also outside a repository. */
 export async function ignoreArguments(root: string): Promise<string[]> {
   const inRepository = await hasAncestorRepository(root);
-  // Outside of a repository, a .gitignore of a folder above (some keep one in their home) says nothing about this folder.
+  // Outside a repository, a .gitignore in a parent folder (such as the home folder) does not apply to this folder.
   return inRepository ? ['--no-require-git'] : ['--no-require-git', '--no-ignore-parent'];
 }
 

@@ -1,6 +1,6 @@
 /*
- * Places that a text names. `#src/a.ts`, `#a.ts:10-20` and `#"my file.ts"` are meant as names of files; `src/a.ts` in the middle
- * of a sentence is only looked for. A test's output names lines: stack frames and the messages of compilers.
+ * Finds places named in a text. `#src/a.ts`, `#a.ts:10-20` and `#"my file.ts"` are explicit names of files; `src/a.ts` in a sentence is
+ * only a possible one. Test output names lines in stack frames and compiler messages.
  */
 
 export interface MentionedPlace {
@@ -11,7 +11,7 @@ export interface MentionedPlace {
 
 const MAX_MENTIONS = 64;
 const MAX_LINE_LENGTH = 2_000;
-/** `#name`, `#file:name` or `#"name"`, each with lines after it or not; not inside a word, an address or after another #. */
+/** `#name`, `#file:name` or `#"name"`, each optionally with lines; not inside a word or URL, and not after another #. */
 const HASH_MENTION = new RegExp(
   '(?<![\\w#&/])#(?:file:)?(?:"([^"\\n]{1,1024})"|([^\\s#`\'"()<>[\\]{},;|]{1,1024}))(:\\d[\\d:-]{0,20})?', 'gu',
 );
@@ -19,7 +19,7 @@ const PATH_WITH_LINE = /((?:file:\/\/|[A-Za-z]:[\\/])?[\w@.~+$/\\%-]{1,400}\.[A-
 const WORD_IN_PROSE = /(^|[\s`'"(<[{,;=])([\w@.~+$-][\w@.~+$/\\:-]{1,400})/gu;
 const LINES = /:(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?$/;
 
-/** Files named with `#`. A number (`#12`) is an issue and no file; so is a word without dot or slash, unless it is in quotes. */
+/** Files named with `#`. Numbers (`#12`) are issues. Words without a dot or slash are not files, unless they are in quotes. */
 export function hashMentions(question: string): MentionedPlace[] {
   const mentions: MentionedPlace[] = [];
   for (const match of question.matchAll(HASH_MENTION)) {
@@ -32,7 +32,7 @@ export function hashMentions(question: string): MentionedPlace[] {
   return distinct(mentions);
 }
 
-/** What looks like a path in prose: it has a slash or an extension. Most of it will be no file at all. */
+/** Words that look like a path: they have a slash or an extension. Most of them are not files. */
 export function pathsInProse(question: string): MentionedPlace[] {
   const places: MentionedPlace[] = [];
   for (const [, , token = ''] of question.matchAll(WORD_IN_PROSE)) {
@@ -42,7 +42,7 @@ export function pathsInProse(question: string): MentionedPlace[] {
   return distinct(places);
 }
 
-/** The question without what it names as files, so that parts of paths are not taken for names in code. */
+/** The question without the names of files, so that parts of paths are not mistaken for identifiers. */
 export function withoutPlaces(question: string, isFile: (path: string) => boolean): string {
   return question.replace(HASH_MENTION, ' ').replace(WORD_IN_PROSE, (whole, before: string, token: string) => {
     const { path } = placeOf(trimSentence(token));
@@ -55,9 +55,8 @@ function looksLikePath(token: string): boolean {
 }
 
 /**
- * Lines that a test's output points at, nearest to the failure first, as the tools print them: `at f (file:///w/a.js:3:1)`
- * (Node), `File "a.py", line 3` (Python, whose tracebacks end with the nearest), `a.go:3`, `a.ts(3,1)` (tsc), `--> a.rs:3:1`
- * (Rust), `(A.java:3)`.
+ * The lines that test output points at, nearest to the failure first. Formats: `at f (file:///w/a.js:3:1)` (Node), `File "a.py", line 3`
+ * (Python, whose tracebacks end with the nearest line), `a.go:3`, `a.ts(3,1)` (tsc), `--> a.rs:3:1` (Rust), `(A.java:3)`.
  */
 export function placesInTestOutput(output: string): MentionedPlace[] {
   const places: MentionedPlace[] = [];
@@ -81,7 +80,7 @@ function placeOf(token: string): MentionedPlace {
   return { path: token.slice(0, -suffix.length), startLine: Math.max(1, Number(start)), endLine: end ? Number(end) : undefined };
 }
 
-/** Without the punctuation of the sentence around it. */
+/** Removes punctuation at the end of a sentence. */
 function trimSentence(token: string): string {
   return token.replace(/[.?!:]{1,8}$/, '');
 }

@@ -1,7 +1,7 @@
 import { extensionOf } from './file-names.ts';
 
 /*
- * How a piece looks to a model: a line that says what it is, and the content in a fence that no content can close.
+ * The format of a piece: a header line, and the content in a code fence longer than any in the content.
  *
  *     ### src/a.ts, lines 10-20 of 300 (selection)
  *     ```ts
@@ -33,7 +33,7 @@ export function renderPiece(title: string, lines: readonly string[], language = 
   return `### ${title}\n${fence}${language}\n${content}${content === '' ? '' : '\n'}${fence}`;
 }
 
-/** A path as it is, or as a JSON string where it could be taken for something else. */
+/** The path itself, or a JSON string if the path contains characters that could break the format. */
 export function displayPath(path: string): string {
   return /[\p{Cc}\p{Zl}\p{Zp}"`]/u.test(path) ? JSON.stringify(path) : path;
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 export interface RipgrepLimits {
   readonly timeoutMs: number;
-  /** The most that one call may print, in UTF-16 units. */
+  /** Maximum output of one call, in UTF-16 units. */
   readonly maxOutputLength: number;
 }
 /** Enough for about 50,000 matches. */
@@ -14,13 +14,13 @@ export class RipgrepUnavailableError extends Error {
   override readonly name = 'RipgrepUnavailableError';
 }
 
-/** How a call ended: all of it was read, or it was stopped because it took too long or printed too much. */
+/** How a call ended: all output was read, or the call was stopped because it took too long or printed too much. */
 export type RipgrepEnd = 'complete' | 'timeout' | 'too-much';
 
 export interface RipgrepCall {
   readonly args: readonly string[];
   readonly folder: string;
-  /** Ends every record that ripgrep prints. */
+  /** The terminator of each record that ripgrep prints. */
   readonly separator: '\0' | '\n';
   readonly onRecord: (record: string) => void;
   readonly signal: AbortSignal;
@@ -31,15 +31,15 @@ export class Ripgrep {
   readonly #executable: string | undefined;
   readonly #limits: RipgrepLimits;
 
-  /** @param executable absolute path; undefined where there is none for this platform */
+  /** @param executable absolute path; undefined if there is none for this platform */
   constructor(executable: string | undefined, limits: RipgrepLimits = LIMITS) {
     this.#executable = executable;
     this.#limits = limits;
   }
 
   /**
-   * Resolves when ripgrep is done or was stopped.
-   * @throws RipgrepUnavailableError, or the signal's reason once it aborts; ripgrep is then killed
+   * Resolves when ripgrep has ended or was stopped.
+   * @throws RipgrepUnavailableError, or the signal's reason when it aborts; ripgrep is then killed
    */
   run({ args, folder, separator, onRecord, signal }: RipgrepCall): Promise<RipgrepEnd> {
     signal.throwIfAborted();
@@ -87,7 +87,7 @@ export class Ripgrep {
       child.on('close', (code) => settle(() => {
         if (signal.aborted) reject(signal.reason);
         else if (stopped) resolve(stopped);
-        // 1: nothing found. 2 after some records: a file or two could not be read.
+        // 1: nothing found. 2 after some records: some files could not be read.
         else if (code === 0 || code === 1 || records > 0) resolve('complete');
         else reject(new RipgrepUnavailableError(`ripgrep failed: ${complaint.trim().split('\n')[0] || `exit code ${code}`}`));
       }));

@@ -8,14 +8,13 @@ import { compare } from './text-order.ts';
 import type { TextFile } from './workspace.ts';
 
 /*
- * What the workspace knows of the terms. Every hit earns its lines
+ * Searches the workspace for the terms. The score of a hit is
  *
  *     weight(term) × rarity(term) × kind        rarity = 1 / (1 + log2(files with the term))
  *
- * with kind 3 for a definition, 1.5 for a definition or a file whose name holds a word of the question, and 1 for a use. So the
- * definition of a rare name from the question comes first and uses of a common name last. Lines near each other become one piece,
- * in which each term counts once, by its best hit. A test that imports a file that was asked about earns as much as the use of a
- * name from the question.
+ * where kind is 3 for a definition, 1.5 for a definition or file whose name contains a word of the question, and 1 for a use. So the
+ * definition of a rare name from the question comes first, and uses of a common name come last. Nearby lines become one piece, in which
+ * each term counts once, with its best hit. A test that imports a requested file scores as much as a use of a name from the question.
  */
 
 const KIND = { definition: 3, name: 1.5, use: 1 } as const;
@@ -23,7 +22,7 @@ const TEST_IMPORT_SCORE = 10;
 const MARGIN_LINES = 6;
 const MAX_FILES_READ = 80;
 const MAX_FOUND = 40;
-/** Pieces that earn less than this share of the best one's score are noise. */
+/** Pieces with less than this share of the best score are noise. */
 const LEAST_SHARE = 0.15;
 
 interface Hit {
@@ -31,16 +30,16 @@ interface Hit {
   readonly weight: number;
   readonly kind: keyof typeof KIND | 'import';
   readonly line: number;
-  /** Why the line is of interest, in a few words. */
+  /** Why the line is relevant, in a few words. */
   readonly reason: string;
 }
 
 export interface SearchResult {
   /** Best first. */
   readonly candidates: readonly Candidate[];
-  /** Files that were found and may not be sent. */
+  /** Found files that may not be sent. */
   readonly refused: readonly { path: string; reason: string }[];
-  /** Why not everything was searched, for people. */
+  /** Why the search is incomplete, for users. */
   readonly problem?: string | undefined;
 }
 
@@ -53,7 +52,7 @@ export async function searchWorkspace(request: SearchRequest): Promise<SearchRes
   const scoreOf = (hit: Hit): number =>
     hit.kind === 'import' ? TEST_IMPORT_SCORE : hit.weight * (rarity.get(hit.term) ?? 1) * KIND[hit.kind];
 
-  // A file is worth reading for the terms it holds, each at its best.
+  // Rank files by the sum of the best score for each term.
   const files = [...hits].map(([file, list]) => ({ file, list, worth: sumOfBest(list, scoreOf) }))
     .sort((a, b) => b.worth - a.worth || compare(a.file, b.file)).slice(0, MAX_FILES_READ);
   const candidates: Candidate[] = [];
@@ -73,12 +72,12 @@ export async function searchWorkspace(request: SearchRequest): Promise<SearchRes
   return { candidates: best.map((one) => ({ ...one, score: belowAsked(one.score) })), refused, problem: found.problem };
 }
 
-/** Squeezes 0 to infinity into 0 to `SCORES.found`, keeping the order. */
+/** Maps 0 to infinity to 0 to `SCORES.found`, keeping the order. */
 function belowAsked(score: number): number {
   return SCORES.found * (score / (score + SCORES.found));
 }
 
-/** What each matching line says of each term. */
+/** Classifies each matching line for each term. */
 function classify(matches: readonly Match[], { terms, asked }: SearchRequest): Map<string, Hit[]> {
   const hits = new Map<string, Hit[]>();
   const stems = asked.filter(isImportable).map((file) => ({ file, pattern: new RegExp(importPattern(file)) }));
@@ -111,7 +110,7 @@ function classify(matches: readonly Match[], { terms, asked }: SearchRequest): M
   return hits;
 }
 
-/** Files whose own names hold a word of the question, and that nobody asked about anyway. */
+/** Adds files whose names contain a word of the question, except the requested files. */
 function addNameHits(hits: Map<string, Hit[]>, { workspace, terms: { words }, asked }: SearchRequest): void {
   if (words.length === 0) return;
   for (const file of workspace.files) {
@@ -144,7 +143,7 @@ function sumOfBest(hits: readonly Hit[], scoreOf: (hit: Hit) => number): number 
   return [...best.values()].reduce((sum, score) => sum + score, 0);
 }
 
-/** One candidate for each group of hits that lie near each other. */
+/** One candidate for each group of nearby hits. */
 function piecesOf(file: TextFile, hits: readonly Hit[], scoreOf: (hit: Hit) => number): Candidate[] {
   const groups: { range: LineRange; hits: Hit[] }[] = [];
   for (const hit of [...hits].sort((a, b) => a.line - b.line)) {

@@ -1,12 +1,12 @@
 /*
- * What must not leave the machine, told by the names of files and by the shapes of lines. A line too many left out costs a
- * little; a key sent to a model's provider costs a lot. The shapes are those their issuers document (named beside each), with
- * lengths a little lower. Every repetition in a pattern is bounded or cannot fail late: a line may be a megabyte long.
+ * Detects secrets by file names and by patterns of lines. A false positive costs little; a key sent to a provider costs a lot. The patterns
+ * follow the documentation of the issuers (named next to each), with slightly lower lengths. Every repetition in a pattern is bounded or
+ * cannot backtrack far: a line may be a megabyte long.
  */
 
 export const SECRET_MARKER = '[left out: looks like a secret]';
 
-/** Names of files that hold secrets whatever is in them; compared in lower case. */
+/** Names of files that always count as secret; compared in lower case. */
 const SECRET_FILES: readonly RegExp[] = [
   /^\.env$/, /^\.env\.(?!(?:.*\.)?(?:example|sample|template|dist|defaults)$)/, /^\.envrc$/, /\.env$/,
   /\.(?:pem|key|p12|pfx|p8|jks|keystore|ppk|kdbx|gpg)$/,
@@ -35,7 +35,7 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly pattern: RegExp 
   { kind: 'a Hugging Face token', pattern: /\bhf_[A-Za-z0-9]{30,}/ },
   // AWS: access key ids of users (AKIA) and of temporary credentials (ASIA)
   { kind: 'an AWS key', pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/ },
-  // Its other half: 40 characters of base64, of which some have next to no digit.
+  // The secret access key: 40 characters of base64, sometimes with almost no digits.
   { kind: 'an AWS key', pattern: /secret_?access_?key['"]?\s{0,8}[=:]\s{0,8}['"]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i },
   // GitHub: ghp_, gho_, ghu_, ghs_, ghr_, and fine-grained tokens
   { kind: 'a GitHub token', pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})/ },
@@ -53,7 +53,7 @@ const SECRET_SHAPES: readonly { readonly kind: string; readonly pattern: RegExp 
   },
 ];
 
-/** `apiKey = "…"`, `"password": "…"`: counts when the value looks drawn by lot. */
+/** `apiKey = "…"`, `"password": "…"`: counts if the value looks random. */
 const ASSIGNMENT = new RegExp(
   '(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential)[\\w-]{0,32}'
   + '[\'"]?\\s{0,8}(?:=|:|=>|:=)\\s{0,8}[\'"`]?([A-Za-z0-9+/=_.~-]{20,512})', 'i',
@@ -61,16 +61,16 @@ const ASSIGNMENT = new RegExp(
 
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
-/** A key without an end is taken to go on for as long as its lines look like it. */
+/** A key without an end marker continues while its lines look like key data. */
 const KEY_CONTINUES = /^[A-Za-z0-9+/=:\s"'`,\\-]{16,}$/;
 
 export interface Redacted {
   readonly lines: readonly string[];
-  /** What the lines that were replaced look like, by their number from 1. */
+  /** The kinds of secrets that the replaced lines look like, by line number from 1. */
   readonly secrets: ReadonlyMap<number, string>;
 }
 
-/** The lines, with those that look like a secret replaced by a marker; their number stays the same. */
+/** Replaces lines that look like a secret with a marker. The number of lines stays the same. */
 export function redact(lines: readonly string[]): Redacted {
   const secrets = new Map<number, string>();
   let inKey = false;
@@ -94,8 +94,8 @@ function secretIn(line: string): string | undefined {
 }
 
 /**
- * Whether a text looks drawn by lot: several letters and several digits, and more than three bits a character (Shannon).
- * Identifiers have few digits, placeholders repeat themselves.
+ * Whether a text looks random: several letters and digits, and a Shannon entropy of more than three bits per character. Identifiers have
+ * few digits, and placeholders repeat characters.
  */
 function looksRandom(text: string): boolean {
   if ((text.match(/\d/g) ?? []).length < 3 || (text.match(/[A-Za-z]/g) ?? []).length < 3) return false;

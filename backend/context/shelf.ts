@@ -8,7 +8,7 @@ import type { TextFile } from './workspace.ts';
 /** Between two pieces. */
 export const SEPARATOR = '\n\n';
 
-/** In a header and a list, after which the rest goes unsaid. */
+/** Maximum number of reasons shown for a piece. */
 const MAX_REASONS = 3;
 
 interface Held {
@@ -22,7 +22,7 @@ interface Shown {
   readonly units: number;
 }
 
-/** The pieces chosen so far, never more than fit. Pieces of a file that touch become one. */
+/** The pieces chosen so far, within the budget. Touching pieces of a file are merged. */
 export class Shelf {
   readonly #files = new Map<string, Shown>();
   #left: number;
@@ -36,7 +36,7 @@ export class Shelf {
     return this.#left;
   }
 
-  /** Adds the lines when they fit into what is left and into `limit`; otherwise changes nothing. */
+  /** Adds the lines if they fit into the remaining budget and `limit`; otherwise changes nothing. */
   add(candidate: Candidate, range: LineRange, limit = this.#left): boolean {
     const { after, cost } = this.#with(candidate, range);
     if (cost > Math.min(this.#left, limit)) return false;
@@ -45,14 +45,14 @@ export class Shelf {
     return true;
   }
 
-  /** Adds as many lines of the candidate's focus as fit, grown around its anchor; none may. */
+  /** Adds as many lines of the candidate's focus as fit, around its anchor; possibly none. */
   addPart(candidate: Candidate, limit: number): void {
     const { focus, anchor } = candidate;
     const part = (length: number): LineRange => {
       const start = Math.max(focus.start, Math.min(anchor - Math.floor(length / 2), focus.end - length + 1));
       return { start, end: Math.min(focus.end, start + length - 1) };
     };
-    // A longer part costs more, but for a merge now and then: halving finds a length that fits, if not the longest.
+    // A longer part usually costs more, except after some merges. Bisection finds a length that fits, not always the longest.
     let fits = 0;
     let tooLong = focus.end - focus.start + 2;
     while (tooLong - fits > 1) {
@@ -68,12 +68,12 @@ export class Shelf {
     return (this.#files.get(file.path)?.held ?? []).some((held) => covers(held.range, range));
   }
 
-  /** Ranges of the file that are shown, such as `1-60, 200-231`; empty where none is. */
+  /** The shown ranges of the file, such as `1-60, 200-231`; empty if there are none. */
   labelOf(file: TextFile): string {
     return (this.#files.get(file.path)?.held ?? []).map(({ range }) => lineLabel(range)).join(', ');
   }
 
-  /** Files in the order in which they were first put here, the pieces of each in the order of their lines. */
+  /** All pieces: files in the order in which they were added, pieces of a file by line. */
   pieces(): { piece: ContextPiece; text: string; file: TextFile }[] {
     return [...this.#files.values()].flatMap(({ file, held }) => held.map((one) => {
       const text = render(file, one);
@@ -83,7 +83,7 @@ export class Shelf {
     }));
   }
 
-  /** The candidate's file as it would be shown, and what that costs more. */
+  /** The candidate's file with the added range, and the additional cost. */
   #with({ file, reasons }: Candidate, range: LineRange): { after: Shown; cost: number } {
     const before = this.#files.get(file.path);
     const held = merge(before?.held ?? [], { range, reasons });

@@ -3,7 +3,7 @@ import { displayPath, renderPiece } from './render-piece.ts';
 import { redact } from './secrets.ts';
 import { tokensOf, unitsOf } from './tokens.ts';
 
-/** What tools said, as pieces beside those from files. Their paths are in parentheses: no file is meant. */
+/** Tool output as pieces, in addition to those from files. Their paths are in parentheses because they are not files. */
 export interface SpokenPiece {
   readonly piece: ContextPiece;
   readonly text: string;
@@ -15,16 +15,14 @@ export const PROBLEMS = '(problems)';
 
 const MAX_MESSAGE_LENGTH = 500;
 
-/**
- * What a failing test printed; where it is too long its middle goes, since the first failure and the summary stand at its ends.
- */
+/** The output of failing tests. If it is too long, the middle is removed: the first failure and the summary are at the ends. */
 export function testOutputPiece(output: string, maxUnits: number): SpokenPiece | undefined {
   const lines = output.split(/\r?\n/).map((line) => line.trimEnd());
   while (lines.length > 0 && lines.at(-1) === '') lines.pop();
   return spokenPiece({ path: TEST_OUTPUT, reason: 'what the failing test printed', lines, maxUnits });
 }
 
-/** The problems that the editor shows. */
+/** The problems shown by the editor. */
 export function problemsPiece(diagnostics: ContextRequest['diagnostics'], maxUnits: number): SpokenPiece | undefined {
   const lines = diagnostics.map(({ path, line, severity, message }) =>
     `${displayPath(path)}:${line}: ${severity}: ${message.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_LENGTH)}`);
@@ -49,7 +47,7 @@ function spokenPiece(
   return { piece: { path, startLine: 1, endLine: safe.length, reason, tokens: tokensOf(text) }, text, secrets };
 }
 
-/** `count` of the lines, half from each end, and a line that says how many are missing. */
+/** `count` of the lines, half from each end, and a line with the number of removed lines. */
 function withoutMiddle(lines: readonly string[], count: number): string[] {
   const missing = lines.length - count;
   if (missing <= 0) return [...lines];

@@ -2,11 +2,11 @@ import { compare } from './text-order.ts';
 import type { TextFile } from './workspace.ts';
 
 /*
- * What to search for. An identifier is searched as it stands; a plain word of the question only as a part of the name of a
- * definition or of a file, because prose shares most of its words with every file.
+ * Extracts search terms. Identifiers are searched for exactly. Plain words of the question are searched for only in names of definitions
+ * and files, because most words occur in every file.
  */
 
-/** A name and how much it says: see the weights below. */
+/** A name and its weight, see below. */
 export interface Term {
   readonly text: string;
   readonly weight: number;
@@ -57,7 +57,7 @@ export function termsOf({ question, selected, diagnostics, testOutput }: TermSou
   };
 }
 
-/** Lines of the file that hold one of the identifiers, ascending. */
+/** The lines of the file that contain one of the identifiers, ascending. */
 export function linesWith(file: TextFile, terms: Terms): number[] {
   const wanted = new Set(terms.identifiers.map(({ text }) => text));
   const holds = (line: string): boolean => identifiersIn(line.slice(0, 2_000)).some((name) => wanted.has(name));
@@ -70,9 +70,7 @@ function identifiersIn(text: string): string[] {
   return text.match(IDENTIFIER) ?? [];
 }
 
-/**
- * Names that are plainly code: written in quotes or backticks, called, reached with a dot, or with humps or underscores in them.
- */
+/** Names that are clearly code: in quotes or backticks, called, accessed with a dot, or in camel case or snake case. */
 function* codeIn(text: string): Iterable<string> {
   yield* quotedIn(text);
   for (const match of text.matchAll(IDENTIFIER)) {
@@ -101,13 +99,13 @@ function isTelling(word: string): boolean {
   return [word, stem(word)].every((form) => !PROSE.has(form) && !KEYWORDS.has(form));
 }
 
-/** Without the ending that a sentence gave it: `intervals` and `merging` are found in `mergeInterval`. */
+/** Removes grammatical endings, so that `intervals` and `merging` are found in `mergeInterval`. */
 function stem(word: string): string {
   const bare = word.replace(/(?<=ss|x|ch|sh)es$|(?<!s)s$|ing$|ed$/, '');
   return bare.length >= 4 ? bare : word;
 }
 
-/** Words of programming languages and names that nearly every program uses: searching for them finds everything. */
+/** Keywords and names that almost every program uses. A search for them would match everything. */
 const KEYWORDS: ReadonlySet<string> = new Set(`
   abstract any args array assert async await bool boolean break byte case catch char class console const constructor continue
   def default del delete dict double elif else enum error except exception export extends false final finally float for foreach
@@ -120,7 +118,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(`
   results src
 `.split(/\s+/));
 
-/** English that questions about code are made of. */
+/** Common English words in questions about code. */
 const PROSE: ReadonlySet<string> = new Set(`
   about above actually added after again also always another answer anything because been before being below best better between
   both broken bugs build called call change changed check code could correct correctly crash crashes create different does doesn

@@ -1,9 +1,9 @@
 /*
- * Tokens are estimated, because every worker counts with another tokenizer and the budget must hold for all of them. English and
- * code come to about four characters a token (https://help.openai.com/en/articles/4936856); 3.5 leaves room for dense code. Other
- * scripts reach one token a character, so each of their UTF-16 units counts as a whole token.
+ * Tokens are estimated, because workers have different tokenizers and the budget must hold for all of them. English and code have about
+ * four characters per token (https://help.openai.com/en/articles/4936856); 3.5 leaves room for dense code. Other scripts have up to one
+ * token per character, so each of their UTF-16 units counts as one token.
  *
- * Sums are kept in sevenths of a token, so that they are exact: two for an ASCII character, seven for any other.
+ * Sums are kept in exact units of a seventh of a token: two for an ASCII character, seven for any other.
  */
 
 const UNITS_PER_TOKEN = 7;
@@ -19,7 +19,7 @@ export function unitsIn(tokens: number): number {
   return Math.max(0, Math.floor(tokens)) * UNITS_PER_TOKEN;
 }
 
-/** Estimated tokens of a text, rounded up. */
+/** The estimated number of tokens of a text, rounded up. */
 export function tokensOf(text: string): number {
   return Math.ceil(unitsOf(text) / UNITS_PER_TOKEN);
 }

@@ -6,19 +6,19 @@ import { listFiles, type FileList } from './list-files.ts';
 import type { Ripgrep } from './ripgrep.ts';
 import { isSecretFile, redact } from './secrets.ts';
 
-/** Larger files are data or made by a tool. */
+/** Larger files are data or generated. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 export interface TextFile {
   /** Relative to the workspace, links resolved, forward slashes. */
   readonly path: string;
-  /** Without secrets. */
+  /** Secrets are replaced. */
   readonly lines: readonly string[];
-  /** What the lines that were left out look like, by number from 1. */
+  /** The kinds of secrets in replaced lines, by line number from 1. */
   readonly secrets: ReadonlyMap<number, string>;
 }
 
-/** Why a file is not sent. `missing` is told apart because a path that was only guessed may well not exist. */
+/** Why a file is not sent. `missing` is separate because a guessed path may not exist. */
 export interface Refusal {
   readonly path: string;
   readonly reason: string;
@@ -27,14 +27,14 @@ export interface Refusal {
 
 export type FileAnswer = { readonly file: TextFile } | { readonly refusal: Refusal };
 
-/** The files of one folder that may be read, and reading them. Reads each file once. */
+/** The readable files of one folder. Reads each file only once. */
 export class Workspace {
   /** Absolute, links resolved. */
   readonly root: string;
   readonly #givenRoot: string;
-  /** Paths of all files that may be read, sorted; their list may be incomplete, see `listProblem`. */
+  /** Sorted paths of all readable files. The list may be incomplete, see `listProblem`. */
   readonly files: readonly string[];
-  /** Why files are missing from the list that may be read. */
+  /** Why the list lacks readable files. */
   readonly listProblem: string | undefined;
   readonly #unlisted: string | undefined;
   readonly #listed: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export class Workspace {
     this.#byName = Map.groupBy(files, (file) => path.posix.basename(file));
   }
 
-  /** @returns undefined where there is no such folder. @throws the signal's reason once it aborts */
+  /** @returns undefined if the folder does not exist. @throws the signal's reason when it aborts */
   static async open(folder: string, ripgrep: Ripgrep, signal: AbortSignal): Promise<Workspace | undefined> {
     let root: string;
     try {
@@ -72,7 +72,7 @@ export class Workspace {
     return this.#byName.get(name) ?? [];
   }
 
-  /** The path relative to the workspace with forward slashes, or undefined where it leads outside. Takes file: addresses, too. */
+  /** The path relative to the workspace with forward slashes, or undefined if it is outside. Also accepts file: URLs. */
   relative(given: string): string | undefined {
     const plain = asPath(given);
     for (const root of [this.#givenRoot, this.root]) {
@@ -84,7 +84,7 @@ export class Workspace {
     return undefined;
   }
 
-  /** The file's text, or why it is not sent; never throws. */
+  /** The file's text, or the reason why it is not sent. Never throws. */
   read(given: string): Promise<FileAnswer> {
     const known = this.#answers.get(given);
     if (known) return known;
@@ -128,7 +128,7 @@ function asPath(given: string): string {
   }
 }
 
-/** No more than a file may have, should it have grown since it was measured; and no link that took its place meanwhile. */
+/** Limits the size in case the file has grown since `stat`, and refuses a symbolic link that has replaced it. */
 async function readBounded(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
@@ -144,7 +144,7 @@ async function readBounded(file: string): Promise<Buffer> {
   }
 }
 
-/** The lines of a text in UTF-8, or undefined where the bytes are none. */
+/** The lines of a text in UTF-8, or undefined if the bytes are not valid text. */
 function linesOf(bytes: Buffer): string[] | undefined {
   if (bytes.includes(0)) return undefined;
   let text: string;

@@ -29,7 +29,7 @@ export function backendHandlers(
 }
 
 function whyNeeded(runs: number, clients: number): string | undefined {
-  if (runs > 0) return `The running backend has ${runs === 1 ? 'an active run' : `${runs} active runs`}.`;
+  if (runs > 0) return `The running backend has ${runs === 1 ? 'a run' : `${runs} runs`} under way.`;
   if (clients > 0) return `The running backend has ${clients === 1 ? 'another client' : `${clients} other clients`}.`;
   return undefined;
 }
