@@ -90,7 +90,7 @@ function Again({ run, what }: { readonly run: RunSnapshot; readonly what: 'ask' 
   };
   return (
     <ToolButton
-      icon="refresh" text={l10n.t('Ask again…')} label={l10n.t('Ask again…, with the question to change in the box')} onClick={askAgain}
+      icon="refresh" text={l10n.t('Ask again…')} label={l10n.t('Ask again…, with the question in the text box')} onClick={askAgain}
     />
   );
 }

@@ -91,7 +91,7 @@ function Origin({ run: { parentId, retried, kind } }: { readonly run: RunSnapsho
     <button type="button" class="link" onClick={() => host.post({ type: 'open', runId: parentId })}>{words}</button>
   );
   const said = retried
-    ? fillSentence(l10n.t('Step {0} of round {1} was asked again, with what reads it. The rest is kept from {2}.'),
+    ? fillSentence(l10n.t('Step {0} of round {1} and the steps that read it ran again. The rest is kept from {2}.'),
         retried.step + 1, retried.round + 1, before(l10n.t('an earlier run')))
     : fillSentence(l10n.t('Asks the question of {0} again, with its context.'), before(l10n.t('an earlier run')));
   return <p class="quiet">{said}</p>;

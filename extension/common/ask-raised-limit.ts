@@ -24,18 +24,18 @@ export async function askRaisedLimit(
   const least = Math.max(limit, needed ?? 0);
   const text = await vscode.window.showInputBox({
     title,
-    prompt: [questionOf(amountText(limit)), ...(needed === undefined ? [] : [vscode.l10n.t('With the next call it may come to {0}.', amountText(needed))])].join(' '),
+    prompt: [questionOf(amountText(limit)), ...(needed === undefined ? [] : [vscode.l10n.t('The next call may raise it to {0}.', amountText(needed))])].join(' '),
     value: String(raisedLimit({ limit, needed })),
     ignoreFocusOut: true,
     validateInput: (value) => {
       const amount = amountOf(value, isUsd);
       if (amount === undefined) {
-        return isUsd ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : vscode.l10n.t('Write a whole number of tokens, such as 800000.');
+        return isUsd ? vscode.l10n.t('Enter an amount of dollars above 0, such as 2.50.') : vscode.l10n.t('Enter a whole number of tokens, such as 800000.');
       }
       if (amount >= least && amount > limit) return undefined;
       return needed === undefined
-        ? vscode.l10n.t('The limit was {0}: write more than that.', isUsd ? formatUsd(limit) : String(limit))
-        : vscode.l10n.t('With the next call it may come to {0}: write that or more.', isUsd ? formatUsd(least) : String(least));
+        ? vscode.l10n.t('The limit was {0}: enter more than that.', isUsd ? formatUsd(limit) : String(limit))
+        : vscode.l10n.t('The next call may raise it to {0}: enter at least that.', isUsd ? formatUsd(least) : String(least));
     },
   });
   return text === undefined ? undefined : amountOf(text, isUsd);

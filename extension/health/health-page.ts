@@ -199,7 +199,7 @@ function whyNotConnected(state: ConnectionState): string {
 function words(): HealthWords {
   return {
     title: vscode.l10n.t('Conductor: Health'),
-    introduction: vscode.l10n.t('What Conductor needs on this machine, what of it works, and what to do about the rest.'),
+    introduction: vscode.l10n.t('What Conductor needs on this machine, what works, and how to fix the rest.'),
     lookAgain: vscode.l10n.t('Look Again'),
     looking: vscode.l10n.t('Looking …'),
     states: {

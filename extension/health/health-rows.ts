@@ -177,11 +177,11 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
   const choose: Mend = { id: 'chooseTestCommand', label: l10n.t('Choose Test Command') };
   return folders.map(({ name, chosen, found }, index) => {
     const row = { id: `tests-${index}`, title: folders.length === 1 ? title : l10n.t('Tests of {0}', name), mends: [choose] };
-    if (chosen === null) return { ...row, state: 'note', text: l10n.t('You chose that no tests are run: answers stay unchecked.') };
+    if (chosen === null) return { ...row, state: 'note', text: l10n.t('You chose to run no tests: answers stay unchecked.') };
     if (chosen !== undefined) return { ...row, state: 'works', text: l10n.t('Answers are checked with the command you chose: {0}', chosen) };
     if (!found) return { ...row, state: 'broken', text: l10n.t('The search for its tests failed.') };
     const [first] = found;
-    if (first) return { ...row, state: 'works', text: l10n.t('Answers are checked with what was found: {0} ({1})', first.command, readingOf(first.runner)) };
+    if (first) return { ...row, state: 'works', text: l10n.t('Answers are checked with the detected command: {0} ({1})', first.command, readingOf(first.runner)) };
     return { ...row, state: 'missing', text: l10n.t('No test command was found, so answers stay unchecked.') };
   });
 }
@@ -189,7 +189,7 @@ function testRows({ folders, trusted }: HealthFacts, l10n: Words): HealthRow[] {
 function sandboxRow({ sandbox }: HealthDetails, l10n: Words): HealthRow {
   const row = { id: 'sandbox', title: l10n.t('Sandbox') };
   if (sandbox.available) return { ...row, state: 'works', text: l10n.t('Tests run without network, and write only to their own copy of the project.'), mends: [] };
-  const text = l10n.t('There is no sandbox, so you are asked before tests run. {0}', sandbox.reason ?? '');
+  const text = l10n.t('There is no sandbox, so Conductor asks before tests run. {0}', sandbox.reason ?? '');
   const mends: Mend[] = sandbox.remedy === undefined ? [] : [{ id: 'copyRemedy', label: l10n.t('Copy Install Command') }];
   return { ...row, state: 'missing', text: text.trim(), mends };
 }
@@ -199,7 +199,7 @@ function localModelRow({ models }: HealthFacts, { problems }: HealthDetails, l10
   if (problems.length > 0) return { ...row, state: 'broken', text: problems.join(' '), mends: [{ id: 'showLogs', label: l10n.t('Show Logs') }] };
   const mends: Mend[] = [{ id: 'chooseConductorModel', label: l10n.t('Choose Conductor Model') }];
   const pulled = models?.pulled.map(({ repo }) => repo) ?? [];
-  const here = pulled.length > 0 ? l10n.t('Here: {0}.', pulled.join(', ')) : l10n.t('None was downloaded, and none has to be.');
+  const here = pulled.length > 0 ? l10n.t('Here: {0}.', pulled.join(', ')) : l10n.t('No model is downloaded, and none is required.');
   const advice = models?.recommended && !pulled.includes(models.recommended.repo)
     ? l10n.t('{0} would suit this machine. {1}', models.recommended.repo, models.recommended.reason)
     : '';

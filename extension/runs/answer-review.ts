@@ -117,7 +117,7 @@ export class AnswerReview {
     if (first) throw new Error(sentenceOf(first));
     await undoEdits(placed);
     await this.#remember(undefined);
-    const message = vscode.l10n.t('Undone: what the answer changed is taken back.');
+    const message = vscode.l10n.t('Undone: the answer’s changes are reverted.');
     this.#options.onOutcome({ runId: applied.runId, state: 'rejected', message });
   }
 

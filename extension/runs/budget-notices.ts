@@ -34,7 +34,7 @@ export class BudgetNotices {
     for (const training of nearlySpent(trainings, warnAtPercent)) {
       const { trainingId, conductor, spentUsd, unpricedTokens, maxUsd } = training;
       const message = vscode.l10n.t(
-        'The training of "{0}" has spent {1} of the {2} that it may cost. At the limit it pauses.', conductor, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd),
+        'The training of "{0}" has spent {1} of its budget of {2}. At the limit it pauses.', conductor, formatMoney({ usd: spentUsd, unpricedTokens }), formatUsd(maxUsd),
       );
       this.#tell(subjectOfTraining(training), message, {
         label: vscode.l10n.t('Raise Budget…'), act: () => this.#options.raiseTraining(trainingId),
@@ -51,9 +51,9 @@ export class BudgetNotices {
 
 function runMessage({ limit, spent, of }: BudgetWarning): string {
   switch (limit) {
-    case 'runUsd': return vscode.l10n.t('The run has spent {0} of the {1} that it may cost. At the limit it stops and can be resumed.', formatUsd(spent), formatUsd(of));
+    case 'runUsd': return vscode.l10n.t('The run has spent {0} of its budget of {1}. At the limit it stops and can be resumed.', formatUsd(spent), formatUsd(of));
     case 'runTokens': return vscode.l10n.t('The run has used {0} of its {1} tokens. At the limit it stops and can be resumed.', formatTokens(spent), formatTokens(of));
-    case 'dayUsd': return vscode.l10n.t('{0} of the {1} that a day may cost are spent. At the limit runs stop and can be resumed.', formatUsd(spent), formatUsd(of));
+    case 'dayUsd': return vscode.l10n.t('{0} of the daily budget of {1} are spent. At the limit runs stop and can be resumed.', formatUsd(spent), formatUsd(of));
     case 'dayTokens': return vscode.l10n.t('{0} of the {1} tokens of a day are used. At the limit runs stop and can be resumed.', formatTokens(spent), formatTokens(of));
   }
 }

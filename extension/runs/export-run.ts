@@ -21,7 +21,7 @@ export interface ExportOptions {
 export async function exportRun(runId: string, { connection, memory }: ExportOptions): Promise<void> {
   const title = vscode.l10n.t('Conductor: Export Run');
   const picked = await vscode.window.showQuickPick([
-    { format: 'markdown', label: 'Markdown', description: vscode.l10n.t('a document for people: plans, outputs, tests, changes, cost') },
+    { format: 'markdown', label: 'Markdown', description: vscode.l10n.t('a readable document: plans, outputs, tests, changes, cost') },
     { format: 'json', label: 'JSON', description: vscode.l10n.t('everything, for programs') },
   ] satisfies (vscode.QuickPickItem & { format: RunFileFormat })[], { title, placeHolder: vscode.l10n.t('As what?') });
   if (!picked) return;

@@ -202,7 +202,7 @@ async function pickStep(run: RunSnapshot): Promise<RetriedStep | undefined> {
   })));
   if (steps.length === 0) throw new NextStepError(vscode.l10n.t('The run has no step yet.'));
   return vscode.window.showQuickPick(steps, {
-    title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('It is asked again, with what reads it; the rest is kept.'),
+    title: vscode.l10n.t('Conductor: Retry Step'), placeHolder: vscode.l10n.t('The step and the steps that read it run again; the rest is kept.'),
   });
 }
 

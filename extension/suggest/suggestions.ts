@@ -169,7 +169,7 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
       vscode.l10n.t('The Conductor chooses it once for each language and project; a setting can name it instead.'),
       vscode.l10n.t('Ignored files and lines that look like secrets are never sent.'),
       vscode.l10n.t(
-        'Each suggestion costs what the worker costs. Suggestions stop at {0} a day, which is a setting, too.',
+        'Each suggestion costs what the worker charges. Suggestions stop at {0} a day; a setting changes this limit.',
         formatUsd(maxUsdPerDay),
       ),
       ...(unpriced.length === 0 ? [] : [vscode.l10n.t(

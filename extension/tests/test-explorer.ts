@@ -123,7 +123,7 @@ function summaryOf(verdict: Verdict): string {
   const where = sandboxed ? vscode.l10n.t('in the sandbox') : vscode.l10n.t('without a sandbox');
   const outcome = isVerified(verdict) ? vscode.l10n.t('Verified: {0}', reason) : vscode.l10n.t('Not verified: {0}', reason);
   // The icons do not show it: the folder itself has not changed yet.
-  const what = vscode.l10n.t('The tests as they end with the answer’s change, on a copy of the folder.');
+  const what = vscode.l10n.t('Test results with the answer’s change, in a copy of the folder.');
   return [what, `${command} · ${where} · ${formatDuration(durationMs)}`, outcome, ...notes, ''].join('\n');
 }
 

@@ -153,7 +153,7 @@ function detailOf(config: TrainingConfig, { workers }: Cast, isFromFile: boolean
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
-    'Your workers ({0}) are asked to carry out a plan up to {1} times, and {2} times more for each held-out task. The budget is hard: at {3} the training pauses.',
+    'Your workers ({0}) carry out up to {1} plans, and {2} more for each held-out task. The budget is hard: at {3} the training pauses.',
     workers.map(({ id }) => id).join(', '), rollouts, 2 * config.evaluation.samples, formatUsd(config.budget.usd),
   );
   return [

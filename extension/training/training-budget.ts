@@ -10,7 +10,7 @@ export async function askBudget({ title, usd }: { readonly title: string; readon
     prompt: vscode.l10n.t('Maximum cost of the training, in dollars'),
     value: String(usd),
     ignoreFocusOut: true,
-    validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Write an amount of dollars above 0, such as 2.50.') : undefined),
+    validateInput: (value) => (amountOf(value) === undefined ? vscode.l10n.t('Enter an amount of dollars above 0, such as 2.50.') : undefined),
   });
   return text === undefined ? undefined : amountOf(text);
 }

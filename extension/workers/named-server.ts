@@ -42,7 +42,7 @@ const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/]|$)/i;
 
 /** Why the server address is invalid; undefined if it is valid. */
 export function addressProblem(typed: string, l10n: Words): string | undefined {
-  if (typed.trim() === '') return l10n.t('Write the address of the server, such as https://api.example.com/v1.');
+  if (typed.trim() === '') return l10n.t('Enter the address of the server, such as https://api.example.com/v1.');
   const address = addressOf(typed);
   if (!URL.canParse(address) || !/^https?:/.test(address) || /\s/.test(address)) {
     return l10n.t('This is not a server address. An address looks like https://api.example.com/v1.');
@@ -57,7 +57,7 @@ export function addressProblem(typed: string, l10n: Words): string | undefined {
 /** Why the model name is invalid; undefined if it is valid. */
 export function modelProblem(typed: string, l10n: Words): string | undefined {
   const name = typed.trim();
-  if (name === '') return l10n.t('Write the name of the model as the server has it.');
+  if (name === '') return l10n.t('Enter the model’s name on the server.');
   if (KEY_LIKE.test(name)) return l10n.t('This looks like a key. Enter the name of a model here; the key has its own, hidden field.');
   return workerConfigSchema.shape.model.safeParse(name).success ? undefined : l10n.t('The name is too long for a model’s.');
 }

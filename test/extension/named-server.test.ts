@@ -17,7 +17,7 @@ describe('the address of a server', () => {
   });
 
   it.each([
-    ['', 'Write the address'],
+    ['', 'Enter the address'],
     ['not an address', 'not a server address'],
     ['ftp://acme.com', 'not a server address'],
     ['http://api.acme.com/v1', 'https://'],
@@ -29,7 +29,7 @@ describe('the address of a server', () => {
 
 describe('the name of a model', () => {
   it('is not empty, and no key', () => {
-    expect(modelProblem('', l10n)).toBe('Write the name of the model as the server has it.');
+    expect(modelProblem('', l10n)).toBe('Enter the model’s name on the server.');
     expect(modelProblem('sk-proj-0123456789abcdefghij', l10n)).toContain('looks like a key');
     expect(modelProblem('x'.repeat(2_000), l10n)).toContain('too long');
     expect(modelProblem('qwen/qwen3-coder:free', l10n)).toBeUndefined();

@@ -37,7 +37,7 @@ it('a run that goes on has neither', () => {
 
 it('a run that comes from another says so, and leads to it', () => {
   const panel = renderPanel(stateWith({ run: retriedRun() }));
-  expect(panel.text()).toContain('Step 2 of round 1 was asked again, with what reads it. The rest is kept from an earlier run.');
+  expect(panel.text()).toContain('Step 2 of round 1 and the steps that read it ran again. The rest is kept from an earlier run.');
   panel.click('an earlier run');
   expect(panel.posted).toEqual([{ type: 'open', runId: 'run-0' }]);
 });

@@ -89,7 +89,7 @@ describe('a wide page', () => {
 
   it('asks a step again once the run is over, and not before', () => {
     const panel = renderPanel(stateWith({ run: twoRoundsRun() }));
-    panel.click('Retry this step in a new run, with what reads it');
+    panel.click('Retry this step in a new run, with the steps that read it');
     expect(panel.posted).toEqual([{ type: 'retryStep', runId: 'run-1', round: 1, step: 4 }]);
     const running = renderPanel(stateWith({ run: denseRun() }));
     void act(() => tabs(running)[0]?.click());
@@ -99,7 +99,7 @@ describe('a wide page', () => {
   it('asks a step again that failed, and none that was never asked', () => {
     const panel = renderPanel(stateWith({ run: failedStepRun() }));
     void act(() => tabs(panel)[1]?.click());
-    panel.click('Retry this step in a new run, with what reads it');
+    panel.click('Retry this step in a new run, with the steps that read it');
     expect(panel.posted).toEqual([{ type: 'retryStep', runId: 'run-1', round: 0, step: 1 }]);
     void act(() => tabs(panel)[2]?.click());
     expect(() => panel.button(/^Retry this step/)).toThrow();

@@ -53,7 +53,7 @@ function Retry({ step, round }: StepProps): JSX.Element | null {
   return (
     <p>
       <ToolButton
-        icon="refresh" text={l10n.t('Retry this step')} label={l10n.t('Retry this step in a new run, with what reads it')}
+        icon="refresh" text={l10n.t('Retry this step')} label={l10n.t('Retry this step in a new run, with the steps that read it')}
         onClick={() => host.post({ type: 'retryStep', runId: run.runId, round, step: step.index })}
       />
     </p>

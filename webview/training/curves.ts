@@ -31,7 +31,7 @@ const SHARE = { span: [0, 1], format: percent } as const;
 const rows = (): readonly Row[] => [
   { metric: 'reward', name: l10n.t('Reward'), meaning: l10n.t('mean over the plans of a step'), span: [0, 1], format: (value) => value.toFixed(3) },
   { metric: 'verified_rate', name: l10n.t('Verified'), meaning: l10n.t('plans whose answer is verified'), ...SHARE },
-  { metric: 'format_rate', name: l10n.t('Plans that parse'), meaning: l10n.t('plans in the form that can be carried out'), ...SHARE },
+  { metric: 'format_rate', name: l10n.t('Plans that parse'), meaning: l10n.t('plans with a valid format'), ...SHARE },
   {
     metric: 'completions/mean_length', name: l10n.t('Length'), meaning: l10n.t('tokens of a plan: mean, shortest and longest'), span: [0, 1],
     format: (tokens) => formatTokens(Math.round(tokens)), spread: ['completions/min_length', 'completions/max_length'],

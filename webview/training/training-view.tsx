@@ -129,7 +129,7 @@ function Ending({ training }: { readonly training: Training }): JSX.Element | nu
     case 'failed':
       return <Notice icon="error" tone="bad">{message}</Notice>;
     case 'cancelled':
-      return <Notice icon="circle-slash" tone="quiet">{l10n.t('Cancelled for good. What it learned is not offered.')}</Notice>;
+      return <Notice icon="circle-slash" tone="quiet">{l10n.t('Cancelled permanently. The result is not offered.')}</Notice>;
     case 'completed':
       return adopted
         ? <Notice icon="pass-filled" tone="good">{l10n.t('{0} plans with what was trained.', conductor)}</Notice>

@@ -91,7 +91,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
     }));
     await window.runCommand(FINE_TUNE);
     const modal = window.modal('Train "tiny" for at most $3.00?');
-    await modal.getByText(/are asked to carry out a plan up to 480 times/).waitFor();
+    await modal.getByText(/carry out up to 480 plans/).waitFor();
     await modal.getByText(/simulated/).waitFor();
     await window.screenshot(path.join(SCREENS, 'fine-tune-offer-dark.png'));
     await window.answerModal('Train "tiny"', 'Change Budget…');

@@ -54,7 +54,7 @@ describe('the first five minutes', () => {
     await window.page.getByRole('button', { name: 'Show Health', exact: true }).click();
     await row('Workers').getByText('There is no worker yet').waitFor();
     await row('Conductor').getByText('conductor-mini plans').waitFor();
-    await row('Tests').getByText('Answers are checked with what was found').waitFor();
+    await row('Tests').getByText('Answers are checked with the detected command').waitFor();
     expect(await health().getByRole('status').innerText()).toMatch(/needs? you/);
     for (const theme of THEMES) {
       await window.useTheme(theme);
