@@ -4,19 +4,19 @@ import { usageSchema } from '../protocol/usage.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import type { ModelReply, ModelRequest } from './model.ts';
 
-/** Where answers are kept, as text. Errors are the store's own. */
+/** Stores answers as text. Errors are those of the store. */
 export interface AnswerStore {
   get(key: string): string | undefined;
   set(key: string, value: string): void;
 }
 
-/** An answer by everything it depends on. */
+/** Everything that an answer depends on. */
 export interface AnswerQuestion {
   readonly worker: Pick<WorkerConfig, 'id' | 'provider' | 'model' | 'baseUrl'>;
   readonly request: ModelRequest;
-  /** Which of several independent answers to the same messages. */
+  /** The index among several independent answers to the same messages. */
   readonly sampleIndex: number;
-  /** Answers are shared within a scope, such as one training run, and never across. */
+  /** Answers are shared only within a scope, such as one training. */
   readonly scope: string;
 }
 
@@ -28,8 +28,8 @@ const replySchema: z.ZodType<ModelReply> = z.object({
 });
 
 /**
- * Answers of workers for training and evaluation, where the same step is asked many times and money is the limit. Solve does
- * without: people who ask again want another answer.
+ * Caches workers' answers for training and evaluation, where the same step is requested many times and money is limited. Runs do not use
+ * it: a user who asks again wants a new answer.
  */
 export class AnswerCache {
   readonly #store: AnswerStore;
@@ -38,7 +38,7 @@ export class AnswerCache {
     this.#store = store;
   }
 
-  /** @returns `undefined` for an answer that is not there, or is there in a form that another version wrote. */
+  /** @returns `undefined` if there is no answer, or only one in the format of another version. */
   get(question: AnswerQuestion): ModelReply | undefined {
     const value = this.#store.get(answerKey(question));
     if (value === undefined) return undefined;
@@ -54,7 +54,7 @@ export class AnswerCache {
   }
 }
 
-/** SHA-256, in hexadecimal, of the question in one canonical form. */
+/** SHA-256, in hexadecimal, of the question in canonical form. */
 export function answerKey({ worker, request, sampleIndex, scope }: AnswerQuestion): string {
   const { id, provider, model, baseUrl } = worker;
   const { messages, ...parameters } = request;
@@ -68,7 +68,7 @@ export function answerKey({ worker, request, sampleIndex, scope }: AnswerQuestio
   return createHash('sha256').update(canonicalJson(question)).digest('hex');
 }
 
-/** JSON with the keys of objects in order and absent values left out, so that equal values have equal text. */
+/** JSON with sorted keys and without absent values, so that equal values give equal text. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

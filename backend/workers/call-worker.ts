@@ -20,7 +20,7 @@ import { decideRetry, isLoad, MAX_RETRY_AFTER_MS } from './limits/retry-policy.t
 import { serverName } from './servers/server-of.ts';
 import { StallWatch } from './limits/stall-watch.ts';
 
-/** What to ask a worker. Where a setting is absent, the worker's own holds. */
+/** A request to a worker. The worker's own settings replace absent ones. */
 export type WorkerRequest = { readonly messages: readonly Message[] } & Partial<Omit<ModelRequest, 'messages'>>;
 
 export interface CallOptions {
@@ -29,9 +29,9 @@ export interface CallOptions {
   readonly keys: KeySource;
   readonly clientModel?: ClientModel | undefined;
   readonly signal: AbortSignal;
-  /** Text of an attempt as it streams. Another attempt begins its text anew. */
+  /** Called with the streamed text of an attempt. Each attempt starts a new text. */
   readonly onText: (text: string, attempt: Attempt) => void;
-  /** After the attempt was logged, before its request is sent. */
+  /** Called after the attempt is logged and before its request is sent. */
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
   readonly maxAttempts?: number | undefined;
 }
@@ -39,13 +39,13 @@ export interface CallOptions {
 export interface CallResult {
   readonly reply: ModelReply;
   readonly attempt: Attempt;
-  /** Of the attempt that succeeded; failed ones stand in the log. */
+  /** The usage and cost of the successful attempt. Failed attempts are in the log. */
   readonly spent: AttemptSpent;
 }
 
-/** How the last call of a worker ended, since this process began. */
+/** How the last call of a worker in this process ended. */
 export interface LastCall {
-  /** Why it failed, in one sentence; absent where the worker answered. */
+  /** Why it failed, in one sentence; absent if the worker answered. */
   readonly problem?: string;
 }
 
@@ -90,15 +90,14 @@ export class WorkerCaller {
     this.#delay = delay;
   }
 
-  /** Undefined where the worker was not called yet or its settings changed since. */
+  /** Undefined if the worker has not been called since its settings last changed. */
   lastCall(worker: WorkerConfig): LastCall | undefined {
     return this.#lastCalls.get(identityOf(worker));
   }
 
   /**
-   * @throws WorkerError when no attempt succeeded, `cancelled` when the signal aborted; every attempt that was begun is
-   * settled by then.
-   * @throws BudgetSpentError, from the ledger, before anything is sent.
+   * @throws WorkerError if no attempt succeeded; `cancelled` if the signal aborted. All started attempts are settled by then.
+   * @throws BudgetSpentError, from the ledger, before a request is sent.
    */
   async call(worker: WorkerConfig, workerRequest: WorkerRequest, options: CallOptions): Promise<CallResult> {
     const { keys, signal } = options;
@@ -119,7 +118,7 @@ export class WorkerCaller {
     }
   }
 
-  /** One attempt, on record from beginning to end. @throws WorkerError when it failed and no other follows. */
+  /** Makes and logs one attempt. @throws WorkerError if it failed and no other follows. */
   async #attempt(send: Send, options: CallOptions): Promise<CallResult | RetryLater> {
     const { worker, key, request, number } = send;
     const { ledger, attempts, keys, clientModel } = options;
@@ -135,7 +134,7 @@ export class WorkerCaller {
     const startedAt = this.#now();
     const outcome = await this.#stream(adapter, send, options, attempt);
     const usage = 'reply' in outcome ? outcome.reply.usage : outcome.usage;
-    // A clock that is set back meanwhile must not cost the reply: the journal takes no negative duration.
+    // The clock may have been set back. The journal rejects negative durations, and the reply must not be lost.
     const durationMs = Math.max(0, this.#now() - startedAt);
     const spent: AttemptSpent = { usage, cost: costOf(worker, usage, this.#prices), durationMs };
     if ('reply' in outcome) {
@@ -158,7 +157,7 @@ export class WorkerCaller {
     throw final;
   }
 
-  /** Never rejects: an attempt that failed has its price, too. */
+  /** Never rejects: a failed attempt also has a cost to record. */
   async #stream(
     adapter: ModelAdapter,
     { worker, key, request }: Send,
@@ -188,7 +187,7 @@ export class WorkerCaller {
     }
   }
 
-  /** Waits for something between attempts; an abort meanwhile ends the call as cancelled. */
+  /** Waits between attempts. An abort during the wait ends the call as cancelled. */
   async #unlessCancelled<T>(worker: WorkerConfig, signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
     this.#throwIfCancelled(worker, signal);
     try {
@@ -204,7 +203,7 @@ export class WorkerCaller {
   }
 }
 
-/** Identifies a worker by what decides where its calls go: an edit in workers.json makes another worker of it. */
+/** Identifies a worker by the settings that decide where its calls go. Editing them in workers.json makes it another worker. */
 function identityOf({ id, provider, model, baseUrl, key }: WorkerConfig): string {
   return JSON.stringify([id, provider, model, baseUrl, key]);
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
-/** What can go wrong with a call, as far as code decides by it. */
+/** The kinds of errors that the code distinguishes. */
 export type WorkerErrorKind =
   | 'authentication'
   | 'missing-key'
@@ -19,9 +19,9 @@ export type WorkerErrorKind =
   | 'incomplete'
   | 'invalid-response'
   | 'too-large'
-  /** A model of this machine: its process ended in the middle. */
+  /** The process of a local model ended during a call. */
   | 'model-died'
-  /** A model of this machine cannot be loaded or cannot answer, now and next time. */
+  /** A local model cannot be loaded or cannot answer, and a retry would not help. */
   | 'model-unusable'
   /** A local model was unloaded while a call needed it. */
   | 'model-unloaded'
@@ -34,20 +34,19 @@ const RETRYABLE: ReadonlySet<WorkerErrorKind> = new Set([
 
 export interface WorkerErrorData {
   readonly kind: WorkerErrorKind;
-  /** One sentence that says what happened and what to do; holds no key and no prompt. */
+  /** Says what happened and what to do. Contains no key and no prompt. */
   readonly message: string;
   readonly status?: number | undefined;
-  /** What the server asked us to wait, from Retry-After or its relatives. */
+  /** The wait requested by the server, from Retry-After or similar headers. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * What the attempt used, where it is known: nothing, for a request that was refused or never sent. Where absent, it is
-   * estimated.
+   * The usage of the attempt, if known; zero for a request that was refused or never sent. If absent, it is estimated.
    */
   readonly usage?: Usage | undefined;
   readonly cause?: unknown;
 }
 
-/** A model call that did not work, classified once, in `classify-error.ts`. */
+/** A failed model call. `classify-error.ts` classifies it once. */
 export class WorkerError extends Error {
   override readonly name = 'WorkerError';
   readonly kind: WorkerErrorKind;
@@ -72,7 +71,7 @@ export class WorkerError extends Error {
   }
 }
 
-/** A scope of the budget has too little left for the next call. Nothing was sent. */
+/** A budget has too little left for the next call. Nothing was sent. */
 export class BudgetSpentError extends Error {
   override readonly name = 'BudgetSpentError';
   readonly scope: string;

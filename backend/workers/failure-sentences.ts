@@ -4,14 +4,14 @@ import type { WorkerErrorKind } from './errors.ts';
 import { serverName } from './servers/server-of.ts';
 
 export interface FailureDetails {
-  /** The server's own words, redacted. */
+  /** The server's message, redacted. */
   readonly quote?: string | undefined;
   readonly redirectTarget?: string | undefined;
-  /** The server could not be reached at all: its name is unknown or nothing listens there. */
+  /** The server could not be reached: its name is unknown or nothing listens there. */
   readonly unreachable?: boolean | undefined;
-  /** The name of the server leads nowhere, as every name does without a network. */
+  /** The server's name could not be resolved, which also happens without a network. */
   readonly unknownHost?: boolean | undefined;
-  /** The server answered with something that is no model's answer. */
+  /** The content type of a response that is not a model's answer. */
   readonly contentType?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ function seconds(ms: number): string {
   return `${Number((ms / 1_000).toFixed(1))} s`;
 }
 
-/** One sentence for people: which worker, what happened, what to do. */
+/** A message for users: the worker, what happened, and what to do. */
 export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, details: FailureDetails = {}): string {
   const name = `Worker "${worker.id}"`;
   const server = serverName(worker);
@@ -30,7 +30,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
       return `${name}: ${server} does not accept ${key}${said}; set a valid one.`;
     case 'missing-key':
       return worker.key === undefined
-        ? `${name}: ${server} wants a key and the worker has none; give it one.`
+        ? `${name}: ${server} requires a key and the worker has none; set one.`
         : `${name} needs the key ${worker.key}, which is not set; set it and try again.`;
     case 'payment':
       return `${name}: the account at ${server} has no credit left${said}; top it up or use another worker.`;
@@ -50,7 +50,7 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
     case 'context-overflow':
       return `${name}: the prompt is too long for "${worker.model}"${said}; send less or use a worker with a larger window.`;
     case 'rate-limit':
-      return `${name}: ${server} allows no more calls for the moment${said}; wait, or lower the worker's concurrency.`;
+      return `${name}: ${server} accepts no more calls at the moment${said}; wait, or lower the worker's concurrency.`;
     case 'overloaded':
       return `${name}: ${server} is overloaded${said}; try again later or use another worker.`;
     case 'server':
@@ -64,15 +64,15 @@ export function failureSentence(kind: WorkerErrorKind, worker: WorkerConfig, det
         : `${name}: the connection to ${server} broke; check the network and try again.`;
     case 'first-token-timeout':
       return (
-        `${name} said nothing within ${seconds(worker.firstTokenTimeoutMs)}; ` +
-        'try again, or give it longer in workers.json ("firstTokenTimeoutMs") if the model thinks long.'
+        `${name} sent nothing within ${seconds(worker.firstTokenTimeoutMs)}; ` +
+        'try again, or increase "firstTokenTimeoutMs" in workers.json if the model reasons for long.'
       );
     case 'idle-timeout':
-      return `${name} fell silent for ${seconds(worker.idleTimeoutMs)} in mid-answer; try again, or give it longer in workers.json ("idleTimeoutMs").`;
+      return `${name} sent nothing for ${seconds(worker.idleTimeoutMs)} during its answer; try again, or increase "idleTimeoutMs" in workers.json.`;
     case 'incomplete':
       return `${name}: ${server} ended the answer before it was complete; try again.`;
     case 'invalid-response':
-      return `${name}: ${server} answered in a form that could not be read${said}; check the worker's address, and that its server has the API that it is asked by.`;
+      return `${name}: ${server} sent an answer that could not be read${said}; check the worker's address and provider.`;
     case 'too-large':
       return `${name}: ${server} sent more than an answer can hold and was stopped; ask for less in one step.`;
     case 'model-died':

@@ -3,16 +3,16 @@ import type { Sampled } from '../protocol/run-events.ts';
 import type { Usage } from '../protocol/usage.ts';
 
 /*
- * What every model looks like from here, whoever serves it. An adapter speaks one wire format; retries, timers, limits and
- * money are the business of `call-worker.ts`, once for all adapters.
+ * The common interface of all models. An adapter implements one wire format. `call-worker.ts` handles retries, timers, limits and costs for
+ * all adapters.
  */
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
   /**
-   * Characters at the start of `content` that other calls send again, byte for byte. Providers that cache prompts only on
-   * request are told to cache up to there.
+   * The number of characters at the start of `content` that other calls repeat exactly. For providers that cache prompts only on request,
+   * the cache ends there.
    */
   readonly sharedPrefix?: number;
 }
@@ -21,13 +21,13 @@ export interface Message {
 export interface FillIn {
   readonly before: string;
   readonly after: string;
-  /** Texts that end what fills the gap; they are no part of it. */
+  /** Stop sequences, which are not part of the filled text. */
   readonly stop?: readonly string[] | undefined;
 }
 
-/** What only a model of this machine can do. */
+/** Options that only local models support. */
 export interface Continuation {
-  /** How the reply begins: the model continues exactly here, and the reply's text includes it. */
+  /** The start of the reply. The model continues it, and the reply's text includes it. */
   readonly prefill: string;
   /** 0 for all tokens. */
   readonly topK?: number;
@@ -39,11 +39,11 @@ export interface Continuation {
 
 export interface ModelRequest {
   readonly messages: readonly Message[];
-  /** For a server that fills gaps in text, which is sent this instead of the messages; every other is asked in their words. */
+  /** Sent instead of the messages to servers that can fill gaps in text. All others get the messages. */
   readonly fillIn?: FillIn;
-  /** For a model of this machine; other adapters ignore it. */
+  /** For local models; other adapters ignore it. */
   readonly continuation?: Continuation;
-  /** Upper bound on generated tokens, reasoning included where the provider counts it so. */
+  /** Upper bound on generated tokens, including reasoning if the provider counts it. */
   readonly maxOutputTokens: number;
   /** Sent only when given: some models refuse sampling parameters. */
   readonly temperature?: number;
@@ -60,17 +60,17 @@ export interface ModelReply {
   readonly usage: Usage;
   /** The model's name as the server reported it. */
   readonly model: string;
-  /** Of a model of this machine. */
+  /** Only for local models. */
   readonly sampled?: Sampled | undefined;
-  /** Of a model of this machine: what training needs. */
+  /** Only for local models: the data that training needs. */
   readonly tokens?: SampledTokens | undefined;
 }
 
 export interface SampledTokens {
   readonly promptTokenIds: readonly number[];
-  /** Of the reply, with the stop token if there was one. */
+  /** The tokens of the reply, with the stop token if there was one. */
   readonly tokenIds: readonly number[];
-  /** One per token, of softmax(logits / temperature) before top-p, top-k and grammar. */
+  /** One per token, from softmax(logits / temperature) before top-p, top-k and grammar are applied. */
   readonly logprobs: readonly number[];
 }
 
@@ -78,17 +78,16 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   /** Called with each piece of text, in order. */
   readonly onText: (text: string) => void;
-  /** Called when the model produced something that is not text, such as a piece of its reasoning: it has begun to answer. */
+  /** Called when the model produces output that is not text, such as reasoning. It counts as the start of the answer. */
   readonly onThinking: () => void;
-  /** Called at any sign of life from the server, a keep-alive included: it winds the idle timer up again. */
+  /** Called for any data from the server, including keep-alives. It restarts the idle timer. */
   readonly onActivity: () => void;
 }
 
 export interface ModelAdapter {
   /**
-   * One attempt, streamed. Resolves only after the wire format's terminal event.
-   * @throws WorkerError, classified; never the SDK's own error. When the signal aborts with a WorkerError as its reason, that
-   * one.
+   * Streams one attempt. Resolves only after the wire format's terminal event.
+   * @throws a classified WorkerError, never an SDK error. If the signal aborts with a WorkerError as its reason, that error.
    */
   stream(request: ModelRequest, options: StreamOptions): Promise<ModelReply>;
 }

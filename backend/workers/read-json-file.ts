@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 const MAX_BYTES = 1_048_576;
 
-/** A file people edit that cannot be used as it is. The sentence names the path, the place in it, and what is wrong. */
+/** A configuration file is not valid. The message names the path, the location and the problem. */
 export class ConfigFileError extends Error {
   override readonly name = 'ConfigFileError';
   readonly path: string;
@@ -16,8 +16,8 @@ export class ConfigFileError extends Error {
 }
 
 /**
- * The validated content of a JSON file that people edit.
- * @returns `undefined` when there is no such file.
+ * Reads and validates a JSON configuration file.
+ * @returns `undefined` if the file does not exist.
  * @throws ConfigFileError
  */
 export async function readJsonFile<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T> | undefined> {
@@ -34,7 +34,7 @@ export async function readJsonFile<T extends z.ZodType>(path: string, schema: T)
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    const message = `${path} is not valid JSON${placeOf(error, text)}: mend it, or move it away to begin anew.`;
+    const message = `${path} is not valid JSON${placeOf(error, text)}: correct it, or move it away to start with an empty one.`;
     throw new ConfigFileError(path, message, error);
   }
   const parsed = schema.safeParse(value);
@@ -43,11 +43,11 @@ export async function readJsonFile<T extends z.ZodType>(path: string, schema: T)
 }
 
 async function readText(path: string): Promise<string> {
-  // Not waiting: the other end of a pipe may never come.
+  // Non-blocking: opening a pipe could wait forever for the other end.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const found = await handle.stat();
-    if (!found.isFile()) throw new ConfigFileError(path, `${path} is no regular file: move it away to begin anew.`);
+    if (!found.isFile()) throw new ConfigFileError(path, `${path} is no regular file: move it away to start with an empty one.`);
     if (found.size > MAX_BYTES) throw new ConfigFileError(path, `${path} is larger than 1 MiB and was not read: is it the right file?`);
     return await handle.readFile('utf8');
   } finally {
@@ -55,7 +55,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** The first thing wrong with a value, with its place, such as `workers[1].baseUrl: baseUrl must use https`. */
+/** The first issue with its location, such as `workers[1].baseUrl: baseUrl must use https`. */
 export function describeIssue(error: z.ZodError): string {
   const [issue] = error.issues;
   if (!issue) return 'the content is not as expected';
@@ -63,7 +63,7 @@ export function describeIssue(error: z.ZodError): string {
   return place === '' ? issue.message : `${place}: ${issue.message}`;
 }
 
-/** V8 gives the offset of a syntax error in its message only. */
+/** V8 reports the offset of a syntax error only in the message. */
 function placeOf(error: unknown, text: string): string {
   const offset = error instanceof SyntaxError ? /position (\d+)/.exec(error.message)?.[1] : undefined;
   return offset === undefined ? '' : ` (line ${text.slice(0, Number(offset)).split('\n').length})`;

@@ -16,13 +16,13 @@ export interface TryOptions {
   readonly signal: AbortSignal;
 }
 
-/** Enough for a model that thinks before it speaks. */
+/** Enough for a model that reasons before it answers. */
 const MAX_OUTPUT_TOKENS = 1_024;
 
-/** Somebody asked for this one call by hand: it belongs to no run and to no run's budget. */
+/** The user requested this call: it belongs to no run and no budget. */
 const noLedger: Ledger = { reserve: () => ({ id: 'try' }) };
 
-/** One small real call, once, to see whether a worker works. Rejects only with what is no failure of the worker. */
+/** Tests a worker with one small real call, without retries. Failures of the worker are results; other errors are thrown. */
 export async function tryWorker(worker: WorkerConfig, { caller, keys, clientModel, signal }: TryOptions): Promise<TryResult> {
   let spent: AttemptSpent = { usage: NO_USAGE, cost: { estimated: false }, durationMs: 0 };
   const attempts: AttemptLog = {
@@ -44,7 +44,7 @@ export async function tryWorker(worker: WorkerConfig, { caller, keys, clientMode
     const seconds = (cost.durationMs / 1_000).toFixed(1);
     const message =
       reply.text.trim() === '' && reply.finishReason === 'length'
-        ? `Worker "${worker.id}" works (${reply.model}, ${seconds} s), but thought until its tokens were spent and said nothing.`
+        ? `Worker "${worker.id}" works (${reply.model}, ${seconds} s), but used all its tokens for reasoning and gave no answer.`
         : `Worker "${worker.id}" works (${reply.model}, ${seconds} s).`;
     return { ok: true, message, text: reply.text, ...cost };
   } catch (error) {

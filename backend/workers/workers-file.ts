@@ -4,14 +4,14 @@ import { workersFileSchema, type WorkersFile } from '../protocol/worker-config.t
 import { ConfigFileError, describeIssue, readJsonFile } from './read-json-file.ts';
 import { replaceFile } from '../common/replace-file.ts';
 
-/** The pool, the Conductor and the budget; empty where there is no file yet. @throws ConfigFileError */
+/** Loads the pool, the Conductor and the budget. The pool is empty if there is no file. @throws ConfigFileError */
 export async function loadWorkersFile(path: string): Promise<WorkersFile> {
   return (await readJsonFile(path, workersFileSchema)) ?? workersFileSchema.parse({ version: 1, workers: [] });
 }
 
 /**
- * Replaces the file whole or not at all; it is readable by its owner alone.
- * @throws ConfigFileError when the content is not valid (nothing is written) or the file cannot be written.
+ * Replaces the file atomically. Only its owner can read it.
+ * @throws ConfigFileError if the content is not valid (nothing is written) or the file cannot be written.
  */
 export async function saveWorkersFile(path: string, file: WorkersFile): Promise<void> {
   const parsed = workersFileSchema.safeParse(file);

@@ -45,7 +45,7 @@ test('a pool that is not valid is not saved and the old file stays', async () =>
 });
 
 test('every mistake is one sentence with the place', async () => {
-  expect(await refusal('{"version": 1,\n "workers": [,]}')).toMatch(/^FILE is not valid JSON.*: mend it/);
+  expect(await refusal('{"version": 1,\n "workers": [,]}')).toMatch(/^FILE is not valid JSON.*: correct it/);
   expect(await refusal('[]')).toMatch(/^FILE: /);
   expect(await refusal('{"version": 2, "workers": []}')).toContain('FILE: version:');
   const remote = { id: 'a', provider: 'openai-compatible', model: 'm', baseUrl: 'http://example.com/v1' };

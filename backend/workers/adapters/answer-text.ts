@@ -1,10 +1,10 @@
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError } from '../errors.ts';
 
-/** The longest answer that is taken: 1 MiB of UTF-8. No useful answer comes near; a worker that runs away is stopped there. */
+/** The longest accepted answer: 1 MiB of UTF-8. Useful answers are much shorter; this stops runaway workers. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-/** An answer as it streams in, held below a size. */
+/** Collects a streamed answer up to a maximum size. */
 export class AnswerText {
   readonly #worker: WorkerConfig;
   readonly #onText: (text: string) => void;
@@ -16,7 +16,7 @@ export class AnswerText {
     this.#onText = onText;
   }
 
-  /** @throws WorkerError `too-large`; the piece that is too much is not passed on. */
+  /** @throws WorkerError `too-large`; the piece that exceeds the limit is not passed on */
   append(piece: unknown): void {
     if (typeof piece !== 'string' || piece === '') return;
     this.#bytes += Buffer.byteLength(piece);

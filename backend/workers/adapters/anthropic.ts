@@ -13,12 +13,10 @@ import { NO_SDK_TIMEOUT_MS } from './openai-client.ts';
 import { messagesUsage } from './reported-usage.ts';
 import { baseUrlOf } from '../servers/server-of.ts';
 
-/** The version every Anthropic-compatible server speaks, and the last in which Anthropic's own API takes sampling parameters. */
+/** The version that all Anthropic-compatible servers support, and the last one in which Anthropic's API accepts sampling parameters. */
 const OLD_VERSION = '2023-06-01';
 
-/**
- * Anthropic's Messages format. A worker with a baseUrl is a compatible server, which knows the old version and its key header.
- */
+/** Anthropic's Messages format. A worker with a baseUrl is a compatible server, which uses the old version and its key header. */
 export class AnthropicAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #key: string | undefined;
@@ -60,7 +58,7 @@ export class AnthropicAdapter implements ModelAdapter {
           default:
         }
       }
-      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (!complete) throw workerError('incomplete', { worker }, { usage: partialUsage(started, answer.bytes) });
     } catch (error) {
       const usage = partialUsage(started, answer.bytes);
@@ -75,13 +73,13 @@ export class AnthropicAdapter implements ModelAdapter {
     };
   }
 
-  /** The SDK for one attempt, without retries, logging, telemetry, or a look into environment variables and credential files. */
+  /** The SDK for one attempt, without retries, logging, telemetry, or reading environment variables and credential files. */
   #client(request: ModelRequest, onActivity: () => void): Anthropic {
     const compatible = this.#worker.baseUrl !== undefined;
     const sampled = request.temperature !== undefined || request.topP !== undefined;
     return new Anthropic({
       baseURL: baseUrlOf(this.#worker),
-      // A credential given here keeps the SDK from searching for one, even where the server wants none.
+      // Always set, so that the SDK does not search for credentials.
       apiKey: this.#key ?? 'none',
       defaultHeaders: {
         ...((compatible || sampled) && { 'anthropic-version': OLD_VERSION }),
@@ -98,7 +96,7 @@ export class AnthropicAdapter implements ModelAdapter {
   }
 }
 
-/** The SDK's types follow the new version of the API, which knows no sampling parameters. */
+/** The SDK's types are those of the new API version, which has no sampling parameters. */
 type Parameters = MessageCreateParamsStreaming & { temperature?: number; top_p?: number };
 
 function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
@@ -117,9 +115,8 @@ function parameters(worker: WorkerConfig, request: ModelRequest): Parameters {
 }
 
 /**
- * A block after which the provider keeps the prompt for five minutes: read again at a tenth of the price or less, written at
- * one and a quarter (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Too short a prompt is not kept and
- * costs nothing more.
+ * A block at whose end the provider caches the prompt for five minutes. Reading costs at most a tenth of the input price, writing 1.25 times
+ * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). Prompts that are too short are not cached and cost no more.
  */
 function cached(text: string): TextBlockParam {
   return { type: 'text', text, cache_control: { type: 'ephemeral' } };
@@ -138,7 +135,7 @@ function effort(reasoningEffort: ModelRequest['reasoningEffort']): Pick<Paramete
   return { output_config: { effort: reasoningEffort === 'minimal' ? 'low' : reasoningEffort } };
 }
 
-/** The input is known as soon as the answer begins; of the output there is only what has been seen. */
+/** The input is known when the answer begins; the output is estimated from the text received so far. */
 function partialUsage(started: unknown, answerBytes: number): Usage | undefined {
   const usage = messagesUsage(started, undefined);
   return usage && { ...usage, output: Math.max(usage.output, tokensOfBytes(answerBytes)), estimated: true };

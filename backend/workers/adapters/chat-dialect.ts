@@ -2,11 +2,11 @@ import { APIError } from 'openai';
 import { serverKey } from '../servers/server-of.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 
-/** What compatible servers disagree on. */
+/** The parameters on which compatible servers differ. */
 export interface ChatDialect {
-  /** Asks for usage at the end of the stream; a few servers refuse the parameter. */
+  /** Requests usage at the end of the stream; a few servers refuse the parameter. */
   readonly asksForUsage: boolean;
-  /** `max_tokens` is what every server knows; OpenAI's own reasoning models, behind a proxy, want the newer name. */
+  /** All servers accept `max_tokens`, except proxies for OpenAI's reasoning models, which require the newer name. */
   readonly limit: 'max_tokens' | 'max_completion_tokens';
 }
 
@@ -30,8 +30,8 @@ function keyOf(worker: WorkerConfig): string {
 }
 
 /**
- * The dialect to try next when a server refused a request for one of the parameters a dialect decides, otherwise `undefined`.
- * Servers name the parameter in `param` or only in their sentence.
+ * The dialect to try next if a server refused a parameter that depends on the dialect, otherwise `undefined`. Servers name the parameter
+ * in `param` or only in the message.
  */
 export function dialectAfter(error: unknown, dialect: ChatDialect): ChatDialect | undefined {
   if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;

@@ -16,11 +16,11 @@ export interface CallContext {
   readonly key?: string | undefined;
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
-  /** What the provider has said of the attempt's usage before it failed. */
+  /** The usage that the provider reported before the attempt failed. */
   readonly usage?: Usage | undefined;
 }
 
-/** Classifies what an SDK, the network or a server's stream threw. No other place does this for providers behind an address. */
+/** Classifies errors of SDKs, the network and streams, for all providers with a server. */
 export function classifyError(error: unknown, context: CallContext): WorkerError {
   if (context.signal.aborted) return abortError(context);
   if (error instanceof WorkerError) return error;
@@ -32,7 +32,7 @@ export function classifyError(error: unknown, context: CallContext): WorkerError
   return classifyTransport(error, context);
 }
 
-/** The error an aborted attempt ends with: the reason of whoever aborted it, such as a timer, otherwise `cancelled`. */
+/** The error of an aborted attempt: the kind of the signal's reason, such as a timeout, otherwise `cancelled`. */
 export function abortError({ signal, worker, usage }: Omit<CallContext, 'messages' | 'key'>): WorkerError {
   const reason: unknown = signal.reason;
   const kind = reason instanceof WorkerError ? reason.kind : 'cancelled';
@@ -46,7 +46,7 @@ export interface ProviderError {
   readonly message?: string | null | undefined;
 }
 
-/** Error types of Anthropic's and error codes of OpenAI's API, as their documentation and SDK types name them. */
+/** Error types of Anthropic's API and error codes of OpenAI's, from their documentation and SDK types. */
 const KINDS: ReadonlyMap<string, WorkerErrorKind> = new Map([
   ['authentication_error', 'authentication'],
   ['invalid_api_key', 'authentication'],
@@ -96,7 +96,7 @@ function kindOfStatus(status: number, { key, worker }: CallContext): WorkerError
   }
 }
 
-/** Servers without error codes say this one thing in words alone; no decision of ours rests on our own messages. */
+/** Servers without error codes report this only in the message. Our own messages are never matched. */
 const SAYS_TOO_LONG = /context (?:length|window|size)|prompt is too long|maximum context|too many (?:input )?tokens/i;
 
 function classifyRefusal(
@@ -108,7 +108,7 @@ function classifyRefusal(
 ): WorkerError {
   const byStatus = kindOfStatus(status, context);
   const byBody = KINDS.get(body?.code ?? '') ?? KINDS.get(body?.type ?? '');
-  // A body says more than its status where the status is broad: 400 for a prompt that is too long, 429 for an empty account.
+  // The body is more specific than a broad status: 400 for a prompt that is too long, 429 for an account without credit.
   const kind =
     byStatus === 'invalid-request' && SAYS_TOO_LONG.test(body?.message ?? '') ? 'context-overflow'
     : byBody !== undefined && (status === 400 || (status === 429 && byBody === 'payment')) ? byBody
@@ -122,7 +122,7 @@ function classifyRefusal(
   });
 }
 
-/** An error event inside a stream that had begun with success. What it used is not known. */
+/** Classifies an error event in a stream that began successfully. */
 export function classifyProviderError(error: ProviderError, context: CallContext, cause?: unknown): WorkerError {
   const status = Number(error.code);
   const kind =
@@ -131,13 +131,13 @@ export function classifyProviderError(error: ProviderError, context: CallContext
   return workerError(kind, context, { quote: quoteOf(error, context), usage: context.usage, cause });
 }
 
-/** Codes of Node's network and TLS layers for a request that never reached a server. */
+/** Codes of Node's network and TLS layers for requests that were never sent. */
 const NEVER_SENT = new Set([
   'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** No name is found without a network, either. */
+/** Also reported if there is no network. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 function classifyTransport(error: unknown, context: CallContext): WorkerError {
@@ -163,7 +163,7 @@ function classifyTransport(error: unknown, context: CallContext): WorkerError {
     if (code === 'UND_ERR_BODY_TIMEOUT') return workerError('idle-timeout', context, { usage, cause: error });
     if (/^(E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) return workerError('network', context, { usage, cause: error });
   }
-  // undici says no more than `TypeError: terminated` or `fetch failed` for some broken connections.
+  // For some broken connections undici reports only `TypeError: terminated` or `fetch failed`.
   const broken = chain.some((cause) => cause instanceof TypeError && /^(terminated|fetch failed)/.test(cause.message));
   return workerError(broken ? 'network' : 'invalid-response', context, { usage, cause: error });
 }
@@ -189,7 +189,7 @@ function quoteOf(error: ProviderError | undefined, { key, messages }: CallContex
   return quotable(error.message, { key, prompts: messages.map(({ content }) => content) });
 }
 
-/** The error object of a response: OpenAI's SDK unwraps it, Anthropic's does not, and Google wraps it in a list. */
+/** The error object of a response. OpenAI's SDK unwraps it, Anthropic's does not, and Google wraps it in a list. */
 function providerBody(body: unknown): ProviderError | undefined {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   if (typeof outer !== 'object' || outer === null) return typeof outer === 'string' ? { message: outer } : undefined;

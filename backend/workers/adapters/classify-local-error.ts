@@ -11,13 +11,13 @@ import { NO_USAGE } from '../../protocol/token-counts.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError, type WorkerErrorKind } from '../errors.ts';
 
-/** Errors whose own message says what happened and what to do; all mean that the model cannot be used. */
+/** Errors that mean that the model cannot be used. Their messages say what happened and what to do. */
 const UNUSABLE = [
   AdapterError, CheckpointError, UnsupportedModelError, DeviceError, RuntimeMissingError, ModelFailedError, QuantizedCacheError,
   TokenizerError,
 ];
 
-/** Classifies what a local model threw. The message is the model's own, after the worker's name. */
+/** Classifies an error of a local model. The message is the worker's id and the original message. */
 export function classifyLocalError(error: unknown, { id }: Pick<WorkerConfig, 'id'>): WorkerError {
   if (error instanceof WorkerError) return error;
   const kind = localErrorKind(error) ?? 'invalid-response';
@@ -25,7 +25,7 @@ export function classifyLocalError(error: unknown, { id }: Pick<WorkerConfig, 'i
   return new WorkerError({ kind, message: `"${id}": ${said}`, usage: kind === 'model-died' ? undefined : NO_USAGE, cause: error });
 }
 
-/** `undefined` for errors that a model does not throw on purpose. */
+/** `undefined` for unexpected errors. */
 export function localErrorKind(error: unknown): WorkerErrorKind | undefined {
   if (error instanceof PromptTooLongError) return 'context-overflow';
   if (error instanceof ModelRequestError) return 'invalid-request';

@@ -19,14 +19,13 @@ export interface ClientModelReply {
 }
 
 /**
- * A call of a model that only a client can reach, such as VS Code's own. @throws WorkerError `not-found` when no client offers
- * models.
+ * Calls a model that only a client can reach, such as VS Code's own. @throws WorkerError `not-found` if no connected client offers models.
  */
 export type ClientModel = (call: ClientModelCall) => Promise<ClientModelReply>;
 
 /**
- * A model of VS Code, reached through a connected client. VS Code takes no sampling parameters and reports neither usage nor
- * why an answer ended, so the usage is an estimate.
+ * A model of VS Code, called through a connected client. VS Code accepts no sampling parameters and reports neither usage nor the finish
+ * reason, so the usage is an estimate.
  */
 export class ClientModelAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
@@ -64,11 +63,11 @@ export class ClientModelAdapter implements ModelAdapter {
         signal,
         onText: take,
       });
-      // A client may never answer, cancelled or not.
+      // The client may never answer, not even after an abort.
       const reply = await Promise.race([call, aborted.promise, tooLarge.promise]);
       over = true;
       const streamed = answer.toString();
-      // A client that streams nothing, or loses the end, still returns the whole.
+      // The reply contains the whole text, even if the client streamed only a part of it.
       if (reply.text.startsWith(streamed)) answer.append(reply.text.slice(streamed.length));
       const text = answer.toString();
       const estimate = estimateUsage(messages, answer.bytes);

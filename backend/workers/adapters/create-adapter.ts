@@ -33,11 +33,11 @@ const ADAPTERS: Readonly<Record<Provider, CreateAdapter>> = {
   },
   'local': (worker, { localModel }) => {
     if (localModel) return new LocalAdapter(worker, localModel(worker));
-    throw outOfReach(`Worker "${worker.id}" is a model of this machine, and none is run here: use another worker.`);
+    throw outOfReach(`Worker "${worker.id}" is a local model, which cannot run here: use another worker.`);
   },
 };
 
 const outOfReach = (message: string): WorkerError => new WorkerError({ kind: 'not-found', message });
 
-/** The adapter for a worker's wire format. @throws WorkerError `not-found` where its model is out of reach. */
+/** The adapter for a worker's wire format. @throws WorkerError `not-found` if its model cannot be reached. */
 export const createAdapter: CreateAdapter = (worker, parts) => ADAPTERS[worker.provider](worker, parts);

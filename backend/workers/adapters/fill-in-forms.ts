@@ -6,17 +6,17 @@ import { serverKindOf, type ServerKind } from '../servers/server-kind.ts';
 import { baseUrlOf, serverKey } from '../servers/server-of.ts';
 
 /**
- * How a server is asked to fill a gap:
- * `suffix`: OpenAI's old Completions with `suffix`, which Ollama has (its docs/openai.md) and DeepSeek under `/beta`
+ * The request formats for filling a gap:
+ * `suffix`: OpenAI's legacy Completions with `suffix`, supported by Ollama (its docs/openai.md) and by DeepSeek under `/beta`
  * (https://api-docs.deepseek.com/api/create-completion);
- * `fim`: Mistral's own address (https://docs.mistral.ai/api/#tag/fim);
- * `infill`: llama.cpp's (its tools/server/README.md), whose Completions refuse `suffix`;
- * `prompt`: Completions with the model's own markers, where `suffix` is refused (vLLM) or passed over (LM Studio);
- * `chat`: in words, where nothing else is left.
+ * `fim`: Mistral's endpoint (https://docs.mistral.ai/api/#tag/fim);
+ * `infill`: llama.cpp's endpoint (its tools/server/README.md), whose Completions refuse `suffix`;
+ * `prompt`: Completions with the model's own markers, for servers that refuse (vLLM) or ignore (LM Studio) `suffix`;
+ * `chat`: a chat message, if nothing else works.
  */
 export type FillInForm = 'suffix' | 'fim' | 'infill' | 'prompt' | 'chat';
 
-/** What is sent where. */
+/** The URL and body of a request. */
 export interface FillInCall {
   readonly url: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -24,11 +24,11 @@ export interface FillInCall {
 
 interface Left {
   readonly forms: readonly FillInForm[];
-  /** When the server is asked again what it is. */
+  /** The time after which the server is identified again. */
   readonly until: number;
 }
 
-/** How long a server that did not identify itself is not asked again. */
+/** How long to wait before identifying an unknown server again. */
 const UNKNOWN_MS = 60_000;
 
 /** Remembers, for the life of the process, which form each server's models accept. */
@@ -51,8 +51,8 @@ export class FillInForms {
   }
 
   /**
-   * The server understood this form, and none of those that were tried before it.
-   * @param tried as `of` gave them: what was learned since of the server itself is not lost
+   * Records that the server accepted this form and none of those before it.
+   * @param tried the forms that `of` returned. If they have changed since, nothing is recorded.
    */
   understood(worker: WorkerConfig, tried: readonly FillInForm[], form: FillInForm): void {
     const left = this.#left.get(keyOf(worker));
@@ -77,7 +77,7 @@ function formsOf(server: ServerKind, model: string): readonly FillInForm[] {
     case 'vllm':
     case 'lm-studio':
       return [...byName, 'chat'];
-    // A server that ignores `suffix` would continue as if nothing followed: only models known to fill gaps are tried.
+    // A server that ignores `suffix` would continue as if nothing followed. Therefore only models known to fill gaps are tried.
     case 'unknown':
       return byName.length > 0 ? ['suffix', ...byName, 'chat'] : ['chat'];
   }
@@ -85,7 +85,7 @@ function formsOf(server: ServerKind, model: string): readonly FillInForm[] {
 
 type GapRequest = ModelRequest & { readonly fillIn: FillIn };
 
-/** The call that asks a worker for what fills the gap, in a form other than `chat`. */
+/** The request to fill a gap, in a form other than `chat`. */
 export function fillInCall(form: Exclude<FillInForm, 'chat'>, worker: WorkerConfig, request: GapRequest): FillInCall {
   const { fillIn, maxOutputTokens, temperature = TEMPERATURE, topP } = request;
   const { before, after } = fillIn;
@@ -134,16 +134,16 @@ function isDeepSeek(base: string): boolean {
   return new URL(base).host === 'api.deepseek.com';
 }
 
-/** Models that fill gaps all take one, and what servers take by default (Ollama: 0.8) is for prose. */
+/** The default temperatures of servers (Ollama: 0.8) are for prose. */
 const TEMPERATURE = 0.1;
 
-/** What OpenAI's API takes, and with it every server that copies it. */
+/** The limit of OpenAI's API, and of compatible servers. */
 const MAX_STOPS = 4;
 
-/** Whether a server refused a call because of its form, and not because of what was asked. */
+/** Whether a server refused a request because of its form, not its content. */
 export function refusesForm(error: unknown): boolean {
   if (!(error instanceof APIError) || error.status === undefined) return false;
   if ([404, 405, 501].includes(error.status)) return true;
-  // 400 of Ollama, Mistral and vLLM, 500 of older llama.cpp: they say which parameter, or that the model does not fill gaps.
+  // 400 from Ollama, Mistral and vLLM, 500 from older llama.cpp. The message names the parameter or says that the model cannot fill gaps.
   return /suffix|infill|insert|fim|fill|middle|unsupported|not support|invalid model/i.test(error.message);
 }

@@ -1,15 +1,15 @@
 import type { FillIn } from '../model.ts';
 
 /*
- * How models that were trained to fill gaps want to be shown one, for servers that take a bare prompt and know nothing of gaps.
- * The markers are those that the models' makers document in the papers and model cards named beside each.
+ * Prompt formats of models that were trained to fill gaps, for servers that accept only a plain prompt. The markers come from the papers
+ * and model cards named next to each.
  */
 
 interface Family {
-  /** Of the model's name, in lower case. */
+  /** Matches the model's name in lower case. */
   readonly name: RegExp;
   readonly prompt: (gap: FillIn) => string;
-  /** What the model writes when the gap is filled and its server does not know. */
+  /** The tokens that the model writes after the gap, in case the server does not stop at them. */
   readonly stop: readonly string[];
 }
 
@@ -39,13 +39,13 @@ const FAMILIES: readonly Family[] = [
     stop: ['<｜end▁of▁sentence｜>', '<|EOT|>'],
   },
   {
-    // Code Llama (arXiv 2308.12950) §2.3; only the smaller ones were trained so.
+    // Code Llama (arXiv 2308.12950) §2.3; only the smaller models were trained to fill gaps.
     name: /codellama|code-llama/,
     prompt: ({ before, after }) => `<PRE> ${before} <SUF>${after} <MID>`,
     stop: ['<EOT>'],
   },
   {
-    // Codestral, as mistral-common encodes a FIM request.
+    // Codestral, in mistral-common's encoding of FIM requests.
     name: /codestral/,
     prompt: ({ before, after }) => `[SUFFIX]${after}[PREFIX]${before}`,
     stop: ['</s>'],
@@ -57,12 +57,12 @@ export interface FillInPrompt {
   readonly stop: readonly string[];
 }
 
-/** Whether the model's name says that it was trained to fill gaps. */
+/** Whether the model was trained to fill gaps, according to its name. */
 export function fillsGaps(model: string): boolean {
   return familyOf(model) !== undefined;
 }
 
-/** The gap in the words of the model's family; undefined where its name names none. */
+/** The prompt for the gap in the format of the model's family; undefined if the family is unknown. */
 export function fillInPrompt(model: string, gap: FillIn): FillInPrompt | undefined {
   const family = familyOf(model);
   return family && { prompt: family.prompt(gap), stop: family.stop };

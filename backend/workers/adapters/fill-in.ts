@@ -13,13 +13,13 @@ export interface FillInAdapterOptions {
   readonly worker: WorkerConfig;
   readonly key: string | undefined;
   readonly forms: FillInForms;
-  /** Answers what is no gap, and gaps where the server fills none. */
+  /** Handles requests without a gap, and gaps if the server cannot fill them. */
   readonly chat: ModelAdapter;
 }
 
 type GapRequest = ModelRequest & { readonly fillIn: FillIn };
 
-/** A compatible server that is asked to fill gaps in the form that it understands, and everything else as ever. */
+/** Sends gaps to a compatible server in a form that it accepts. Passes all other requests to `chat`. */
 export class FillInAdapter implements ModelAdapter {
   readonly #options: FillInAdapterOptions;
 
@@ -41,15 +41,15 @@ export class FillInAdapter implements ModelAdapter {
     for (const form of known) {
       const reply = form === 'chat' ? await chat.stream(request, options) : await this.#fill(form, { ...request, fillIn }, options);
       if (!reply) continue;
-      // A refusal is believed once another form has worked: until then it may be the model that is missing.
+      // A refused form is discarded only after another form has worked: the model may be missing instead.
       forms.understood(worker, known, form);
       return reply;
     }
-    // `chat` is the last of them, and does not come back without a reply.
+    // Not reached: `chat` is the last form and always returns a reply.
     return chat.stream(request, options);
   }
 
-  /** @returns undefined where the server does not understand the form: a refused request costs nothing. */
+  /** @returns undefined if the server does not accept the form; a refused request costs nothing */
   async #fill(
     form: Exclude<FillInForm, 'chat'>, request: GapRequest, { signal, onText, onActivity }: StreamOptions,
   ): Promise<ModelReply | undefined> {
@@ -77,7 +77,7 @@ export class FillInAdapter implements ModelAdapter {
         answer.append(choice?.text ?? choice?.delta.content ?? chunk.content);
         finishReason = finishIn(chunk) ?? finishReason;
       }
-      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (finishReason === undefined) throw workerError('incomplete', { worker }, { usage });
     } catch (error) {
       throw classifyError(error, { worker, key, messages, signal, usage });
@@ -86,7 +86,7 @@ export class FillInAdapter implements ModelAdapter {
   }
 }
 
-/** A piece of any of the forms' streams: Completions say `text`, Mistral `delta.content`, llama.cpp `content`. */
+/** A chunk of any form: Completions have `text`, Mistral `delta.content`, llama.cpp `content`. */
 const chunkSchema = z.object({
   model: z.string().nullish().catch(undefined),
   choices: z.array(z.object({

@@ -1,21 +1,21 @@
 /*
- * The one way from the SDKs to the network. They read headers from environment variables and follow redirects with the key; their
- * stream decoders buffer a line without an end. None of that gets past here.
+ * All network access of the SDKs. On their own, they read headers from environment variables, follow redirects with the key, and buffer
+ * lines of any length. This module prevents all three.
  */
 
-/** What an SDK may send; everything else, such as headers from OPENAI_CUSTOM_HEADERS, is dropped. */
+/** The headers that an SDK may send. All others, such as those from OPENAI_CUSTOM_HEADERS, are removed. */
 const SENT_HEADERS = new Set([
   'accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent', 'x-api-key',
 ]);
 
-/** A body with this many bytes and no line end is no event stream. The largest true event repeats a whole answer, escaped. */
+/** A body with this many bytes and no line end is not an event stream. The largest real event repeats a whole answer, escaped. */
 const MAX_LINE_BYTES = 16 * 1_048_576;
-/** A few hundred bytes of event for each of the answer's tokens, reasoning included. */
+/** Allows a few hundred bytes of events for each token of an answer, including reasoning. */
 const MAX_STREAM_BYTES = 512 * 1_048_576;
-/** An error's sentence stands at its beginning. */
+/** The message of an error is at its beginning. */
 const MAX_ERROR_BYTES = 64 * 1_024;
 
-/** The server points elsewhere. A key is for one server, therefore nothing is followed. */
+/** The server redirects. Redirects are not followed, because a key is for one server. */
 export class RedirectRefusedError extends Error {
   override readonly name = 'RedirectRefusedError';
   readonly status: number;
@@ -28,7 +28,7 @@ export class RedirectRefusedError extends Error {
   }
 }
 
-/** A success whose body is no stream of events: a web page, or an answer in one piece. */
+/** A successful response that is not an event stream: a web page, or a non-streamed answer. */
 export class NotAStreamError extends Error {
   override readonly name = 'NotAStreamError';
   readonly contentType: string;
@@ -45,7 +45,7 @@ export class ResponseTooLargeError extends Error {
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** A `fetch` for one attempt. `onActivity` is called for every piece of a body that arrives, keep-alive comments included. */
+/** A `fetch` for one attempt. `onActivity` is called for each chunk of a body, including keep-alive comments. */
 export function guardedFetch(onActivity: () => void): Fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, headers: allowedHeaders(init?.headers), redirect: 'manual' });

@@ -7,21 +7,21 @@ import { abortError } from './classify-error.ts';
 import { classifyLocalError } from './classify-local-error.ts';
 import type { ModelAdapter, ModelReply, ModelRequest, StreamOptions } from '../model.ts';
 
-/** The model of this machine that a worker of provider `local` names; nothing is loaded before it is asked. */
+/** Returns the local model of a worker with provider `local`. The model is loaded on its first request. */
 export type LocalModelSource = (worker: WorkerConfig) => LanguageModel;
 
 /**
- * What the makers of Qwen2.5 and Qwen3 sample with where no thinking is wanted (generation_config.json of Qwen/Qwen2.5-7B-Instruct;
- * "Best Practices" of Qwen/Qwen3-8B's model card). Small models repeat themselves without.
+ * The settings recommended for Qwen2.5 and Qwen3 without thinking (generation_config.json of Qwen/Qwen2.5-7B-Instruct; "Best Practices" in
+ * the model card of Qwen/Qwen3-8B). Without them small models repeat themselves.
  */
 export const LOCAL_SAMPLING = { temperature: 0.7, topP: 0.8, topK: 20 } as const;
 
-/** Any of the seeds that a model takes and JSON keeps exactly. */
+/** A random seed that models accept and JSON represents exactly. */
 export function randomSeed(): number {
   return randomInt(2 ** 32);
 }
 
-/** A model of this machine as a worker. It costs nothing and answers one request after another. */
+/** A local model as a worker. It is free and processes one request at a time. */
 export class LocalAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #model: LanguageModel;
@@ -34,7 +34,7 @@ export class LocalAdapter implements ModelAdapter {
   async stream(request: ModelRequest, { signal, onText, onActivity }: StreamOptions): Promise<ModelReply> {
     const worker = this.#worker;
     const { messages, maxOutputTokens, continuation: { prefill, topK = LOCAL_SAMPLING.topK, grammar, adapter } = {}, seed = randomSeed() } = request;
-    // Its own abort beside the caller's: an answer that is too large ends the generation.
+    // In addition to the caller's signal, an answer that is too large aborts the generation.
     const ended = new AbortController();
     const answer = new AnswerText(worker, onText);
     const take = (text: string): void => {
@@ -60,7 +60,7 @@ export class LocalAdapter implements ModelAdapter {
         signal: AbortSignal.any([signal, ended.signal]),
         onText: (_sample, text) => take(text),
       });
-      if (!written) throw new Error('The model wrote nothing at all.');
+      if (!written) throw new Error('The model returned no text.');
       return localReply(worker, written, seed);
     } catch (error) {
       if (signal.aborted) throw abortError({ worker, signal });
@@ -76,7 +76,7 @@ function localReply({ model }: WorkerConfig, written: WrittenText, seed: number)
   };
 }
 
-/** Counted, not estimated. What a prompt shares with an earlier one is read again: nothing is cached between requests. */
+/** Exact counts. Nothing is cached between requests, so all input is uncached. */
 export function localUsage({ promptTokenIds, tokenIds }: Pick<WrittenText, 'promptTokenIds' | 'tokenIds'>): Usage {
   return {
     uncachedInput: promptTokenIds.length, cacheRead: 0, cacheWrite: 0, output: tokenIds.length, reasoning: 0, estimated: false,

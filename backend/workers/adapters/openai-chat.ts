@@ -10,7 +10,7 @@ import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOption
 import { openAiClient } from './openai-client.ts';
 import { chatUsage } from './reported-usage.ts';
 
-/** Every server with the wire format of OpenAI's Chat Completions: Ollama, LM Studio, vLLM, OpenRouter, Gemini, DeepSeek, … */
+/** Servers with the wire format of OpenAI's Chat Completions: Ollama, LM Studio, vLLM, OpenRouter, Gemini, DeepSeek, … */
 export class OpenAiChatAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #key: string | undefined;
@@ -34,7 +34,7 @@ export class OpenAiChatAdapter implements ModelAdapter {
       const client = openAiClient(worker, this.#key, onActivity);
       for await (const chunk of await this.#open(client, request, signal)) {
         if (typeof chunk.model === 'string' && chunk.model !== '') model = chunk.model;
-        // Some servers repeat the usage so far in every chunk: the last one counts.
+        // Some servers repeat the cumulative usage in every chunk. The last one counts.
         usage = chatUsage(chunk.usage) ?? usage;
         const choice = chunk.choices?.[0];
         if (!choice) continue;
@@ -47,12 +47,12 @@ export class OpenAiChatAdapter implements ModelAdapter {
         answer.append(choice.delta?.refusal);
         finishReason = finishReasonOf(choice.finish_reason) ?? finishReason;
       }
-      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (finishReason === undefined) throw workerError('incomplete', { worker }, { usage });
     } catch (error) {
       const context: CallContext = { worker, key: this.#key, messages, signal, usage };
       const failure = classifyError(error, context);
-      // Once the model has finished, only the count of its tokens can still be lost.
+      // After the finish reason only the usage can be missing, so the answer is kept.
       if (finishReason === undefined || failure.kind === 'cancelled' || failure.kind === 'too-large') throw failure;
     }
     return {
@@ -63,10 +63,7 @@ export class OpenAiChatAdapter implements ModelAdapter {
     };
   }
 
-  /**
-   * Opens the stream, again in another dialect where the server does not understand the first. A refused request costs
-   * nothing.
-   */
+  /** Opens the stream. If the server rejects the dialect, tries the next one; a rejected request costs nothing. */
   async #open(client: OpenAI, request: ModelRequest, signal: AbortSignal): Promise<AsyncIterable<ChatCompletionChunk>> {
     for (let dialect = this.#dialects.of(this.#worker); ;) {
       try {
@@ -97,14 +94,14 @@ function parameters(worker: WorkerConfig, request: ModelRequest, dialect: ChatDi
   };
 }
 
-/** Reasoning that a server shows: `reasoning_content` (DeepSeek, vLLM) or `reasoning` (OpenRouter, Ollama). */
+/** Reasoning in a chunk: `reasoning_content` (DeepSeek, vLLM) or `reasoning` (OpenRouter, Ollama). */
 function thoughtIn(delta: unknown): string {
   if (typeof delta !== 'object' || delta === null) return '';
   const thought: unknown = Reflect.get(delta, 'reasoning_content') ?? Reflect.get(delta, 'reasoning');
   return typeof thought === 'string' ? thought : '';
 }
 
-/** Servers invent reasons of their own for the ordinary end. */
+/** Servers have different names for a normal end, so every unknown reason counts as `stop`. */
 function finishReasonOf(reason: unknown): FinishReason | undefined {
   if (typeof reason !== 'string' || reason === '') return undefined;
   if (reason === 'length' || reason === 'max_tokens') return 'length';

@@ -3,17 +3,17 @@ import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { baseUrlOf } from '../servers/server-of.ts';
 
-/** Longest delay a timer takes. Our own timers, which see every byte, end an attempt; the SDK's sees only the headers. */
+/** The longest delay of a timer. StallWatch, which sees every byte, ends attempts; the SDK's timer covers only the headers. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 /**
- * OpenAI's SDK for one attempt, without what it does on its own account: retries, logging, and reading keys, organisations,
- * addresses and headers from environment variables. Without a key no `Authorization` header is sent.
+ * OpenAI's SDK for one attempt, without retries, logging, and reading keys, organisations, addresses and headers from environment
+ * variables. Without a key no `Authorization` header is sent.
  */
 export function openAiClient(worker: WorkerConfig, key: string | undefined, onActivity: () => void): OpenAI {
   return new OpenAI({
     baseURL: baseUrlOf(worker),
-    // The SDK insists on some key, even for a server that wants none.
+    // The SDK requires a key, even for a server without keys.
     apiKey: key ?? 'none',
     ...(key === undefined && { defaultHeaders: { Authorization: null } }),
     adminAPIKey: null,

@@ -8,10 +8,10 @@ import type { FinishReason, ModelAdapter, ModelReply, ModelRequest, StreamOption
 import { openAiClient } from './openai-client.ts';
 import { responsesUsage } from './reported-usage.ts';
 
-/** The API refuses a smaller `max_output_tokens`. */
+/** The smallest `max_output_tokens` that the API accepts. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** OpenAI's own API by its Responses format. It has no seed; a request's is ignored. */
+/** OpenAI's API in the Responses format. It does not support seeds; the request's seed is ignored. */
 export class OpenAiResponsesAdapter implements ModelAdapter {
   readonly #worker: WorkerConfig;
   readonly #key: string | undefined;
@@ -52,7 +52,7 @@ export class OpenAiResponsesAdapter implements ModelAdapter {
           default:
         }
       }
-      // An aborted stream and one that is cut off end this loop as quietly as a complete one.
+      // An aborted or interrupted stream ends this loop without an error, like a complete one.
       if (ended === undefined) throw workerError('incomplete', { worker }, { usage });
       return {
         text: answer.toString(),
@@ -73,7 +73,7 @@ function parameters(worker: WorkerConfig, request: ModelRequest): ResponseCreate
     input: messages.map(({ role, content }) => ({ role, content })),
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxOutputTokens),
     stream: true,
-    // Questions hold people's code: nothing is kept at the provider that need not be.
+    // Questions contain the user's code. Do not let the provider store them.
     store: false,
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),

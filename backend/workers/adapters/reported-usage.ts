@@ -1,8 +1,8 @@
 import type { Usage } from '../../protocol/usage.ts';
 
 /*
- * Usage as the wire formats report it, turned into counts that never overlap. OpenAI's input contains the cached tokens,
- * Anthropic's excludes them; both contain the reasoning in the output. Servers are not trusted: what is no count becomes 0.
+ * Converts the usage of the wire formats into disjoint counts. OpenAI's input includes cached tokens, Anthropic's excludes them; the output
+ * of both includes reasoning. Servers are not trusted: invalid counts become 0.
  */
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ function raw(value: unknown): Raw {
   return typeof value === 'object' && value !== null ? (value as Raw) : {};
 }
 
-/** Largest count that is believed: a hundred times the longest context window there is. */
+/** The largest accepted count: a hundred times the longest existing context window. */
 const LARGEST_COUNT = 100_000_000;
 
 function count(value: unknown): number {
@@ -27,7 +27,7 @@ interface InclusiveCounts {
   readonly reasoning: number;
 }
 
-/** From counts in which the input contains the cached tokens and the output the reasoning. */
+/** Converts counts whose input includes cached tokens and whose output includes reasoning. */
 function disjoint(counts: InclusiveCounts): Usage {
   const cacheRead = Math.min(counts.cacheRead, counts.input);
   const cacheWrite = Math.min(counts.cacheWrite, counts.input - cacheRead);
@@ -43,8 +43,8 @@ function disjoint(counts: InclusiveCounts): Usage {
 }
 
 /**
- * `usage` of Chat Completions. Some compatible servers leave the reasoning out of `completion_tokens` and show it in
- * `total_tokens` alone; DeepSeek names its cache hits differently.
+ * `usage` of Chat Completions. Some compatible servers exclude reasoning from `completion_tokens` and include it only in `total_tokens`.
+ * DeepSeek has another name for cache hits.
  */
 export function chatUsage(value: unknown): Usage | undefined {
   const usage = raw(value);
@@ -78,8 +78,8 @@ export function responsesUsage(value: unknown): Usage | undefined {
 }
 
 /**
- * `usage` of the Messages API. It comes twice, in `message_start` and, cumulative, in `message_delta`; compatible servers fill
- * in one or the other, so the later of two counts wins where it says more.
+ * `usage` of the Messages API. It is sent in `message_start` and, cumulative, in `message_delta`. Compatible servers fill in one of them, so
+ * the larger count is used.
  */
 export function messagesUsage(start: unknown, delta: unknown): Usage | undefined {
   const [first, last] = [raw(start), raw(delta)];

@@ -2,14 +2,13 @@ import type { Usage } from '../../protocol/usage.ts';
 import type { Message } from '../model.ts';
 
 /**
- * Bytes of UTF-8 for a token, on the low side so that the estimate is on the high side. English and code have about four bytes
- * a token, Chinese and Japanese three (one character); OpenAI's rule of thumb is four characters
- * (https://help.openai.com/en/articles/4936856). Long runs of digits or rare scripts can still exceed the estimate: it is
- * settled against what the provider reports.
+ * Bytes of UTF-8 per token, a low value so that the estimate is high. English and code have about four bytes per token, Chinese and
+ * Japanese three (one character); OpenAI's rule of thumb is four characters (https://help.openai.com/en/articles/4936856). Long runs of
+ * digits or rare scripts can still exceed the estimate. The usage that the provider reports replaces it.
  */
 const BYTES_PER_TOKEN = 3;
 
-/** Role, separators and whatever else a chat template adds to a message. */
+/** The role, separators and other tokens that a chat template adds to a message. */
 const TOKENS_PER_MESSAGE = 10;
 
 export function tokensOfBytes(bytes: number): number {

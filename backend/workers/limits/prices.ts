@@ -9,7 +9,7 @@ import builtIn from './prices.json' with { type: 'json' };
 import { readJsonFile } from '../read-json-file.ts';
 import { baseUrlOf } from '../servers/server-of.ts';
 
-/** `prices.json`, and a file of the same form by which people override it. Servers are named by host and, if it has one, port. */
+/** `prices.json`, and the user's file of the same form that overrides it. Servers are named by host and, if present, port. */
 const pricesFileSchema = z.object({
   version: z.literal(1),
   /** The day the prices were looked up. */
@@ -25,7 +25,7 @@ export type PricesFile = z.infer<typeof pricesFileSchema>;
 /** The price of a provider that bills nothing. */
 const FREE: Price = { inputPerMillion: 0, outputPerMillion: 0 };
 
-/** What models cost, by server and model name: the same name on another server is another product. */
+/** Prices of models by server and model name. The same name on another server is another product. */
 export class Prices {
   readonly asOf: string;
   readonly #servers: PricesFile['servers'];
@@ -37,7 +37,7 @@ export class Prices {
     this.#override = override?.servers ?? {};
   }
 
-  /** The price in the worker's own settings, then people's override, then ours. `undefined` is unpriced, which is not free. */
+  /** The price in the worker's settings, else in the user's file, else the built-in one. `undefined` means unpriced, not free. */
   of(worker: WorkerConfig): Price | undefined {
     if (worker.price !== undefined) return worker.price;
     const { reach, isFree } = factsOf(worker.provider);
@@ -48,7 +48,7 @@ export class Prices {
   }
 }
 
-/** Built-in prices, overridden by a file where there is one. @throws ConfigFileError when that file is not valid. */
+/** The built-in prices, overridden by the file if it exists. @throws ConfigFileError if the file is not valid. */
 export async function loadPrices(overridePath?: string): Promise<Prices> {
   const override = overridePath === undefined ? undefined : await readJsonFile(overridePath, pricesFileSchema);
   return new Prices(pricesFileSchema.parse(builtIn), override);
@@ -67,7 +67,7 @@ function priceFor(price: Price, inputTokens: number): Price {
   return price.longPrompt !== undefined && inputTokens > price.longPrompt.aboveInputTokens ? price.longPrompt : price;
 }
 
-/** What a call cost. Reasoning is billed as output; where a cache has no price of its own, its tokens count as ordinary input. */
+/** The cost of a call. Reasoning is billed as output. Without a cache price, cached tokens cost as much as other input. */
 export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost {
   const modelPrice = prices.of(worker);
   if (modelPrice === undefined) return { estimated: usage.estimated };
@@ -80,7 +80,7 @@ export function costOf(worker: WorkerConfig, usage: Usage, prices: Prices): Cost
   return { usd: usdMillions / 1_000_000, estimated: usage.estimated };
 }
 
-/** The most a call can be expected to cost: all of its input written to a cache, all of its output used. */
+/** The maximum expected cost of a call: all input is written to a cache and the whole output limit is used. */
 export function upperBound(worker: WorkerConfig, request: ModelRequest, prices: Prices): Reserved {
   const inputTokens = estimateInputTokens(request.messages);
   const tokens = inputTokens + request.maxOutputTokens;

@@ -1,7 +1,6 @@
 /**
- * How long a refusal asks us to wait, in milliseconds: `retry-after-ms`, or `Retry-After` as seconds or as a date (RFC 9110
- * §10.2.3).
- * @returns `undefined` where the server does not say, or says nonsense.
+ * The requested wait in milliseconds, from `retry-after-ms`, or from `Retry-After` as seconds or as a date (RFC 9110 §10.2.3).
+ * @returns `undefined` if there is no valid header.
  */
 export function parseRetryAfter(headers: Headers | undefined, now: number): number | undefined {
   const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN);
@@ -9,7 +8,7 @@ export function parseRetryAfter(headers: Headers | undefined, now: number): numb
   const value = headers?.get('retry-after')?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1_000);
-  // Date.parse takes almost anything for a date; HTTP's begins with a weekday.
+  // Date.parse accepts almost any text. HTTP dates begin with a weekday.
   const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

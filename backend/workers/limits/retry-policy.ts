@@ -1,16 +1,16 @@
 import type { WorkerError, WorkerErrorKind } from '../errors.ts';
 
 export const MAX_ATTEMPTS = 4;
-/** A wait that timed out may have been billed and took long already; an unreadable answer seldom becomes readable. */
+/** A timed-out call may have been billed and has already taken long. An unreadable answer rarely becomes readable. */
 const MAX_ATTEMPTS_BY_KIND: Partial<Record<WorkerErrorKind, number>> = {
   'first-token-timeout': 2,
   'idle-timeout': 2,
   'invalid-response': 2,
-  // What killed it once, such as too little memory, tends to do so again.
+  // The cause, such as too little memory, usually persists.
   'model-died': 2,
 };
 
-/** The longest wait a server may ask of a run. Beyond it another worker, or another time, serves people better. */
+/** The longest accepted Retry-After. For a longer one, another worker or a later run is better. */
 export const MAX_RETRY_AFTER_MS = 120_000;
 
 const FIRST_DELAY_MS = 500;
@@ -29,12 +29,12 @@ export interface FailedAttempt {
 
 export type RetryDecision =
   | { readonly retry: true; readonly delayMs: number }
-  /** `waitTooLong` when only the server's Retry-After stood against another attempt. */
+  /** `waitTooLong`: only the server's Retry-After prevents another attempt. */
   | { readonly retry: false; readonly waitTooLong: boolean };
 
 /**
- * Whether a failed attempt is followed by another, and after how long. Retry-After is obeyed where a server sends one;
- * otherwise the delay is exponential with full jitter
+ * Decides whether to retry a failed attempt, and after which delay. Uses the server's Retry-After if there is one; otherwise exponential
+ * backoff with full jitter
  * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
  */
 export function decideRetry({ attempt, error, random, maxAttempts = MAX_ATTEMPTS }: FailedAttempt): RetryDecision {
@@ -50,7 +50,7 @@ export function decideRetry({ attempt, error, random, maxAttempts = MAX_ATTEMPTS
   return { retry: true, delayMs: Math.round(random * ceiling) };
 }
 
-/** Refusals that concern everybody who calls the same server. */
+/** Whether the refusal applies to all calls to the server. */
 export function isLoad({ kind }: WorkerError): boolean {
   return kind === 'rate-limit' || kind === 'overloaded';
 }

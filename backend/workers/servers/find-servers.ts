@@ -3,13 +3,13 @@ import { get, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { MAX_LISTED_MODELS, type FoundModel, type FoundServer, type FoundServers, type ServerKind } from '../../protocol/found-servers.ts';
 
-/** Where a kind of server listens by default. */
+/** The port on which a kind of server listens. */
 export interface ServerPlace {
   readonly kind: ServerKind;
   readonly port: number;
 }
 
-/** The servers' own defaults, November 2026. */
+/** The default ports of the servers, as of November 2026. */
 export const USUAL_PLACES: readonly ServerPlace[] = [
   { kind: 'ollama', port: 11_434 },
   { kind: 'lm-studio', port: 1_234 },
@@ -19,13 +19,13 @@ export const USUAL_PLACES: readonly ServerPlace[] = [
 
 export interface FindServersOptions {
   readonly places?: readonly ServerPlace[];
-  /** For all that one place is asked. A server of this machine says what it has at once. */
+  /** Timeout for all requests to one place. Servers on this machine answer quickly. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const TIMEOUT_MS = 1_500;
-/** A list of some hundred models takes a tenth of this. */
+/** A list of a hundred models takes a tenth of this. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
@@ -43,13 +43,13 @@ export async function findServers(
   return { servers: found.filter((server) => server !== undefined), looked: [...places] };
 }
 
-/** The usual places, with Ollama where `OLLAMA_HOST` puts it, if that is on this machine. */
+/** The usual places, with Ollama's port from `OLLAMA_HOST` if that is on this machine. */
 export function placesOf({ OLLAMA_HOST }: Readonly<Record<string, string | undefined>>): readonly ServerPlace[] {
   const port = OLLAMA_HOST === undefined ? undefined : loopbackPort(OLLAMA_HOST.trim());
   return port === undefined ? USUAL_PLACES : USUAL_PLACES.map((place) => (place.kind === 'ollama' ? { ...place, port } : place));
 }
 
-/** Ollama takes `host`, `host:port`, `:port` and addresses; 0.0.0.0 is every address, this machine's own among them. */
+/** Ollama accepts `host`, `host:port`, `:port` and URLs. 0.0.0.0 includes the loopback address. */
 function loopbackPort(text: string): number | undefined {
   const [, host = '', port] = /^(?:https?:\/\/)?([\w.-]*|\[[\da-f:]+\])(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
   const isHere = ['', '127.0.0.1', 'localhost', '0.0.0.0'].includes(host);
@@ -70,21 +70,21 @@ async function lookAt({ kind, port }: ServerPlace, signal: AbortSignal): Promise
       if (list.success) return { kind, baseUrl, needsKey: false, models: usable(list.data.data.map(lmStudioModel)) };
     }
     const { status, body } = await ask(`${baseUrl}/models`, signal);
-    // Many things listen at such ports: only what refuses in the words of such a server counts as one.
+    // Other programs use these ports, too. A refusal counts only if its body has the format of such a server.
     if (status === 401 || status === 403) return refusalSchema.safeParse(body).success ? { kind, baseUrl, needsKey: true, models: [] } : undefined;
     const list = openAiSchema.safeParse(body);
     if (!list.success) return undefined;
     return { kind: kindOf(list.data.data[0]?.owned_by), baseUrl, needsKey: false, models: usable(list.data.data.map(openAiModel)) };
   } catch {
-    // Nothing listens there, or a program with another protocol.
+    // Nothing listens there, or a program with another protocol does.
     return undefined;
   }
 }
 
 /**
- * The names of the models that a server with OpenAI's API lists; `unlisted` where it refuses to in the words of such a server, for
- * want of a key or while it loads a model; undefined where what answers is none.
- * @throws where nobody answers in time
+ * The names of the models that a server with OpenAI's API lists. `unlisted` if the server refuses, because it needs a key or is loading a
+ * model. Undefined if the program is not such a server.
+ * @throws if there is no answer in time
  */
 export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<string[] | 'unlisted' | undefined> {
   const { body } = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, signal);
@@ -92,7 +92,7 @@ export async function modelsAt(baseUrl: string, signal: AbortSignal): Promise<st
   return openAiSchema.safeParse(body).data?.data.map(({ id }) => id);
 }
 
-/** The models that can answer, of the body of `GET /v1/models`, in OpenAI's words or Anthropic's; undefined where it is no such list. */
+/** The models that can answer, from the body of `GET /v1/models` of OpenAI or Anthropic. Undefined if it is not such a list. */
 export function modelsIn(body: unknown): FoundModel[] | undefined {
   const list = openAiSchema.safeParse(body);
   return list.success ? usable(list.data.data.map(openAiModel)) : undefined;
@@ -101,7 +101,7 @@ export function modelsIn(body: unknown): FoundModel[] | undefined {
 /** Uses no proxy and follows no redirect: the request stays on this machine. */
 async function ask(url: string, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
   const request = get(url, { agent: false, signal, headers: { accept: 'application/json' } });
-  // What breaks after the response has begun is told by the response; unheard, it would end the process.
+  // After the response has begun, the response reports errors. Without this listener they would end the process.
   request.on('error', () => undefined);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
@@ -124,7 +124,7 @@ function parsed(text: string): unknown {
 
 const text = z.string().min(1).max(1_024);
 
-/** Ollama's `GET /api/tags`; of models that its cloud runs it says where. Older versions leave out what a model can do. */
+/** Ollama's `GET /api/tags`. Cloud models have `remote_host`. Older versions omit `capabilities`. */
 const ollamaSchema = z.object({
   models: z.array(z.object({
     name: text,
@@ -137,7 +137,7 @@ const ollamaSchema = z.object({
 const lmStudioSchema = z.object({
   data: z.array(z.object({ id: text, type: z.string(), max_context_length: z.number().int().positive().optional() })),
 });
-/** OpenAI's `GET /v1/models`, with what vLLM (`max_model_len`) and llama.cpp (`meta`) add. */
+/** OpenAI's `GET /v1/models`, with the extensions of vLLM (`max_model_len`) and llama.cpp (`meta`). */
 const openAiSchema = z.object({
   data: z.array(z.object({
     id: text,
@@ -148,7 +148,7 @@ const openAiSchema = z.object({
 });
 const refusalSchema = z.object({ error: z.union([z.string(), z.object({ message: z.string() })]) });
 
-/** A model, or undefined where it can answer no question. */
+/** A model, or undefined if it cannot answer questions. */
 type Usable = FoundModel | undefined;
 
 function ollamaModel({ name, remote_host, capabilities, details }: z.infer<typeof ollamaSchema>['models'][number]): Usable {
@@ -172,7 +172,7 @@ function kindOf(owner: string | undefined): ServerKind {
   return owner === 'llamacpp' ? 'llama.cpp' : 'other';
 }
 
-/** Names of models that turn text into numbers or pictures, sound into text, or judge what others wrote. */
+/** Names of models for embeddings, reranking, images, video, speech or moderation. */
 const ANSWERS_NOTHING = new RegExp(`(?:^|[\\W_])(?:${[
   '[\\w.]*embed\\w*', 'bge', 'gte', 'e5', 'minilm', 'rerank\\w*', 'whisper', 'tts', 'dall-e', 'image', 'imagen', 'sora', 'veo', 'audio', 'realtime',
   'transcribe', 'moderation', 'davinci', 'babbage',
@@ -186,7 +186,7 @@ function counted(name: string, said = parametersIn(name)): { parameters?: number
   return said === undefined ? {} : { parameters: said };
 }
 
-/** Such as 7.6e9 in `7.6B`, or in a model's name; `A3B`, the active part of a larger model, and `4bit` do not count. */
+/** The number of parameters in a text or model name, such as 7.6e9 for `7.6B`. `A3B` (active parameters) and `4bit` do not count. */
 function parametersIn(words: string): number | undefined {
   const [, number, unit] = /(?<![\d.a-z])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z\d])/i.exec(words) ?? [];
   if (number === undefined || Number(number) === 0) return undefined;

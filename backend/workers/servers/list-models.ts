@@ -5,7 +5,7 @@ import { withVersion } from '../../protocol/server-address.ts';
 import { modelsIn } from './find-servers.ts';
 import { MODEL_LISTS } from './model-lists.ts';
 
-/** A hosted server may be slow and its list long. */
+/** Hosted servers can be slow, and their lists long. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Google's list has this prefix; its other methods expect names without it. */
@@ -15,8 +15,8 @@ const LIST_PREFIX = /^models\//;
 const TELLING: readonly ListedModels['state'][] = ['unknown-host', 'silent', 'unlisted', 'refused', 'listed'];
 
 /**
- * Asks a server for its models, under `/v1` too where the provider's servers have it and the address names no version. The key goes to
- * that server only: no redirect is followed.
+ * Requests a server's list of models. Also tries `/v1` if the provider allows it and the address has no version. The key goes to that server
+ * only: redirects are not followed.
  * @throws only when the signal aborts
  */
 export async function listModels({ provider, baseUrl, key }: NamedServer, signal: AbortSignal): Promise<ListedModels> {

@@ -5,14 +5,14 @@ export interface ModelList {
   /** Appended to the base address. */
   readonly path: string;
   readonly headers: (key: string | undefined) => Readonly<Record<string, string>>;
-  /** A server may have its API under `/v1` of the address that a person gave. */
+  /** Whether the API may be under `/v1` of the address that the user gave. */
   readonly triesVersion: boolean;
-  /** Servers on this machine list their models without a key. */
+  /** Whether servers on this machine list their models without a key. */
   readonly isOpen: boolean;
 }
 
 const bearer: ModelList['headers'] = (key): Readonly<Record<string, string>> => (key ? { authorization: `Bearer ${key}` } : {});
-/** The only version that Anthropic's API has had. */
+/** A version of Anthropic's API that lists models. */
 const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' };
 
 export const MODEL_LISTS: Readonly<Record<ServerProvider, ModelList>> = {

@@ -18,17 +18,17 @@ export async function reachWorker(worker: WorkerConfig, signal: AbortSignal): Pr
   if (!isServerProvider(provider) || !MODEL_LISTS[provider].isOpen) return { state: 'unasked' };
   const baseUrl = baseUrlOf(worker);
   const { origin, protocol } = new URL(baseUrl);
-  // The contract takes addresses with http on this machine alone.
+  // The configuration allows http only for addresses on this machine.
   if (protocol !== 'http:') return { state: 'unasked' };
   try {
     const names = await modelsAt(baseUrl, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), signal]));
     if (names === 'unlisted') return { state: 'unlisted' };
     if (!names) {
-      return { state: 'silent', reason: `What answers at ${origin} lists no models, as a server of models does: look at the worker's address.` };
+      return { state: 'silent', reason: `The program at ${origin} lists no models: check the worker's address.` };
     }
-    // Ollama calls `qwen3:latest` what may be asked for as `qwen3`.
+    // Ollama lists `qwen3` as `qwen3:latest`.
     if (names.includes(model) || names.includes(`${model}:latest`)) return { state: 'answers' };
-    return { state: 'silent', reason: `The server at ${origin} answers, and has no model "${model}": load it there, or take another.` };
+    return { state: 'silent', reason: `The server at ${origin} answers, but has no model "${model}": load it there, or choose another.` };
   } catch {
     signal.throwIfAborted();
     return { state: 'silent', reason: `Nothing answers at ${origin}: start the server.` };

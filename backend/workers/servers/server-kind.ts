@@ -21,7 +21,7 @@ const modelsSchema = z.object({ data: z.array(z.object({ id: z.string(), owned_b
 
 /**
  * Identifies the program behind a worker's address: by a known host name, otherwise by its list of models, which costs nothing.
- * @returns undefined where the server did not answer; it may do so later
+ * @returns undefined if the server did not answer; it may answer later
  */
 export async function serverKindOf(
   worker: WorkerConfig, key: string | undefined, signal: AbortSignal,
@@ -62,7 +62,7 @@ async function modelsAt(base: URL, key: string | undefined, signal: AbortSignal)
   }
 }
 
-/** Undefined where it is longer than a list of models. */
+/** Undefined if the body is too long for a list of models. */
 async function boundedText({ body }: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = '';

@@ -2,7 +2,7 @@ import { factsOf } from '../../protocol/providers.ts';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { WorkerError } from '../errors.ts';
 
-/** The base address of a worker's server. @throws WorkerError `invalid-request` where neither the worker nor its provider names one. */
+/** The base address of a worker's server. @throws WorkerError `invalid-request` if neither the worker nor its provider has one. */
 export function baseUrlOf(worker: WorkerConfig): string {
   const baseUrl = worker.baseUrl ?? factsOf(worker.provider).baseUrl;
   if (baseUrl !== undefined) return baseUrl;
@@ -12,7 +12,7 @@ export function baseUrlOf(worker: WorkerConfig): string {
   });
 }
 
-/** A worker's server as shown to people: its origin, without credentials or path. */
+/** A worker's server as shown to users: its origin, without credentials or path. */
 export function serverName(worker: WorkerConfig): string {
   const { reach, label } = factsOf(worker.provider);
   if (reach !== 'server') return label;
