@@ -2,8 +2,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
 /**
- * What a file is known by before it is fetched. `git-blob` is git's own name for a content, the SHA-1 of "blob <size>\0" and the
- * bytes (git-scm.com/book/en/v2/Git-Internals-Git-Objects): model hubs list it for small files that are not in LFS.
+ * The expected checksum of a file. `git-blob` is Git's object id, the SHA-1 of "blob <size>\0" and the bytes
+ * (git-scm.com/book/en/v2/Git-Internals-Git-Objects). Model hubs list it for small files that are not in LFS.
  */
 export interface Checksum {
   readonly algorithm: 'sha256' | 'git-blob';
@@ -11,14 +11,14 @@ export interface Checksum {
   readonly hex: string;
 }
 
-/** A hash that gives the checksum's hex once all of the file's bytes have been put in. */
+/** A hash that equals the checksum after all bytes of the file are added. */
 export function startHash({ algorithm }: Checksum, sizeBytes: number): Hash {
   return algorithm === 'sha256' ? createHash('sha256') : createHash('sha1').update(`blob ${sizeBytes}\0`);
 }
 
 const READ_BYTES = 1_048_576;
 
-/** Puts a file's bytes into a hash. @returns how many they were; `undefined` where there is no such file */
+/** Adds a file's bytes to a hash. @returns the number of bytes, or `undefined` if there is no such file */
 export async function hashFile(file: string, hash: Hash, signal: AbortSignal): Promise<number | undefined> {
   let bytes = 0;
   try {

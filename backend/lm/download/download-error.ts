@@ -1,4 +1,4 @@
-/** What can go wrong with a download. Only problems that code depends on have a kind of their own. */
+/** The kinds of problems with a download. A problem has its own kind only if code depends on it. */
 export type DownloadErrorKind =
   /** 401: no valid credentials. */
   | 'unauthorized'
@@ -8,34 +8,34 @@ export type DownloadErrorKind =
   | 'rate-limit'
   /** Any other status. */
   | 'server'
-  /** An answer that is not what was requested; a retry would not help. */
+  /** The response is not what was requested; a retry would not help. */
   | 'bad-answer'
-  /** No connection, a connection that was cut, or one that fell silent. */
+  /** The connection failed, was interrupted or stalled. */
   | 'network'
-  /** An address we do not follow: not https, or too many redirects. */
+  /** The address is not https, or there are too many redirects. */
   | 'refused-address'
-  /** The server has a file of another size than the one that was announced. */
+  /** The server's file has another size than expected. */
   | 'wrong-size'
-  /** All bytes came and they are not the ones that were announced. */
+  /** The complete file has another checksum than expected. */
   | 'checksum'
   | 'disk-full'
-  /** The file system said no for another reason. */
+  /** Another error of the file system. */
   | 'disk';
 
 const RETRYABLE: ReadonlySet<DownloadErrorKind> = new Set(['rate-limit', 'server', 'network']);
 
 export interface DownloadErrorDetails {
   readonly status?: number | undefined;
-  /** The server's own word for it, from the header `X-Error-Code` that hubs send, such as `GatedRepo`. */
+  /** The header `X-Error-Code` of a hub, such as `GatedRepo`. */
   readonly code?: string | undefined;
-  /** What the server asked us to wait. */
+  /** The delay that the server requests. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * A download that did not work. The message is one sentence that says what happened and what to do; it holds no
- * token, and of an address only the host.
+ * A download failed. The message is one sentence that says what happened and what to do. It never contains a token, or more
+ * of an address than the host.
  */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
@@ -52,7 +52,7 @@ export class DownloadError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the same request may work a moment later. A status of 4xx other than 408 and 429 stays what it is. */
+  /** Whether a retry may succeed. It does not after a status of 4xx other than 408 and 429. */
   get retryable(): boolean {
     if (!RETRYABLE.has(this.kind)) return false;
     return this.status === undefined || this.status >= 500 || this.status === 408 || this.status === 429;
@@ -61,7 +61,7 @@ export class DownloadError extends Error {
 
 const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Runs work on the file system; what it throws becomes a DownloadError that says which folder it was about. */
+/** Runs work on the file system and turns its errors into DownloadErrors that name the folder. */
 export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -70,7 +70,7 @@ export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise
     if (error instanceof DownloadError || code === undefined || code === 'ABORT_ERR') throw error;
     const [kind, message] = NO_SPACE.has(code)
       ? ['disk-full', `The disk of ${folder} is full: make room, then try again; what was fetched is kept.`] as const
-      : ['disk', `${folder} could not be written (${code}): see that it is yours to write.`] as const;
+      : ['disk', `${folder} could not be written (${code}): check its permissions.`] as const;
     throw new DownloadError(kind, message, { cause: error });
   }
 }

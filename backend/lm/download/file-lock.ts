@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onDisk } from './download-error.ts';
 
 /*
- * Two processes must not fill the same folder: the backend and a command line may need the same model simultaneously. The lock
- * is a transaction that stays open on an empty SQLite file, as with the backend's own: the system releases it when the process
- * ends, even by a crash. The file is not removed, because two processes could then lock two files of one name.
+ * Prevents two processes, such as the backend and a command line, from filling the same folder. The lock is an open transaction
+ * on an empty SQLite file, like the lock of the backend itself. The system releases it when the process ends, even after a crash.
+ * The file is not removed, because two processes could then lock two files of the same name.
  */
 
 const POLL_MS = 200;

@@ -2,7 +2,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { DownloadError, onDisk } from './download-error.ts';
 import { gigabytes } from './size-text.ts';
 
-/** Bytes that this user may still write where `folder` lies. */
+/** Returns the free bytes for this user on the file system of `folder`. */
 export type FreeBytes = (folder: string) => Promise<number>;
 
 export const freeBytes: FreeBytes = async (folder) => {
@@ -10,11 +10,11 @@ export const freeBytes: FreeBytes = async (folder) => {
   return bavail * bsize;
 };
 
-/** Left alone, so that a download does not take the last byte from everything else. */
+/** Disk space that a download leaves free for other programs. */
 const RESERVE_BYTES = 64 * 1_048_576;
 
 /**
- * Makes the folder and sees that `bytes` more fit beside it.
+ * Creates the folder and checks that `bytes` more fit on its disk.
  * @throws DownloadError `disk-full`
  */
 export async function requireSpace(folder: string, bytes: number, what: string, free: FreeBytes): Promise<void> {

@@ -1,31 +1,30 @@
 import { DownloadError, type DownloadErrorKind } from './download-error.ts';
 
 /*
- * The one way from here to the network: GET, over https, with redirects followed by our own hand, so that a token goes to the
- * host it was given for and to no other.
+ * GET over https. Follows redirects itself, so that a token is sent only to the host for which it was given.
  */
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 export interface GetRequest {
-  /** May carry `user:password@`, as addresses of package indexes do; it is sent as a header, to that origin only. */
+  /** May contain `user:password@`, like addresses of package indexes. It is sent as a header, only to that origin. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent only to the origin of `url`, such as a token. */
   readonly secretHeaders?: Readonly<Record<string, string>> | undefined;
-  /** What is fetched, for the sentences of errors: "model.safetensors". */
+  /** The name of the requested file or model, for error messages. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
 }
 
-/** A hub goes through one or two: renamed repository, then storage. */
+/** A hub needs one or two: for a renamed repository and for its storage. */
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * One attempt. Resolves with a response whose status is 200 or 206; its body is the caller's to read or to cancel.
- * @throws DownloadError; the signal's reason once it has aborted
+ * Sends one request. Resolves with a response of status 200 or 206. The caller must read or cancel its body.
+ * @throws DownloadError; the signal's reason after it aborted
  */
 export async function guardedGet(request: GetRequest): Promise<Response> {
   const start = parseAddress(request.url, request.what);
@@ -41,18 +40,18 @@ export async function guardedGet(request: GetRequest): Promise<Response> {
   throw new DownloadError('refused-address', `${start.url.host} redirects ${request.what} without an end.`);
 }
 
-/** The host an address names, for sentences; never its path, query or password. */
+/** The host of an address for messages, without path, query or password. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the server';
 }
 
-/** The body as JSON, if it is no larger than `maxBytes`. */
+/** Parses the body as JSON. Fails if it is larger than `maxBytes`. */
 export async function readJson(response: Response, maxBytes: number, what: string): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new DownloadError('bad-answer', `The answer for ${what} is too large to be one.`);
+    if (size > maxBytes) throw new DownloadError('bad-answer', `The answer for ${what} is too large.`);
     chunks.push(chunk);
   }
   try {
@@ -62,7 +61,7 @@ export async function readJson(response: Response, maxBytes: number, what: strin
   }
 }
 
-/** A failure below HTTP, in a sentence. */
+/** The error for a failed connection. */
 export function networkError(host: string, what: string, error: unknown): DownloadError {
   const code = networkCode(error);
   const where = `${host}${code ? ` (${code})` : ''}`;
@@ -97,7 +96,7 @@ function nextAddress(response: Response, from: URL, start: URL, what: string): U
     new DownloadError('refused-address', `${from.host} redirects ${what} to an address that is not followed.`);
   if (location === '' || !URL.canParse(location, from)) throw refused();
   const next = new URL(location, from);
-  // A server on the network must not send us to one on this machine.
+  // A server on the network must not redirect to a server on this machine.
   const isLocal = LOOPBACK.has(start.hostname) && LOOPBACK.has(next.hostname) && next.protocol === 'http:';
   const stays = next.protocol === 'https:' || isLocal;
   if (!stays || next.username !== '' || next.password !== '') throw refused();
@@ -106,7 +105,7 @@ function nextAddress(response: Response, from: URL, start: URL, what: string): U
 
 async function send(url: URL, headers: Record<string, string>, { signal, fetch, what }: GetRequest): Promise<Response> {
   try {
-    // Ranges count the bytes that are sent, checksums the bytes of the file: a compressed body would confuse the two.
+    // No compression, because ranges refer to the bytes sent and checksums to the bytes of the file.
     return await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers }, redirect: 'manual', signal });
   } catch (error) {
     signal.throwIfAborted();
@@ -123,11 +122,11 @@ function refusal(response: Response, url: URL, what: string): DownloadError {
 
 function sentenceFor(status: number, host: string, what: string): { kind: DownloadErrorKind; message: string } {
   switch (status) {
-    case 401: return { kind: 'unauthorized', message: `${host} asks who wants ${what}: give an access token that may read it.` };
+    case 401: return { kind: 'unauthorized', message: `${host} requires an access token for ${what}: give one that may read it.` };
     case 403: return { kind: 'forbidden', message: `${host} does not let this account read ${what}.` };
     case 404:
     case 410: return { kind: 'not-found', message: `${host} has no ${what}.` };
-    case 429: return { kind: 'rate-limit', message: `${host} asks for fewer requests; wait some minutes, then try again.` };
+    case 429: return { kind: 'rate-limit', message: `${host} limits the rate of requests: wait some minutes, then try again.` };
     default: return { kind: 'server', message: `${host} answered ${status} for ${what}; try again later.` };
   }
 }
@@ -137,7 +136,7 @@ function retryAfterMs(response: Response): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
-/** Such as ECONNRESET: undici hides it one or two causes deep. */
+/** An error code such as ECONNRESET, which undici wraps in one or two causes. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(at.code)) return at.code;

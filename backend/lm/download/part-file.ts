@@ -5,13 +5,13 @@ import * as z from 'zod';
 import { hashFile, startHash, type Checksum } from './checksum.ts';
 import { onDisk } from './download-error.ts';
 
-/** Identifies the content of a part, so that a later process resumes it only if the wanted content is the same. */
+/** Identifies the content of a partial file, so that a later process resumes it only for the same content. */
 const recordSchema = z.object({ checksum: z.string(), etag: z.string().optional() });
 
 type PartRecord = z.infer<typeof recordSchema>;
 
 /**
- * The part of a file that has arrived: `<file>.part`, with its record in a second file. The hash always covers exactly its bytes.
+ * A partially downloaded file: `<file>.part`, with a record in a second file. The hash always covers exactly the bytes of the part.
  */
 export class PartFile {
   readonly #file: string;
@@ -41,7 +41,7 @@ export class PartFile {
       const record = await readRecord(file);
       const isOurs = record?.checksum === checksum.hex && isPlainFile(part);
       if (!isOurs) await rm(part, { recursive: true, force: true });
-      // Not through a link: what we write must be the file of this name.
+      // Does not follow a link, so that only the file of this name is written.
       const handle = await open(part, constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o644);
       try {
         const hash = startHash(checksum, sizeBytes);
@@ -67,7 +67,7 @@ export class PartFile {
     return this.#etag;
   }
 
-  /** Whether it was assembled from an earlier process's part or from several responses. If it is wrong, a second try is worthwhile. */
+  /** Whether the part comes from an earlier process or several responses. If its checksum is wrong, a second try is then worthwhile. */
   get isPatched(): boolean {
     return this.#isPatched;
   }
@@ -112,7 +112,7 @@ export class PartFile {
     });
   }
 
-  /** The bytes stay for the next try. After `finish` this does nothing. */
+  /** Keeps the bytes for the next try. Does nothing after `finish`. */
   async close(): Promise<void> {
     await this.#handle.close();
   }
@@ -139,7 +139,7 @@ function isPlainFile(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Returns undefined if the record cannot be read; the part is then fetched again. */
+/** Returns undefined if the record cannot be read; the file is then downloaded again. */
 async function readRecord(file: string): Promise<PartRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(recordName(file), 'utf8'));

@@ -1,24 +1,24 @@
 export interface DownloadProgress {
-  /** Of the whole, what an earlier download left behind included. */
+  /** Includes the bytes of earlier downloads. */
   readonly receivedBytes: number;
   readonly totalBytes: number;
-  /** Over the last seconds; 0 until bytes have come. */
+  /** The rate over the last seconds; 0 before the first bytes. */
   readonly bytesPerSecond: number;
 }
 
 const WINDOW_MS = 5_000;
-/** Progress is reported after this much time or this many bytes: people cannot read a number that changes more often. */
+/** Progress is reported after this time or this share of bytes, because users cannot read a number that changes more often. */
 const REPORT_EVERY_MS = 100;
 const REPORT_EVERY_SHARE = 0.01;
 
-/** Turns pieces of a download into progress that is reported now and then, and at the end. */
+/** Measures the progress and rate of a download, and reports them at a limited rate and at the end. */
 export class ProgressMeter {
   readonly #totalBytes: number;
   readonly #report: (progress: DownloadProgress) => void;
   readonly #now: () => number;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #reportedBytes = 0;
-  /** Times and bytes that came over the network, no older than the window. */
+  /** The times and sizes of recently received bytes, within the window. */
   #pieces: { readonly at: number; bytes: number }[] = [];
 
   constructor(totalBytes: number, report: (progress: DownloadProgress) => void, now: () => number = () => performance.now()) {
@@ -27,7 +27,7 @@ export class ProgressMeter {
     this.#now = now;
   }
 
-  /** These many bytes of the whole are there; `arrivedBytes` of them came just now, and count for the rate. */
+  /** Updates the number of received bytes. `arrivedBytes` are new and count for the rate. */
   at(receivedBytes: number, arrivedBytes = 0): void {
     const now = this.#now();
     if (arrivedBytes > 0) this.#count(now, arrivedBytes);
@@ -38,7 +38,7 @@ export class ProgressMeter {
     this.#report({ receivedBytes, totalBytes: this.#totalBytes, bytesPerSecond: this.#rate(now) });
   }
 
-  /** Takes the progress of one of several files, which begins at `offsetBytes`. What it names first was there before. */
+  /** Returns a progress listener for one of several files, after `offsetBytes`. Its first report does not count for the rate. */
   fileAt(offsetBytes: number): (progress: DownloadProgress) => void {
     let seenBytes = Number.POSITIVE_INFINITY;
     return ({ receivedBytes }) => {
@@ -47,7 +47,7 @@ export class ProgressMeter {
     };
   }
 
-  /** Pieces of one tenth of a second are counted together, so that the window holds some fifty of them and not thousands. */
+  /** Combines the pieces of a tenth of a second, so that the window has about fifty of them instead of thousands. */
   #count(now: number, bytes: number): void {
     const last = this.#pieces.at(-1);
     if (last && now - last.at < REPORT_EVERY_MS) last.bytes += bytes;

@@ -9,14 +9,13 @@ import { ProgressMeter, type DownloadProgress } from './progress-meter.ts';
 import { RETRY_POLICY, retrying, type RetryPolicy } from './retry.ts';
 
 /*
- * Downloads one file, of a model or of the CUDA libraries. The file gets its name only when it is complete and its checksum is
- * right. The caller prevents two simultaneous downloads of one file with a lock on its folder
- * (`whole-folder.ts`).
+ * Downloads a file of a model or of the CUDA libraries. The file gets its name only when it is complete and its checksum is right.
+ * The caller locks its folder (`whole-folder.ts`) to prevent simultaneous downloads of the same file.
  */
 
 export interface Download {
   readonly url: string;
-  /** Sent to the origin of `url` only, such as a token. */
+  /** Headers such as a token, sent only to the origin of `url`. */
   readonly secretHeaders?: Readonly<Record<string, string>> | undefined;
   /** The target file; absolute. */
   readonly file: string;
@@ -31,7 +30,7 @@ export interface DownloadTools {
   readonly fetch: Fetch;
   readonly freeBytes: FreeBytes;
   readonly retry: RetryPolicy;
-  /** After this time without data a connection is closed and opened again. */
+  /** A connection without data for this time is closed and opened again. */
   readonly stallMs: number;
 }
 
@@ -42,13 +41,13 @@ export const DOWNLOAD_TOOLS: DownloadTools = {
   stallMs: 30_000,
 };
 
-/** After this many new bytes the count of failures starts again. */
+/** After this many new bytes, the count of failures restarts. */
 const PROGRESS_BYTES = 1_048_576;
 
 /**
  * Downloads a file and resumes an earlier download of the same content. An existing file with the right content is kept; one with
  * different content is replaced.
- * @throws DownloadError; the signal's reason once it has aborted. What was fetched is kept for the next try, unless it was wrong.
+ * @throws DownloadError; the signal's reason after it aborted. Received bytes are kept for the next try, unless they are wrong.
  */
 export async function download(request: Download, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<void> {
   const { file, sizeBytes, checksum, signal } = request;
@@ -104,7 +103,7 @@ async function complete(part: PartFile, attempt: Attempt): Promise<void> {
   attempt.meter.at(0);
   if (worthAnother) return complete(part, attempt);
   const what = path.basename(request.file);
-  const found = `${what} from ${hostOf(request.url)} is not the file that was announced (its checksum differs)`;
+  const found = `${what} from ${hostOf(request.url)} has another checksum than expected`;
   throw new DownloadError('checksum', `${found}: it was deleted; try again later.`);
 }
 
@@ -145,7 +144,7 @@ async function accept(response: Response, part: PartFile, { url, file, sizeBytes
     throw error;
   };
   const nonsense = (): DownloadError =>
-    new DownloadError('server', `${hostOf(url)} sends ${what} in a way that cannot be continued; try again later.`);
+    new DownloadError('server', `${hostOf(url)} sends ${what} in a way that cannot be resumed; try again later.`);
   if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') return refuse(nonsense());
   const etag = response.headers.get('etag') ?? undefined;
   if (response.status === 206) {
@@ -153,7 +152,7 @@ async function accept(response: Response, part: PartFile, { url, file, sizeBytes
     if (range && range[2] !== '*' && Number(range[2]) !== sizeBytes) return refuse(wrongSize(what, url));
     const continues = Number(range?.[1]) === part.bytes && (part.etag === undefined || etag === undefined || etag === part.etag);
     if (!continues) {
-      // Next time without a range.
+      // The next request then has no range.
       await part.restart();
       return refuse(nonsense());
     }
@@ -186,7 +185,7 @@ async function classify(error: unknown, { part, request, watch }: Failed): Promi
 }
 
 function wrongSize(what: string, url: string): DownloadError {
-  return new DownloadError('wrong-size', `${hostOf(url)} has ${what} in another size than it announced: try again later.`);
+  return new DownloadError('wrong-size', `${hostOf(url)} has ${what} in another size than expected: try again later.`);
 }
 
 /** Aborts when the caller aborts, or when no data arrives for too long. */

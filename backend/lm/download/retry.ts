@@ -14,8 +14,8 @@ export const RETRY_POLICY: RetryPolicy = { failures: 7, firstDelayMs: 500, longe
 
 /**
  * Runs `attempt` until it succeeds, fails with an error that is not retryable, or fails too often. `attempt` calls `progressed` when it
- * gets further than all attempts before it, which resets the count: a long download over a bad line fails more often than a short one.
- * @throws what the last attempt threw; the signal's reason once it has aborted
+ * gets further than all attempts before it. This resets the count, because a long download over a bad connection fails more often.
+ * @throws the error of the last attempt; the signal's reason after it aborted
  */
 export async function retrying<T>(
   attempt: (progressed: () => void) => Promise<T>,
@@ -36,7 +36,7 @@ export async function retrying<T>(
   }
 }
 
-/** Doubles with each failure; the random half keeps clients that failed together from coming back together. */
+/** Doubles with each failure. Half of the delay is random, so that clients that failed together do not retry together. */
 function backoffMs(failures: number, { firstDelayMs, longestDelayMs }: RetryPolicy): number {
   const full = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));
   return full / 2 + (Math.random() * full) / 2;
@@ -46,7 +46,7 @@ async function wait(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(ms, undefined, { signal });
   } catch (error) {
-    // Node wraps the reason in an error of its own.
+    // Node wraps the reason in another error.
     signal.throwIfAborted();
     throw error;
   }

@@ -7,7 +7,7 @@ import { withFileLock } from './file-lock.ts';
 export interface WholeFolder {
   /** The folder, either complete or absent. Absolute. */
   readonly folder: string;
-  /** Where it is filled, on the same file system. */
+  /** The folder to fill, on the same file system. */
   readonly staging: string;
   readonly lock: string;
   /** Whether `folder` is complete; called before and after waiting for the lock. */

@@ -14,7 +14,7 @@ export interface HubFile {
 }
 
 export interface HubOptions {
-  /** Such as the address of a mirror; the default is the hub library's own. */
+  /** The address of the hub or a mirror; by default that of the hub library. */
   readonly endpoint?: string | undefined;
   readonly token?: string | undefined;
   readonly fetch: Fetch;
@@ -37,7 +37,7 @@ const treeEntry = z.object({
   lfs: z.object({ oid: z.string().regex(/^[0-9a-f]{64}$/), size: fileSize }).optional(),
 });
 
-/** The part of the hub's API that a download needs: the hub's own library, over our own HTTP client. */
+/** The part of the hub's API that a download needs, through the hub's library with our HTTP client. */
 export class HubClient {
   readonly endpoint: string;
   readonly #options: HubOptions;
@@ -70,11 +70,11 @@ export class HubClient {
     const info = await this.#ask(repo, revision, () =>
       modelInfo({ name: repo, revision, additionalFields: ['sha'], hubUrl: this.endpoint, fetch: this.#fetch(repo) }));
     if (typeof info.sha === 'string' && COMMIT.test(info.sha)) return info.sha;
-    throw new HubError('bad-answer', `${this.host} does not say which commit "${revision}" of ${repo} is; is it a hub?`);
+    throw new HubError('bad-answer', `${this.host} does not return the commit of "${revision}" of ${repo}: check that it is a hub.`);
   }
 
   /**
-   * The files of the top folder. Folders and files in them are left out.
+   * The files of the top folder, without subfolders.
    * @throws HubError
    */
   async listFiles(repo: string, commit: string): Promise<HubFile[]> {
@@ -88,7 +88,7 @@ export class HubClient {
     });
     const parsed = z.array(treeEntry).safeParse(entries);
     if (!parsed.success) {
-      throw new HubError('bad-answer', `${this.host} lists the files of ${repo} in a form that is not known here; is it a hub?`);
+      throw new HubError('bad-answer', `${this.host} lists the files of ${repo} in an unknown format: check that it is a hub.`);
     }
     return parsed.data
       .filter(({ type, path }) => type === 'file' && !/[\\/]/.test(path))
@@ -107,19 +107,19 @@ export class HubClient {
       const asked = { repo, revision, host: this.host, hasToken: token !== undefined };
       if (error instanceof HubError || error instanceof DownloadError) throw toHubError(error, asked);
       // The library did not understand the answer. Its message is not for users.
-      throw new HubError('bad-answer', `${this.host} answers for ${repo} in a form that is not known here; is it a hub?`, error);
+      throw new HubError('bad-answer', `${this.host} answers for ${repo} in an unknown format: check that it is a hub.`, error);
     }
   }
 
   /**
-   * All requests of the library go through here. Errors become ours before it reads their bodies, pages of a listing are fetched
-   * only from the hub itself, and the token is added here because the library accepts only tokens that begin with "hf_".
+   * The fetch function of the library. It turns error responses into our errors before the library reads them, and fetches pages
+   * of a listing only from the hub itself. It adds the token, because the library accepts only tokens that begin with "hf_".
    */
   #fetch(repo: string): typeof globalThis.fetch {
     return async (input) => {
       const url = input instanceof Request ? input.url : String(input);
       if (!URL.canParse(url) || new URL(url).origin !== new URL(this.endpoint).origin) {
-        throw new HubError('bad-answer', `${this.host} points elsewhere for the files of ${repo}; that is not followed.`);
+        throw new HubError('bad-answer', `${this.host} refers to another host for the files of ${repo}, which is not allowed.`);
       }
       const { fetch, signal } = this.#options;
       const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

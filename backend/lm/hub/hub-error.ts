@@ -1,15 +1,15 @@
 import { DownloadError, type DownloadErrorKind } from '../download/download-error.ts';
 
-/** What can go wrong with a model on the hub. Only problems that code depends on have a kind of their own. */
+/** The kinds of problems with a model on the hub. A problem has its own kind only if code depends on it. */
 export type HubErrorKind =
-  /** No name of a model, no name of a revision, or no address of a hub. */
+  /** The name of the model or the revision, or the address of the hub, is invalid. */
   | 'invalid-name'
   | 'unauthorized'
-  /** The model's owner wants its terms accepted first. */
+  /** The user must first accept the model's terms. */
   | 'gated'
   | 'not-found'
   | 'no-revision'
-  /** The repository holds no model that can be run here. */
+  /** The repository has no model that can run here. */
   | 'no-model'
   | 'rate-limit'
   | 'server'
@@ -19,7 +19,7 @@ export type HubErrorKind =
   | 'disk-full'
   | 'disk';
 
-/** A model could not be fetched. The message is one sentence that says what happened and what to do. */
+/** A model could not be downloaded. The message is one sentence that says what happened and what to do. */
 export class HubError extends Error {
   override readonly name = 'HubError';
   readonly kind: HubErrorKind;

@@ -2,10 +2,10 @@ import type { Device } from '../device/devices.ts';
 import { MODEL_TABLE, type TableModel } from './model-table.ts';
 import { recommendModel } from './recommend-model.ts';
 
-/** A model that can be pulled, without its geometry. */
+/** A model that can be downloaded, without its geometry. */
 export type OfferedModel = Pick<TableModel, 'repo' | 'licence' | 'parameters' | 'downloadBytes'>;
 
-/** The model recommended for this machine, as clients and scripts get it. */
+/** The model recommended for this machine, in the form for clients and scripts. */
 export interface RecommendedModel {
   readonly repo: string;
   readonly precision: 'full' | '8-bit' | '4-bit';
@@ -14,7 +14,7 @@ export interface RecommendedModel {
   readonly reason: string;
 }
 
-/** The models that can be pulled, and the best of them for the given memory, if any fits. */
+/** The models that can be downloaded, and the best one for the given memory, if any fits. */
 export function modelOffers(memory: Parameters<typeof recommendModel>[0]): {
   readonly offered: OfferedModel[];
   readonly recommended: RecommendedModel | undefined;

@@ -12,17 +12,17 @@ export interface TableModel {
   readonly downloadBytes: number;
 }
 
-/** All are published as bf16. */
+/** All models are published in bf16. */
 const STORED_BYTES = 2;
 
-/** What all of these have in common; the end of a turn and the end of a text stop them. */
+/** The common values of all models. Their stop tokens are the end of a turn and the end of a text. */
 const SHARED = { rmsNormEpsilon: 1e-6, ropeTheta: 1e6, stopTokenIds: [151_645, 151_643] } as const;
 
 /*
- * Geometry as in each repository's config.json on the hub. Parameters and bytes are worked out from it; for Qwen2.5-7B,
- * Qwen3-0.6B, Qwen3-1.7B, Qwen3-4B and Qwen3-8B the bytes were compared with what is published of their weight files
- * (`metadata.total_size` of the index, or the data of the one file) and are equal.
- * Qwen2.5-3B-Instruct is left out: its licence (Qwen Research) forbids commercial use.
+ * The geometry is that of each repository's config.json on the hub. Parameters and bytes are computed from it. For Qwen2.5-7B,
+ * Qwen3-0.6B, Qwen3-1.7B, Qwen3-4B and Qwen3-8B, the bytes equal those of the published weight files (`metadata.total_size` of
+ * the index, or the data of the single file).
+ * Qwen2.5-3B-Instruct is excluded, because its licence (Qwen Research) forbids commercial use.
  */
 export const MODEL_TABLE: readonly TableModel[] = [
   model('Qwen/Qwen2.5-0.5B-Instruct', qwen2({
@@ -51,7 +51,7 @@ export const MODEL_TABLE: readonly TableModel[] = [
   })),
 ];
 
-/** `storesOutputLayer`: the files hold the tied output layer a second time. */
+/** `storesOutputLayer`: the files contain a second copy of the embedding table as the output layer. */
 function model(repo: string, config: DecoderConfig, { storesOutputLayer = false } = {}): TableModel {
   const sizes = expectedTensors(config).map(({ shape }) => shape.reduce((product, length) => product * length, 1));
   const parameters = sizes.reduce((sum, size) => sum + size, 0);
@@ -65,7 +65,7 @@ function qwen2(sizes: Omit<DecoderConfig, Shared>): DecoderConfig {
   return { ...SHARED, architecture: 'qwen2', maximumPositions: 32_768, attentionBias: true, queryKeyNorm: false, ...sizes };
 }
 
-/** The dense Qwen3 models of these sizes have 8 key-value heads of size 128 and one vocabulary. */
+/** All dense Qwen3 models of these sizes have 8 key-value heads of size 128 and the same vocabulary. */
 function qwen3(sizes: Omit<DecoderConfig, Shared | 'keyValueHeads' | 'headSize' | 'vocabularySize'>): DecoderConfig {
   return {
     ...SHARED, architecture: 'qwen3', maximumPositions: 40_960, attentionBias: false, queryKeyNorm: true,

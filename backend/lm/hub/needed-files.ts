@@ -1,6 +1,6 @@
 import type { HubFile } from './hub-client.ts';
 
-/** What the runtime reads besides the weights. Everything else in a repository (other formats, pictures) stays there. */
+/** The files, other than weights, that are downloaded. Other files of a repository, such as other formats and pictures, are not. */
 const NEEDED = [
   /^config\.json$/,
   /^generation_config\.json$/,
@@ -11,9 +11,9 @@ const NEEDED = [
 const WEIGHTS = /^[\w][\w.-]*\.safetensors(\.index\.json)?$/;
 
 /**
- * The files of a repository that a model is run from: none where it has no configuration or no safetensors.
- * Some repositories hold the same weights twice, as `model-….safetensors` and under the name of another program; then only the
- * first is taken.
+ * The files of a repository that a model needs to run; none if it has no configuration or no safetensors.
+ * Some repositories have the same weights twice, as `model-….safetensors` and under a name for another program. Only the former
+ * are taken.
  */
 export function neededFiles(files: readonly HubFile[]): HubFile[] {
   const weights = files.filter(({ name }) => WEIGHTS.test(name));

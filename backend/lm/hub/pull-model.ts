@@ -15,30 +15,30 @@ export interface PullRequest {
   readonly repo: string;
   /** A branch, tag or commit; the default is `main`. */
   readonly revision?: string | undefined;
-  /** Address of another hub or a mirror; the default is the hub library's own. */
+  /** The address of another hub or a mirror; by default that of the hub library. */
   readonly endpoint?: string | undefined;
   /** For models with restricted access; sent only to the endpoint. */
   readonly token?: string | undefined;
-  /** The product's storage; models lie in `models/` of it. Absolute. */
+  /** The product's storage folder, which has models in `models/`. Absolute. */
   readonly storage: string;
   readonly signal: AbortSignal;
-  /** Of all files together; `file` is the one being fetched. */
+  /** Called with the total progress of all files; `file` is the current one. */
   readonly onProgress?: ((progress: DownloadProgress & { readonly file: string }) => void) | undefined;
   /** Called when this process waits because another process is downloading the same model. */
   readonly onWait?: (() => void) | undefined;
 }
 
 const COMMIT = /^[0-9a-f]{40}$/;
-/** Fewer retries than for a download that is half complete. */
+/** Fewer retries than for a partial download. */
 const QUESTION_FAILURES = 3;
-/** The hub's own rule: letters, digits, `-`, `_`, `.`; no "--", no "..", no `-` or `.` at an end. */
+/** The hub's rule: letters, digits, `-`, `_`, `.`; no "--", no "..", no `-` or `.` at the start or the end. */
 const NAME_PART = /^(?![-.])(?!.*(?:--|\.\.))[\w.-]{1,96}(?<![-.])$/;
 const REVISION = /^(?![-./])(?!.*\.\.)[\w./-]{1,200}$/;
 
 /**
- * Downloads a model. Its folder appears complete or not at all; an interrupted download is resumed; the current commit of the revision is
- * pinned. A model that is already here costs one request to the hub, or none if the revision is a commit.
- * @throws HubError; the signal's reason once it has aborted
+ * Downloads the current commit of a model's revision. Its folder appears complete or not at all, and an interrupted download is resumed. For
+ * a model that is already here, sends one request to the hub, or none if the revision is a commit.
+ * @throws HubError; the signal's reason after it aborted
  */
 export async function pullModel(request: PullRequest, tools: DownloadTools = DOWNLOAD_TOOLS): Promise<PulledModel> {
   const { repo, revision = 'main', storage, signal } = request;
@@ -113,15 +113,15 @@ async function fill({ request, tools, hub, commit, staging }: Filling): Promise<
 function requireNames({ repo, revision, endpoint, token }: PullRequest): void {
   const parts = repo.split('/');
   if (parts.length > 2 || !parts.every((part) => NAME_PART.test(part)) || repo.endsWith('.git')) {
-    throw new HubError('invalid-name', 'A model is named as on the hub, owner/name, such as Qwen/Qwen3-0.6B.');
+    throw new HubError('invalid-name', 'The model must have its name on the hub, owner/name, such as Qwen/Qwen3-0.6B.');
   }
   if (revision !== undefined && !REVISION.test(revision)) {
-    throw new HubError('invalid-name', 'A revision is the name of a branch or tag, or a commit.');
+    throw new HubError('invalid-name', 'The revision must be a branch, a tag or a commit.');
   }
   if (endpoint !== undefined && !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(endpoint)) {
     throw new HubError('invalid-name', 'The address of a hub begins with https:// and holds no account; the token is given apart.');
   }
-  // The HTTP client would refuse it with an error that contains the token.
+  // The HTTP client would reject it with an error that contains the token.
   if (token !== undefined && !/^[\x21-\x7e]{1,500}$/.test(token)) {
     throw new HubError('unauthorized', 'The access token holds characters that no token has: copy it again.');
   }

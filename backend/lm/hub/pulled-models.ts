@@ -3,10 +3,10 @@ import path from 'node:path';
 import * as z from 'zod';
 
 /*
- * Where models lie and what is known of them:
- *   <storage>/models/<owner>--<name>/<commit>/    a whole model: the files as downloaded, and the record
- *   <storage>/models/<owner>--<name>/.part/       one that is being fetched, of whichever commit
- *   <storage>/models/<owner>--<name>/.lock        held while it is
+ * The folders of downloaded models:
+ *   <storage>/models/<owner>--<name>/<commit>/    a complete model: the downloaded files and the record
+ *   <storage>/models/<owner>--<name>/.part/       an incomplete download, of any commit
+ *   <storage>/models/<owner>--<name>/.lock        held during a download
  */
 
 const RECORD = '.pulled.json';
@@ -20,15 +20,15 @@ const recordSchema = z.object({
 
 export type PullRecord = z.infer<typeof recordSchema>;
 
-/** A model that is here, whole. */
+/** A completely downloaded model. */
 export interface PulledModel {
-  /** "Qwen/Qwen3-0.6B". */
+  /** Such as "Qwen/Qwen3-0.6B". */
   readonly repo: string;
-  /** The commit of its repository, in full. */
+  /** The full hash of the commit. */
   readonly commit: string;
-  /** Its folder: what a model is loaded from. */
+  /** The folder from which the model is loaded. */
   readonly folder: string;
-  /** All files together. */
+  /** The total size of all files. */
   readonly sizeBytes: number;
 }
 
@@ -38,7 +38,7 @@ export interface ModelPlaces {
   folder(commit: string): string;
 }
 
-/** `repo` must have been checked: "--" in it would make two names one. */
+/** `repo` must be a valid name: with "--", two names could have the same folder. */
 export function modelPlaces(storage: string, repo: string): ModelPlaces {
   const base = path.join(storage, 'models', repo.replace('/', '--'));
   return { staging: path.join(base, '.part'), lock: path.join(base, '.lock'), folder: (commit) => path.join(base, commit) };
@@ -48,7 +48,7 @@ export function recordFile(folder: string): string {
   return path.join(folder, RECORD);
 }
 
-/** The model in a folder of ours, if its record and all files in their sizes are there. */
+/** The model in a folder, if it has the record and all files with the right sizes. */
 export async function readPulledModel(folder: string): Promise<PulledModel | undefined> {
   const record = await readRecord(folder);
   if (!record) return undefined;
@@ -60,7 +60,7 @@ export async function readPulledModel(folder: string): Promise<PulledModel | und
   return { repo: record.repo, commit: record.commit, folder, sizeBytes };
 }
 
-/** All whole models, by name; several commits of one model are several entries. */
+/** All complete models, sorted by name. Each commit of a model is an entry. */
 export async function listPulledModels(storage: string): Promise<PulledModel[]> {
   const root = path.join(storage, 'models');
   const models: PulledModel[] = [];

@@ -7,7 +7,7 @@ import { MODEL_TABLE, type TableModel } from './model-table.ts';
 export interface MeasuredMemory {
   /** The GPU that the model would run on; absent if none can be used. */
   readonly accelerator?: { readonly device: Device; readonly memoryBytes: number } | undefined;
-  /** Of the machine, in all. */
+  /** The total memory of the machine. */
   readonly memoryBytes: number;
 }
 
@@ -15,7 +15,7 @@ export interface Recommendation {
   readonly model: TableModel;
   readonly precision: WeightType;
   readonly device: Device;
-  /** While it runs: weights, cache and working memory. */
+  /** The memory while it runs: weights, cache and working memory. */
   readonly neededBytes: number;
   /** One sentence. */
   readonly reason: string;
@@ -23,15 +23,15 @@ export interface Recommendation {
 
 export type UsualLoad = Pick<MemoryLoad, 'rows' | 'promptTokens' | 'newTokens'>;
 
-/** One question with its context, and a plan with its reasoning. */
+/** A question with its context, and a plan with its reasoning. */
 const PLANNING: UsualLoad = { rows: 1, promptTokens: 4_096, newTokens: 1_024 };
 /** Best first. */
 const PRECISIONS: readonly WeightType[] = ['bfloat16', '8-bit', '4-bit'];
 
 /**
- * The largest model of the table that fits, and the best precision that it fits in: a larger model in fewer bits plans better
- * than a smaller one in more. Without a GPU, or with one too small for any, it is one that a processor can run at reading speed.
- * @returns `undefined` where not even the smallest fits
+ * The largest model of the table that fits, in the best precision in which it fits. A larger model in fewer bits plans better than
+ * a smaller one in more bits. If no model fits on a GPU, recommends one that a CPU can run at reading speed.
+ * @returns `undefined` if no model fits
  */
 export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNING): Recommendation | undefined {
   const { accelerator, memoryBytes } = memory;
@@ -48,7 +48,7 @@ export function recommendModel(memory: MeasuredMemory, load: UsualLoad = PLANNIN
   return { ...onCpu, reason: `${noGpu}; ${choice}: ${sizes}.` };
 }
 
-/** The best precision in which a model that was chosen already fits, by the same rules; 4 bits where it fits in none. */
+/** The best precision in which the given model fits, by the same rules; 4 bits if it does not fit at all. */
 export function bestPrecision(config: DecoderConfig, { accelerator, memoryBytes }: MeasuredMemory, load: UsualLoad = PLANNING): WeightType {
   const accelerated = accelerator && bestThatFits(config, limitsOf(accelerator.device, accelerator.memoryBytes), load);
   return (accelerated ?? bestThatFits(config, limitsOf('cpu', memoryBytes), load))?.precision ?? '4-bit';

@@ -35,7 +35,7 @@ export class ModelFailedError extends Error {
   override readonly name = 'ModelFailedError';
 }
 
-/** The model was closed, for good. */
+/** The model was closed and cannot be used again. */
 export class ModelClosedError extends Error {
   override readonly name = 'ModelClosedError';
 }

@@ -4,15 +4,15 @@ import { listPulledModels, recordFile } from '../hub/pulled-models.ts';
 import { ModelMissingError } from './model-missing-error.ts';
 
 export interface WhereToLook {
-  /** The product's storage, where pulled models lie. */
+  /** The product's storage folder with the downloaded models. */
   readonly storage: string;
   /** The folder to which a relative path refers. Absent if the name cannot be a relative path, such as one from settings. */
   readonly currentFolder?: string | undefined;
 }
 
 /**
- * The folder of a model: a folder by its path, relative only to a current folder, otherwise the download of `owner/name`, the last one
- * that was pulled if several commits are here.
+ * The folder of a model. `name` is the path of a folder, which may be relative if there is a current folder, or the `owner/name` of a
+ * download. If several commits are downloaded, the latest download is used.
  * @throws ModelMissingError
  */
 export async function findModelFolder(name: string, { storage, currentFolder }: WhereToLook): Promise<string> {
@@ -25,7 +25,7 @@ export async function findModelFolder(name: string, { storage, currentFolder }: 
   return newest.folder;
 }
 
-/** A model as it is named where nobody knows the current folder: a folder that is there by its absolute path, any other name as it is. */
+/** The name of a model without the current folder: the absolute path of an existing folder; other names unchanged. */
 export async function absoluteModelName(name: string, currentFolder: string): Promise<string> {
   const folder = path.resolve(currentFolder, name);
   return (await stat(folder).then(() => true, () => false)) ? folder : name;

@@ -17,29 +17,29 @@ export interface LocalModelSettings {
   readonly device: WantedDevice;
   /** `auto`: the best that fits in memory. */
   readonly precision: Precision | 'auto';
-  /** The package index from which missing CUDA libraries are fetched. */
+  /** The package index for missing CUDA libraries. */
   readonly packageIndex?: string | undefined;
   /** Whether requests to this model may name an adapter. */
   readonly adapters: boolean;
 }
 
-/** What a model of this machine is doing. */
+/** The state of a model on this machine. */
 export interface LocalModelState {
   /** The name that the request used. */
   readonly model: string;
   readonly state: 'unloaded' | 'loading' | 'ready';
   readonly phase?: LoadPhase | 'choosing-device' | 'fetching-libraries' | undefined;
   readonly fraction?: number | undefined;
-  /** How it is loaded, or was loaded last. */
+  /** The description of the model as it is or was last loaded. */
   readonly loaded?: ModelDescription | undefined;
   /** Why the last attempt to load it failed. */
   readonly problem?: string | undefined;
 }
 
 export interface LocalModelsOptions {
-  /** Models, quantised weights and CUDA libraries lie in folders of it. */
+  /** The folder with models, quantised weights and CUDA libraries. */
   readonly storage: string;
-  /** backend/model-process.ts, or the bundle of it. */
+  /** backend/model-process.ts or its bundle. */
   readonly script: string;
   readonly probe: DeviceProbe;
   readonly settings: (model: string) => Promise<LocalModelSettings>;
@@ -54,19 +54,19 @@ export interface LocalModelsOptions {
 /** The longest delay that a timer supports, about 25 days. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** A model in memory, or on its way there. */
+/** A model in memory or being loaded. */
 interface Held {
   readonly model: string;
   readonly key: string;
   readonly client: ModelClient;
-  /** Requests under way. */
+  /** The number of current requests. */
   users: number;
   isClosed: boolean;
 }
 
 /**
- * The models of this machine by name, each in a process of its own that the Conductor and workers share. Memory is scarce, so idle models
- * are unloaded before another is loaded.
+ * The models of this machine by name. Each has its own process, which the Conductor and workers share. Memory is scarce, so idle models are
+ * unloaded before another one is loaded.
  */
 export class LocalModels {
   readonly #options: LocalModelsOptions;
@@ -84,8 +84,8 @@ export class LocalModels {
   }
 
   /**
-   * A model by its name, `owner/name` or the path of a folder. The name is resolved at the first request. Requests reject with the errors of
-   * ModelClient, and with ModelMissingError.
+   * A model by its name, `owner/name` or the path of a folder. Each request resolves the name. Requests reject with the errors of ModelClient
+   * and with ModelMissingError.
    */
   model(name: string): LanguageModel {
     return {
@@ -99,8 +99,8 @@ export class LocalModels {
   }
 
   /**
-   * A model with room to train an adapter of it, in a process of its own that stays until it is closed. Its requests reject with what
-   * ModelClient throws. @throws ModelMissingError
+   * A model with a trainable adapter, in its own process, which runs until it is closed. Requests reject with the errors of ModelClient.
+   * @throws ModelMissingError
    */
   async openTrainable(name: string): Promise<{ readonly model: TrainableModel; readonly close: () => Promise<void> }> {
     const settings: ModelSettings = { ...(await this.#settingsOf(name)), adapters: true, trainable: 'adapter' };
@@ -209,7 +209,7 @@ export class LocalModels {
     return planDevice(wanted, { probe: this.#options.probe, cudaLibraries: () => this.#cudaLibraries(model, signal) });
   }
 
-  /** Computed once: it lists the machine's GPUs, and a loaded model keeps its precision. */
+  /** Computed once, because it lists the machine's GPUs and a loaded model keeps its precision. */
   #bestPrecision(folder: string, wishes: DeviceWishes): Promise<Precision> {
     const key = JSON.stringify([folder, wishes]);
     let best = this.#bestPrecisions.get(key);
@@ -228,7 +228,7 @@ export class LocalModels {
     for (const held of this.#held.values()) if (held.users === 0) this.#closeSoon(held);
   }
 
-  /** A process that cannot be ended leaves less memory for the next model, which says so itself. */
+  /** Ignores errors: if the process does not end, the next model reports the lack of memory. */
   #closeSoon(held: Held): void {
     this.#close(held).catch(() => undefined);
   }

@@ -7,23 +7,23 @@ import type { MeasuredMemory } from '../hub/recommend-model.ts';
 import { machineBytes } from '../machine-memory.ts';
 
 export interface Machine {
-  /** Where the CUDA libraries lie, if they are here. */
+  /** The storage folder, which may have the CUDA libraries. */
   readonly storage: string;
   readonly probe: DeviceProbe;
 }
 
 export interface DeviceWishes {
   readonly device: WantedDevice;
-  /** Where missing CUDA libraries would be fetched from. */
+  /** The package index for missing CUDA libraries. */
   readonly packageIndex?: string | undefined;
 }
 
-/** What models are chosen by: the machine's memory, and the GPU's only where the GPU can be used. Nothing is fetched. */
+/** Measures the memory for the choice of a model: that of the machine, and that of the GPU if it can be used. Downloads nothing. */
 export async function measureMemory({ storage, probe }: Machine, { device, packageIndex }: DeviceWishes): Promise<MeasuredMemory> {
   const choice = await chooseDevice({
     wanted: device,
     probe,
-    // Any model: which one fits is the question.
+    // Accepts a GPU of any size, because the model is chosen afterwards.
     neededBytes: () => 0,
     precision: '4-bit',
     cudaLibraries: async () => {

@@ -9,9 +9,8 @@ import type { ChatMessage } from '../tokenizer/tokenizer.ts';
 import { wireErrorSchema } from './wire-error.ts';
 
 /*
- * What the backend and the model's process say to each other, over the IPC channel of the child process, serialised as
- * structured clones: so lists of numbers travel as typed arrays. Each side looks at what arrives before it is used. The
- * process has one model.
+ * The messages between the backend and the model's process. They use the IPC channel of the child process with structured
+ * clones, so that lists of numbers are sent as typed arrays. Each side validates messages on arrival. A process has one model.
  */
 
 const id = z.int().min(1);
@@ -101,7 +100,7 @@ export const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('exportTrained'), id, folder: z.string() }),
 ]);
 
-/** What may be said to the model's process; every request is answered by one `result` or one `error` of its id. */
+/** A request to the model's process. The answer is one `result` or one `error` with the same id. */
 export type ModelRequest = z.output<typeof requestSchema>;
 
 export const noticeSchema = z.discriminatedUnion('type', [
@@ -114,7 +113,7 @@ export type ModelNotice = z.output<typeof noticeSchema>;
 const finishReason = z.enum(['stop', 'length']);
 const row = z.object({ tokens: numbers, logprobs: numbers, finishReason });
 
-/** Of each request, what it is answered with. */
+/** The schemas of the results, by type of request. */
 export const RESULTS = {
   open: description,
   write: z.object({ promptTokenIds: numbers, texts: z.array(row.extend({ text: z.string() })) }),
@@ -147,5 +146,5 @@ export const replySchema = z.discriminatedUnion('type', [
 
 export type ModelReply = z.output<typeof replySchema>;
 
-/** What comes before a request is answered. */
+/** A message during a request, before its answer. */
 export type ModelEvent = Extract<ModelReply, { readonly type: 'progress' | 'text' | 'tokens' }>;

@@ -5,14 +5,14 @@ import { OutputTail } from './output-tail.ts';
 import { fromWireError } from './wire-error.ts';
 
 export interface ModelChildOptions {
-  /** backend/model-process.ts, or the bundle of it. */
+  /** backend/model-process.ts or its bundle. */
   readonly script: string;
-  /** The Node that runs it. */
+  /** The Node executable. */
   readonly nodePath: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** A request without its number, which the child's side of the channel gives it. */
+/** A request without its id, which ModelChild assigns. */
 export type Unnumbered<Request> = Request extends { readonly id: number } ? Omit<Request, 'id'> : never;
 
 export interface AskOptions {
@@ -31,7 +31,7 @@ interface Pending {
 
 const LAST_OUTPUT_CHARACTERS = 4_000;
 
-/** One process with one model, and the requests that it has not answered yet. */
+/** A process with one model, and its pending requests. */
 export class ModelChild {
   /** Resolves when the process has ended and all its output has been read. */
   readonly ended: Promise<ProcessEnd>;
@@ -60,7 +60,7 @@ export class ModelChild {
       };
       this.#process.on('error', (error) => {
         this.#stderr.add(error.message);
-        // Also emitted if a message could not be sent; then the end of the process gives the better explanation.
+        // Also emitted if a message could not be sent. In that case, the end of the process gives a better explanation.
         if (this.#process.pid === undefined) end(null, null);
       });
       this.#process.once('close', end);
@@ -73,7 +73,7 @@ export class ModelChild {
 
   /**
    * Sends a request and waits for the answer.
-   * @throws the error that the process answered with; ModelDiedError if the process ended first
+   * @throws the error in the answer; ModelDiedError if the process ended first
    */
   async ask<Type extends ModelRequest['type']>(
     request: Unnumbered<Extract<ModelRequest, { type: Type }>> & { readonly type: Type }, options: AskOptions,
@@ -92,7 +92,7 @@ export class ModelChild {
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      // It was parsed on arrival, with the schema of the request's type.
+      // Validated on arrival with the schema of the request's type.
       return (await promise) as ResultOf<Type>;
     } finally {
       clearTimeout(timer);
@@ -139,7 +139,7 @@ export class ModelChild {
   }
 
   #distrust(problem: string): void {
-    this.#stderr.add(`\nThe process sent what nobody understands: ${problem.slice(0, 500)}`);
+    this.#stderr.add(`\nThe process sent an invalid message: ${problem.slice(0, 500)}`);
     this.kill();
   }
 }

@@ -23,7 +23,7 @@ export type ModelStatus =
 
 export interface ModelClientOptions {
   readonly settings: ModelSettings;
-  /** backend/model-process.ts, or the bundle of it. */
+  /** backend/model-process.ts or its bundle. */
   readonly script: string;
   /** Called each time the model is loaded, because a GPU's free memory changes. See `planDevice`. */
   readonly chooseDevice: (settings: ModelSettings, signal: AbortSignal) => Promise<DeviceChoice>;
@@ -32,16 +32,16 @@ export interface ModelClientOptions {
   readonly onStatus?: ((status: ModelStatus) => void) | undefined;
   /** How long a process may continue an aborted chunk before it is killed. */
   readonly graceMs?: number | undefined;
-  /** Threads of one operation; the default is onnxruntime's choice. */
+  /** The number of threads for one operation; onnxruntime chooses by default. */
   readonly threads?: number | undefined;
-  /** The environment from which the process gets its variables; the default is this process's own. */
+  /** The environment from which the process gets its variables; by default that of this process. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 /** Several times as long as a chunk on a slow machine (chunk-tokens.ts), but short enough for a user who waits for the machine. */
 const GRACE_MS = 5_000;
 
-/** After this many deaths while loading, the process is not started again for a while. */
+/** After this many deaths during loading, the process is not started again for a while. */
 const DEATHS_TO_STOP = 3;
 const DEATHS_WITHIN_MS = 60_000;
 
@@ -51,8 +51,8 @@ interface Running {
 }
 
 /**
- * A model in a process of its own. The first request starts the process, it ends when it is idle, and it is started again if it dies.
- * Requests are sent one after another, so a death affects only the current request.
+ * A model in its own process. The first request starts the process. It ends when idle and is restarted by the next request, also after it
+ * died. Requests are sent one after another, so a death affects only the current request.
  */
 export class ModelClient implements TrainableModel {
   readonly #options: ModelClientOptions;
@@ -60,7 +60,7 @@ export class ModelClient implements TrainableModel {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #queue = new SerialQueue();
   readonly #closing = new AbortController();
-  /** When processes died while they loaded, by `performance.now()`. */
+  /** The times (`performance.now()`) of deaths during loading. */
   #deaths: readonly number[] = [];
   #child: ModelChild | undefined;
   #running: Running | undefined;
@@ -79,7 +79,7 @@ export class ModelClient implements TrainableModel {
     return this.#status;
   }
 
-  /** The id of the model's process, while it runs. */
+  /** The id of the model's process while it runs. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -90,7 +90,7 @@ export class ModelClient implements TrainableModel {
     this.#waitForIdle();
   }
 
-  /** Loads the model if it is not. @throws as the process does when it loads; ModelDiedError; ModelClosedError */
+  /** Loads the model if necessary. @throws the errors of `loadModel`; ModelDiedError; ModelClosedError */
   describe(): Promise<ModelDescription> {
     return this.#enqueue(undefined, async ({ description }) => description);
   }
@@ -185,7 +185,7 @@ export class ModelClient implements TrainableModel {
     return this.#enqueue(signal, ({ child }) => child.ask<Type>(request, { signal, graceMs: this.#graceMs }));
   }
 
-  /** The memory that the process uses. It loads nothing, and is answered between two chunks. */
+  /** The memory of the process, if it runs. Does not load the model. The process answers between two chunks. */
   async memory(): Promise<{ readonly residentBytes: number } | undefined> {
     return this.#running?.child.ask({ type: 'memory' }, { graceMs: this.#graceMs });
   }
@@ -207,7 +207,7 @@ export class ModelClient implements TrainableModel {
       try {
         return await work(running);
       } catch (error) {
-        // So that the next request starts a new process.
+        // Waits for the end, so that the next request starts a new process.
         if (error instanceof ModelDiedError) await running.child.ended;
         throw explained(error, running.description);
       }
@@ -249,7 +249,7 @@ export class ModelClient implements TrainableModel {
     });
   }
 
-  /** On the chosen device. If an accelerator fails: on the CPU, with the reason. */
+  /** Opens the model on the chosen device. If an accelerator fails, opens it on the CPU and reports the reason. */
   async #openAnywhere(): Promise<void> {
     const choice = await this.#options.chooseDevice(this.#options.settings, this.#closing.signal);
     if (choice.device === 'cpu') return this.#open('cpu', choice.reasons, this.#environment);
@@ -279,7 +279,7 @@ export class ModelClient implements TrainableModel {
         graceMs: this.#graceMs,
         onEvent: (event) => { if (event.type === 'progress') this.#report({ state: 'loading', progress: event.progress }); },
       });
-      // Before any other event of the process, such as its death.
+      // Set before any other event of the process, such as its death.
       this.#running = { child, description };
       this.#report({ state: 'ready', description });
     } catch (error) {
@@ -294,7 +294,7 @@ export class ModelClient implements TrainableModel {
     clearTimeout(this.#idleTimer);
     if (!this.#queue.isIdle || this.#closing.signal.aborted) return;
     const unload = async (): Promise<void> => this.#running?.child.end(this.#graceMs);
-    // A process that ended meanwhile needs no unloading.
+    // A process that has already ended needs no unloading.
     this.#idleTimer = setTimeout(() => void this.#queue.run(unload).catch(() => undefined), this.#idleMs);
   }
 

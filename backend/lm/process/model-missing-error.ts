@@ -1,9 +1,9 @@
-/** No model of this name is on this machine. */
+/** There is no model of this name on this machine. */
 export class ModelMissingError extends Error {
   override readonly name = 'ModelMissingError';
   readonly model: string;
 
-  /** `folder`: where one of this name was looked for, beside the downloads. */
+  /** `folder`: the path that was also searched, in addition to the downloads. */
   constructor(model: string, folder?: string) {
     const looked = folder === undefined ? '' : `, and no folder ${folder}`;
     super(

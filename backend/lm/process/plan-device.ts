@@ -7,14 +7,14 @@ import { memoryOf } from '../model-memory.ts';
 
 export interface DevicePlanning {
   readonly probe: DeviceProbe;
-  /** The folder with the CUDA libraries, fetched if need be. @throws DeviceError */
+  /** The folder with the CUDA libraries, which are downloaded if necessary. @throws DeviceError */
   readonly cudaLibraries: () => Promise<string>;
 }
 
 /**
- * Chooses the device for a model by what it takes there, from the headers of its files. The process must be started for its
- * device, so this is the backend's to do.
- * @throws CheckpointError, UnsupportedModelError, and what `cudaLibraries` throws beside DeviceError
+ * Chooses the device for a model by the memory that it needs, from the headers of its files. The device determines how the
+ * process is started, so the backend chooses it.
+ * @throws CheckpointError, UnsupportedModelError, and errors of `cudaLibraries` other than DeviceError
  */
 export async function planDevice(settings: ModelSettings, { probe, cudaLibraries }: DevicePlanning): Promise<DeviceChoice> {
   const checkpoint = await openCheckpoint(settings.folder);

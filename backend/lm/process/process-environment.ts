@@ -1,14 +1,14 @@
 import { ACCELERATORS } from '../device/accelerators.ts';
 
 /**
- * The variables that the model's process gets from the backend's environment. Environments also contain keys of providers, which it must
- * not get, so this is a list of what is passed on, not of what is excluded.
+ * The variables that the model's process gets from the backend's environment. This is an allowlist, because environments also contain
+ * provider keys, which the process must not get.
  */
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR',
-  // Where libraries are, and how the owner of the machine configured its devices.
+  // The paths of libraries and the user's configuration of devices.
   'LD_LIBRARY_PATH', ...Object.values(ACCELERATORS).flatMap(({ variables }) => variables),
-  // Windows: without these, libraries and temporary files are not found.
+  // Windows needs these to find libraries and temporary files.
   'Path', 'SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'LOCALAPPDATA', 'PROCESSOR_ARCHITECTURE',
 ];
 
@@ -18,7 +18,7 @@ export function processEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     ...Object.fromEntries(passedOn),
     // Turns off onnxruntime's telemetry (docs/gpu.md).
     ORT_DISABLE_TELEMETRY: '1',
-    // This Node may be VS Code's, which would open a window. Any other Node ignores the variable.
+    // Makes VS Code's Electron behave as Node instead of opening a window. Node ignores the variable.
     ELECTRON_RUN_AS_NODE: '1',
   };
 }

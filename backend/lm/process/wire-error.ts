@@ -12,8 +12,8 @@ import { TokenizerError, type TokenizerErrorKind, TokenizerMissingError } from '
 import { ModelFailedError } from './errors.ts';
 
 /*
- * Errors on their way from the model's process: the name of the class, the sentence, and the data. They come out as errors of
- * the same class, for whoever decides by it.
+ * Serialises errors of the model's process as the class name, the message and the data. The backend restores errors of the same
+ * class, because code depends on the class.
  */
 
 export const wireErrorSchema = z.object({
@@ -30,12 +30,12 @@ const optionalText = (value: Data[string] | undefined): string | undefined => (t
 const optionalNumber = (value: Data[string] | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
 interface TravellingClass {
-  /** What travels beside the message. */
+  /** The fields that are sent in addition to the message. */
   readonly fields: readonly string[];
   readonly make: (message: string, data: Data) => Error;
 }
 
-/** By name. A map, since a name comes from the other process: `constructor` is none of these. */
+/** The classes by name. A map, because names come from the other process and could be `constructor`. */
 const CLASSES: ReadonlyMap<string, TravellingClass> = new Map(Object.entries({
   ModelRequestError: { fields: [], make: (message) => new ModelRequestError(message) },
   PromptTooLongError: { fields: [], make: (message) => new PromptTooLongError(message) },
@@ -82,7 +82,7 @@ const CLASSES: ReadonlyMap<string, TravellingClass> = new Map(Object.entries({
   DeviceError: { fields: ['kind'], make: (message, { kind }) => new DeviceError(text(kind) as DeviceErrorKind, message) },
 } satisfies Readonly<Record<string, TravellingClass>>));
 
-/** An error that words its own message, with the message it had. */
+/** Restores the message of an error whose constructor makes its own. */
 function worded<E extends Error>(error: E, message: string): E {
   error.message = message;
   return error;
