@@ -17,7 +17,7 @@ export interface ModelSettings {
   readonly folder: string;
   readonly device: WantedDevice;
   readonly precision: Precision;
-  /** The most tokens of prompt and answer together; the default is 32,768, and the model's own limit always holds. */
+  /** The maximum number of tokens of prompt and answer; 32,768 by default. The model's own limit always applies. */
   readonly contextLength?: number | undefined;
   /** Whether requests may name an adapter. */
   readonly adapters: boolean;
@@ -29,13 +29,13 @@ export interface ModelSettings {
 
 /** A loaded model. */
 export interface ModelDescription {
-  /** The name of its folder, or owner/name where that is known. */
+  /** owner/name if known, otherwise the name of the folder. */
   readonly name: string;
   readonly device: Device;
-  /** Why each better device is not used; one sentence each. */
+  /** Why better devices are not used; one sentence each. */
   readonly deviceReasons: readonly string[];
   readonly precision: Precision;
-  /** Bytes that the weights take in the device's memory. */
+  /** The size of the weights in the device's memory. */
   readonly weightBytes: number;
   readonly contextLength: number;
 }
@@ -73,7 +73,7 @@ export interface WrittenText {
   readonly tokenIds: readonly number[];
   /** Of softmax(logits / temperature), before top-p, top-k and grammar. */
   readonly logprobs: readonly number[];
-  /** On another device the same seed may give another text. */
+  /** The device that generated the text. The same seed may give another text on another device. */
   readonly device: ModelDescription['device'];
 }
 
@@ -119,7 +119,7 @@ export interface TrainRequest extends BatchToTrain {
 export interface TrainableModel extends LanguageModel {
   /** The number of tokens of a prompt as `write` reads it. */
   countTokens(prompt: Pick<TextRequest, 'messages' | 'prefill'>): Promise<number>;
-  /** Begins a training, and ends the one before. */
+  /** Starts a training and ends the previous one. */
   startTraining(start: TrainerStart): Promise<void>;
   /** Adds the gradients of a batch to those of the next step, in as many passes as needed. If it fails, all gradients are discarded. */
   forwardBackward(request: TrainRequest): Promise<TrainedTokens>;
@@ -128,6 +128,6 @@ export interface TrainableModel extends LanguageModel {
   writeGradients(file: string): Promise<{ readonly gradientNorm: number }>;
   /** Saves everything that the next step depends on, for `TrainerStart.resume`. */
   saveTraining(folder: string): Promise<void>;
-  /** Writes what was trained: an adapter as a PEFT folder, weights as a model's folder. */
+  /** Writes a trained adapter as a PEFT folder, or trained weights as a model's folder. */
   exportTrained(folder: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** onnxruntime's native code is not there for this machine, or does not load. */
+/** onnxruntime's native code does not exist for this machine, or does not load. */
 export class RuntimeMissingError extends Error {
   override readonly name = 'RuntimeMissingError';
 }

@@ -18,11 +18,11 @@ import type { QuantizedTensor } from './quantize/quantized-tensor.ts';
 import { spendMemory } from './spare-memory.ts';
 
 export type LoadPhase =
-  /** Every weight is checked, once for each file. */
+  /** Checks every weight, once for each version of the files. */
   | 'reading'
-  /** Weights are quantised to 8 or 4 bits, once. */
+  /** Quantises the weights to 8 or 4 bits, once. */
   | 'quantizing'
-  /** onnxruntime reads the graph and the weights. */
+  /** Loads the graph and the weights into onnxruntime. */
   | 'loading';
 
 export interface LoadProgress {
@@ -33,12 +33,12 @@ export interface LoadProgress {
 
 export interface LoadOptions {
   readonly settings: ModelSettings;
-  /** What was chosen, and why not a better one. CUDA needs an environment that was set before the process started. */
+  /** The chosen device; `deviceReasons` says why not a better one. CUDA needs an environment that is set before the process starts. */
   readonly device: Device;
   readonly deviceReasons: readonly string[];
-  /** Threads of one operation; the default is onnxruntime's choice. */
+  /** The number of threads for one operation; onnxruntime chooses by default. */
   readonly threads?: number | undefined;
-  /** Whether weights are repacked, and whether a training pass keeps what the projections gave: where absent, by the machine's memory. */
+  /** Whether to repack weights, and whether training keeps the results of projections. By default, the machine's memory decides. */
   readonly repackWeights?: boolean | undefined;
   readonly keepProjections?: boolean | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
@@ -56,10 +56,10 @@ export interface LoadedModel {
 const BLOCK_BITS = { '8-bit': 8, '4-bit': 4 } as const;
 
 /**
- * Opens a checkpoint, checks and if need be quantises its weights, and loads it. Blocks the thread for seconds: for the
- * model's process.
+ * Opens a checkpoint, checks its weights, quantises them if necessary, and loads it. Blocks the thread for seconds, so it is
+ * used only in the model's process.
  * @throws RuntimeMissingError, UnsupportedModelError, CheckpointError, QuantizedCacheError, DeviceError `out-of-memory`,
- * the signal's reason, and whatever onnxruntime says
+ * the signal's reason, and errors of onnxruntime
  */
 export async function loadModel(options: LoadOptions): Promise<LoadedModel> {
   const { settings, device, deviceReasons, threads, onProgress, signal } = options;
@@ -125,8 +125,8 @@ async function requireRuntime(): Promise<void> {
 }
 
 /**
- * Every weight is looked at when a model is loaded for the first time: a NaN would spread to everything it says. That they
- * are sound is noted by the fingerprint, which changes with the files.
+ * Checks every weight when a model is loaded for the first time, because a NaN would spread to all results. The result is
+ * recorded by the fingerprint, which changes with the files.
  */
 async function checkWeights(
   checkpoint: Checkpoint, storage: string, onProgress: (fraction: number) => void, signal: AbortSignal | undefined,
@@ -142,7 +142,7 @@ async function checkWeights(
     await mkdir(path.dirname(note), { recursive: true });
     await writeFile(note, '');
   } catch {
-    // Without the note they are looked at again next time.
+    // Without the record, the weights are checked again next time.
   }
 }
 
@@ -161,7 +161,7 @@ async function quantizedWeights(
   return tensors;
 }
 
-/** @throws DeviceError where the weights alone are more than the machine, or the container, has. */
+/** @throws DeviceError if the weights alone exceed the memory of the machine or the container */
 function refuseTooLarge(weightBytes: number, { precision }: ModelSettings): void {
   const total = machineBytes();
   if (weightBytes <= total) return;

@@ -22,10 +22,10 @@ import { SampleTexts } from './written-texts.ts';
 
 /** An adapter of rank 16 on a 7B model takes 160 MB. */
 const ADAPTERS_KEPT = 2;
-/** Grammars differ with the size of the pool. */
+/** Grammars depend on the number of workers. */
 const AUTOMATA_KEPT = 4;
 
-/** A model in this process. Its runs block the thread: everything but the model's own process takes a `ModelClient`. */
+/** A model in this process. Its runs block the thread, so only the model's process uses it. Other code uses a `ModelClient`. */
 export class LocalModel implements TrainableModel {
   readonly #loaded: LoadedModel;
   readonly #queue = new SerialQueue();
@@ -38,7 +38,7 @@ export class LocalModel implements TrainableModel {
     this.#loaded = loaded;
   }
 
-  /** @throws as `loadModel` */
+  /** @throws the errors of `loadModel` */
   static async open(options: LoadOptions): Promise<LocalModel> {
     return new LocalModel(await loadModel(options));
   }
@@ -47,7 +47,7 @@ export class LocalModel implements TrainableModel {
     return this.#loaded.description;
   }
 
-  /** @throws TokenizerMissingError, TokenizerError, ModelRequestError, and what is wrong with a grammar or an adapter */
+  /** @throws TokenizerMissingError, TokenizerError, ModelRequestError, and errors of the grammar or the adapter */
   write(request: TextRequest): Promise<WrittenText[]> {
     return this.#queue.run(() => this.#write(request), request.signal);
   }
@@ -57,7 +57,7 @@ export class LocalModel implements TrainableModel {
     return this.#queue.run(async () => (await this.#openedTokenizer()).chat(messages, { prefill }).length);
   }
 
-  /** @throws ModelRequestError, and what is wrong with an adapter */
+  /** @throws ModelRequestError, and errors of the adapter */
   generate(request: TokensRequest): Promise<GeneratedTokens[]> {
     return this.#queue.run(async () => {
       const { prompts, samples, onTokens } = request;
@@ -71,7 +71,7 @@ export class LocalModel implements TrainableModel {
     }, request.signal);
   }
 
-  /** @throws ModelRequestError, and what is wrong with an adapter */
+  /** @throws ModelRequestError, and errors of the adapter */
   score({ sequences, promptLengths, temperature, adapter, signal }: ScoreRequest): Promise<number[][]> {
     return this.#queue.run(async () => {
       if (sequences.length !== promptLengths.length) {
@@ -129,7 +129,7 @@ export class LocalModel implements TrainableModel {
     }, signal);
   }
 
-  /** @throws ModelRequestError where no training was begun, as all below */
+  /** @throws ModelRequestError if no training was started, like all methods below */
   optimStep(options: StepOptions): Promise<{ readonly gradientNorm: number }> {
     return this.#queue.run(async () => this.#begun().step(options));
   }
@@ -186,7 +186,7 @@ export class LocalModel implements TrainableModel {
     }));
   }
 
-  /** What requests for text and for tokens have in common, as the session wants it. */
+  /** The common options of requests for text and for tokens, in the form for the session. */
   async #sampling(request: TextRequest | TokensRequest, maxTokens: number, streamed: boolean) {
     const { temperature, topP = 1, topK = 0, seeds, adapter, signal } = request;
     const rows = seeds.length;
@@ -195,7 +195,7 @@ export class LocalModel implements TrainableModel {
     return { maxTokens, temperature, topP, topK, seeds, adapter: read, chunkTokens: length, signal };
   }
 
-  /** Tokens that may come after a prompt. */
+  /** The number of tokens left after a prompt. */
   #room(promptTokens: number): number {
     const { contextLength } = this.#loaded.description;
     if (promptTokens < contextLength) return contextLength - promptTokens;
@@ -205,7 +205,7 @@ export class LocalModel implements TrainableModel {
     );
   }
 
-  /** Those of the model and those of its tokenizer; one of them may know more. Files also name some that the model cannot write. */
+  /** The stop tokens of the model and of its tokenizer, whose files may differ. Excludes ids outside the model's vocabulary. */
   #stopTokens(ofTokenizer: readonly number[] = []): number[] {
     const { stopTokenIds, vocabularySize } = this.#loaded.checkpoint.config;
     return [...new Set([...stopTokenIds, ...ofTokenizer])].filter((id) => id < vocabularySize);
@@ -242,7 +242,7 @@ export class LocalModel implements TrainableModel {
   }
 }
 
-/** Another one when the adapter in a folder is replaced. What is missing is explained by who reads it. */
+/** A key that changes when the adapter in a folder is replaced. Reading the adapter reports missing files. */
 async function versionKey(folder: string): Promise<string> {
   const files = await Promise.all(['adapter_config.json', 'adapter_model.safetensors'].map(async (name) => {
     const found = await stat(path.join(folder, name), { bigint: true }).catch(() => undefined);

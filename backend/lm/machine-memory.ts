@@ -1,4 +1,4 @@
 import os from 'node:os';
 
-/** All the memory of the machine, or of the container. */
+/** The total memory of the machine, or of the container. */
 export const machineBytes = (): number => Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -5,17 +5,17 @@ import type { Device } from './device/devices.ts';
 import type { ModelSettings } from './language-model.ts';
 import { type MemoryPlan, planMemory } from './quantize/memory-plan.ts';
 
-/** One text at a time, with a long prompt: what the product needs of a model; larger batches take more. */
+/** The usual load of a model: one text with a long prompt. Larger batches take more memory. */
 const PROMPT_TOKENS = 3_072;
 const NEW_TOKENS = 1_024;
-/** The rank that our own adapters have. */
+/** The rank of our own adapters. */
 const ADAPTER_RANK = 16;
 
-/** A prompt and its answer in ordinary use, in tokens. */
+/** The number of tokens of a prompt and its answer in usual use. */
 export const longestText = ({ maximumPositions }: DecoderConfig, contextLength = Number.POSITIVE_INFINITY): number =>
   Math.min(contextLength, maximumPositions, PROMPT_TOKENS + NEW_TOKENS);
 
-/** What a model takes on a device in ordinary use, worked out before anything is loaded. */
+/** Estimates the memory of a model on a device in usual use, before it is loaded. */
 export function memoryOf(
   checkpoint: Checkpoint, settings: Pick<ModelSettings, 'precision' | 'contextLength' | 'adapters'>, device: Device,
 ): MemoryPlan {

@@ -1,4 +1,4 @@
-/** Keeps the most recently used of things that are costly to make, by key. */
+/** A least-recently-used (LRU) cache by key. */
 export class RecentlyUsed<T> {
   readonly #capacity: number;
   readonly #made = new Map<string, T>();
@@ -19,7 +19,7 @@ export class RecentlyUsed<T> {
     if (this.#made.size > this.#capacity && oldest !== undefined) this.#made.delete(oldest);
   }
 
-  /** A map keeps the order in which keys were added. */
+  /** Moves the key to the end, because a map iterates in the order of insertion. */
   #put(key: string, value: T): void {
     this.#made.delete(key);
     this.#made.set(key, value);

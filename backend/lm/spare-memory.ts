@@ -7,8 +7,8 @@ import { longestText } from './model-memory.ts';
 import { type MemoryPlan, projectedBytes, repackedBytes, trainedBytes } from './quantize/memory-plan.ts';
 
 /*
- * What a model on a CPU does with memory that it could do without: with a second copy of its weights it writes faster, and with what its projections
- * gave it trains faster.
+ * Optional uses of memory by a model on a CPU. With a second copy of its weights it generates faster, and with kept results of its projections
+ * it trains faster.
  */
 
 export interface ModelInMemory {
@@ -20,7 +20,7 @@ export interface ModelInMemory {
 }
 
 export interface MachineMemory {
-  /** All that the machine has. */
+  /** The total memory of the machine. */
   readonly bytes: number;
   readonly freeBytes: number;
 }
@@ -33,13 +33,13 @@ export interface SpareMemory {
 }
 
 /**
- * The last bits depend on both, and a training that goes on another day should come to the same ones: so for a model that trains they depend on
- * the memory of the machine, and not on what is free of it. Half is left for texts longer than usual, for what attention looks at on the way back, and
- * for others. The copy of the weights comes first: it halves the time of writing, and projections save a tenth of that of learning.
+ * Both choices affect the last bits of results, and a resumed training should reproduce them. For a model in training they therefore depend on the
+ * total memory of the machine, not on the free memory. Half of it is left for unusually long texts, for attention in the backward pass and for
+ * other programs. The copy of the weights has priority: it halves the time of generation, while kept projections save a tenth of training time.
  */
 export function spendMemory(model: ModelInMemory, machine: MachineMemory): SpareMemory {
   const { device, config, settings: { contextLength, trainable }, plan: { totalBytes } } = model;
-  // A GPU does not repack, its batches are larger, and its free memory is not measured.
+  // On a GPU, weights are not repacked, batches are larger, and the free memory is not measured.
   if (DEVICES[device].memory.place === 'device') return { repackWeights: false, keepProjections: false, reasons: [] };
   const needed = totalBytes + (trainable === 'weights' ? trainedBytes(config) : 0);
   const { extraBytes, ...repacking } = repack(model, machine);
@@ -49,15 +49,15 @@ export function spendMemory(model: ModelInMemory, machine: MachineMemory): Spare
 }
 
 /**
- * onnxruntime may copy weights into the layout that its kernels like best. Quantised ones are all but unusable without (docs/decisions/0006); others
+ * onnxruntime can copy weights into the layout of its kernels. Quantised weights are almost unusable without the copy (docs/decisions/0006); others
  * are up to twice as fast with it.
  */
 function repack(
   { storedType, settings: { precision, trainable }, plan: { totalBytes, weightsBytes } }: ModelInMemory, { bytes, freeBytes }: MachineMemory,
 ): Omit<SpareMemory, 'keepProjections'> & { readonly extraBytes: number } {
-  // Those that train are fed to every run.
+  // Trained weights are fed to every run and are never repacked.
   if (trainable === 'weights') return { repackWeights: false, extraBytes: 0, reasons: [] };
-  // The plan counts them repacked.
+  // The plan already counts quantised weights as repacked.
   if (precision !== 'full') return { repackWeights: true, extraBytes: 0, reasons: [] };
   const extraBytes = repackedBytes(weightsBytes, storedType);
   const hasRoom = trainable ? 2 * (totalBytes + extraBytes) <= bytes : totalBytes + extraBytes <= freeBytes;

@@ -3,19 +3,19 @@ import type { TextStream } from './tokenizer/text-stream.ts';
 export interface SampleTextsOptions {
   readonly samples: number;
   readonly prefill: string;
-  /** They end a text and are no part of it, special or not. */
+  /** These tokens end a text and are not part of it, even if they are not special. */
   readonly stopTokenIds: readonly number[];
   readonly open: () => TextStream;
   readonly onText?: ((sample: number, text: string) => void) | undefined;
 }
 
-/** The texts of some samples while their tokens arrive. The pieces `onText` is given, joined, are a sample's text with its prefill. */
+/** Decodes the texts of several samples incrementally. The joined pieces of `onText` are a sample's text including its prefill. */
 export class SampleTexts {
   readonly #streams: readonly TextStream[];
   readonly #texts: string[];
   readonly #stops: ReadonlySet<number>;
   readonly #onText: SampleTextsOptions['onText'];
-  /** The part of a sample's text that was not reported yet. */
+  /** The text of each sample that is not reported yet. */
   readonly #untold: string[];
 
   constructor({ samples, prefill, stopTokenIds, open, onText }: SampleTextsOptions) {
@@ -32,7 +32,7 @@ export class SampleTexts {
     this.#append(sample, this.#streams[sample]?.push(shown) ?? '');
   }
 
-  /** The whole text; no more tokens come. */
+  /** Returns the whole text. Call it after the last token. */
   finish(sample: number): string {
     this.#append(sample, this.#streams[sample]?.end() ?? '');
     return this.#texts[sample] ?? '';

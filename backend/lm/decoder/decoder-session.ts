@@ -30,7 +30,7 @@ export interface DecoderOptions {
   readonly quantized?: ReadonlyMap<string, QuantizedTensor> | undefined;
   /** Whether requests may name an adapter. If not, the graph has no adapter inputs. */
   readonly adapters: boolean;
-  /** The most tokens of prompt and answer together; the default is LONGEST_CONTEXT, and the model's own limit always holds. */
+  /** The maximum number of tokens of prompt and answer; LONGEST_CONTEXT by default. The model's own limit always applies. */
   readonly contextLength?: number | undefined;
   /**
    * What can be trained: the adapter that a request names, or weights of the model by their names in the checkpoint. Trainable weights are

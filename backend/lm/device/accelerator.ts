@@ -2,7 +2,7 @@ import type { DeviceError } from './device-error.ts';
 import type { Device, WeightType } from './devices.ts';
 import type { DeviceProbe } from './device-probe.ts';
 
-/** What is known of a model when its device is chosen. */
+/** The facts for the choice of a model's device. */
 export interface AcceleratorRequest {
   readonly probe: DeviceProbe;
   /** The memory that the model takes on a device, computed before loading (`quantize/memory-plan.ts`). */
@@ -17,20 +17,20 @@ export interface AcceleratorRequest {
 
 /** An accelerator that has passed its checks. */
 export interface ReadyAccelerator {
-  /** All memory of the device that the model will run on. */
+  /** The total memory of the device. */
   readonly memoryBytes: number;
-  /** The environment of the model's process, made from the one that it would have on a CPU. */
+  /** Returns the environment of the model's process, from the one for a CPU. */
   readonly environment: (base: NodeJS.ProcessEnv) => NodeJS.ProcessEnv;
 }
 
-/** How a device other than the CPU is found and prepared, and what its failures mean. */
+/** Finds and prepares a device other than the CPU, and explains its failures. */
 export interface Accelerator {
-  /** Variables by which the owner of the machine configures the device; the model's process gets them. */
+  /** Environment variables that configure the device. The model's process gets them. */
   readonly variables: readonly string[];
-  /** @throws DeviceError if the device cannot be used; whatever `cudaLibraries` throws, such as an abort */
+  /** @throws DeviceError if the device cannot be used; errors of `cudaLibraries`, such as an abort */
   readonly prepare: (request: AcceleratorRequest) => Promise<ReadyAccelerator>;
   /** Whether the machine has such hardware, with or without a driver. */
   readonly isInstalled: (probe: DeviceProbe) => Promise<boolean>;
-  /** What onnxruntime's text says about why the device failed. */
+  /** Turns onnxruntime's text about a failure into an error. */
   readonly explainFailure: (text: string) => DeviceError;
 }

@@ -7,7 +7,7 @@ export interface DeviceRequest extends AcceleratorRequest {
   readonly wanted: WantedDevice;
 }
 
-/** `reasons` says why a device that was wanted, or would have been better, is not used; one sentence each. */
+/** `reasons` says why the requested device or better devices are not used; one sentence each. */
 export type DeviceChoice =
   | { readonly device: AcceleratorName; readonly reasons: readonly string[] } & ReadyAccelerator
   | { readonly device: 'cpu'; readonly reasons: readonly string[] };
@@ -15,7 +15,7 @@ export type DeviceChoice =
 /**
  * The first accelerator that can be used, otherwise the CPU. A device is skipped without a reason only if the machine has no such hardware and
  * the device was not asked for by name.
- * @throws what `cudaLibraries` throws and is no DeviceError, such as an abort
+ * @throws errors of `cudaLibraries` other than DeviceError, such as an abort
  */
 export async function chooseDevice({ wanted, ...request }: DeviceRequest): Promise<DeviceChoice> {
   const candidates = wanted === 'auto' ? ACCELERATOR_NAMES : ACCELERATOR_NAMES.filter((device) => device === wanted);

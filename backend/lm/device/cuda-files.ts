@@ -1,21 +1,21 @@
 /*
- * What onnxruntime's CUDA provider is made of: four wheels, and the seven files of them that we keep. Names, sizes and checksums
- * were taken from the published files; docs/gpu.md says why these and how to repeat it. A wheel is a zip archive.
+ * The files of onnxruntime's CUDA provider: seven files of four wheels, which are zip archives. Names, sizes and checksums are
+ * those of the published files; docs/gpu.md explains the choice and how to reproduce it.
  */
 
-/** The provider and the npm package share private tables: this is onnxruntime-node's version, or the libraries are not used. */
+/** Must equal the version of onnxruntime-node, because the provider and the npm package share private tables. */
 export const ONNXRUNTIME_VERSION = '1.30.0';
 
 export interface CudaMember {
-  /** Its full name in the wheel. */
+  /** The full name in the wheel. */
   readonly name: string;
-  /** Its name in our folder. */
+  /** The name in our folder. */
   readonly file: string;
   readonly sizeBytes: number;
 }
 
 export interface CudaWheel {
-  /** The project's name in the index, normalised as PEP 503 has it. */
+  /** The project's name in the index, normalised by PEP 503. */
   readonly project: string;
   readonly fileName: string;
   readonly sizeBytes: number;
@@ -23,7 +23,7 @@ export interface CudaWheel {
   readonly members: readonly CudaMember[];
 }
 
-/** The largest first: each is removed when it is unpacked, so the disk has to hold one wheel beside what is unpacked. */
+/** Largest first. Each wheel is removed after unpacking, so the disk must hold only one wheel in addition to the unpacked files. */
 export const CUDA_WHEELS: readonly CudaWheel[] = [
   {
     project: 'nvidia-cublas',
@@ -43,7 +43,7 @@ export const CUDA_WHEELS: readonly CudaWheel[] = [
     members: [
       member('onnxruntime/capi', 'libonnxruntime_providers_cuda.so', 272_049_904),
       member('onnxruntime/capi', 'libonnxruntime_providers_shared.so', 14_632),
-      // Under the name that the npm package's binding asks for: it was made together with the provider, npm's was not.
+      // Renamed to the name that the npm package's binding loads. It was built together with the provider; npm's library was not.
       { name: 'onnxruntime/capi/libonnxruntime.so.1.30.0', file: 'libonnxruntime.so.1', sizeBytes: 29_062_976 },
     ],
   },

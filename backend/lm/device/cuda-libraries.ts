@@ -13,35 +13,35 @@ import type { Gpu } from './nvidia.ts';
 import { findInIndex } from './package-index.ts';
 import { unzipMembers, ZipError } from './unzip.ts';
 
-/** What the user sees before the libraries are fetched. */
+/** The information for the user before the libraries are downloaded. */
 export interface CudaConsent {
   readonly downloadBytes: number;
   readonly diskBytes: number;
-  /** The host that they would be downloaded from. */
+  /** The host of the download. */
   readonly host: string;
   /** The whole question in one sentence, with the licences. */
   readonly question: string;
 }
 
 export interface CudaRequest {
-  /** The product's storage; the libraries lie in `cuda/<version of onnxruntime>/` of it. Absolute. */
+  /** The product's storage folder, which has the libraries in `cuda/<version of onnxruntime>/`. Absolute. */
   readonly storage: string;
-  /** Base address of a Python package index. Without one, missing libraries are not fetched. */
+  /** The base address of a Python package index. Without one, missing libraries are not downloaded. */
   readonly index?: string | undefined;
   readonly confirm: (consent: CudaConsent) => Promise<boolean>;
   readonly signal: AbortSignal;
-  /** Of all wheels together. */
+  /** Called with the total progress of all wheels. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
-  /** Another process fetches them; this one waits for it. */
+  /** Called when this process waits because another process is downloading them. */
   readonly onWait?: (() => void) | undefined;
-  /** A sentence for the user: why something that was here is fetched again. */
+  /** Called with a sentence for the user if existing files must be downloaded again. */
   readonly onNotice?: ((sentence: string) => void) | undefined;
 }
 
 /** The licences that a user agrees to, from the wheels' metadata. */
 const LICENCES = 'onnxruntime: MIT; cuBLAS, cuRAND, CUDA runtime: NVIDIA\'s licence';
 
-/** What is fetched and the tools for it; tests replace both. */
+/** The wheels to download and the tools for it; tests replace both. */
 export interface CudaTools extends DownloadTools {
   readonly wheels: readonly CudaWheel[];
   readonly version: string;
@@ -50,7 +50,7 @@ export interface CudaTools extends DownloadTools {
 export const CUDA_TOOLS: CudaTools = { ...DOWNLOAD_TOOLS, wheels: CUDA_WHEELS, version: ONNXRUNTIME_VERSION };
 
 /**
- * The folder with the CUDA libraries, if all files are there with the right sizes. Called at each start; reads no file's content.
+ * The folder with the CUDA libraries, if all files exist with the right sizes. Called at each start, so it does not read the files.
  */
 export async function findCudaLibraries(storage: string, tools: CudaTools = CUDA_TOOLS): Promise<string | undefined> {
   const folder = folderFor(storage, tools);
@@ -59,8 +59,8 @@ export async function findCudaLibraries(storage: string, tools: CudaTools = CUDA
 }
 
 /**
- * The folder with the CUDA libraries; what is missing is fetched, after the user agreed. The folder is there whole or not at all.
- * @throws DeviceError; the signal's reason once it has aborted
+ * The folder with the CUDA libraries. Downloads missing files if the user agrees. The folder appears complete or not at all.
+ * @throws DeviceError; the signal's reason after it aborted
  */
 export async function fetchCudaLibraries(request: CudaRequest, tools: CudaTools = CUDA_TOOLS): Promise<string> {
   const { storage, signal } = request;
@@ -88,8 +88,8 @@ export async function fetchCudaLibraries(request: CudaRequest, tools: CudaTools 
 }
 
 /**
- * The environment of a process that runs a model on CUDA: the binding finds our onnxruntime first and its libraries with it. Both
- * must be set when the process starts; set inside it they come too late.
+ * The environment of a process that runs a model on CUDA, in which the binding finds our onnxruntime and CUDA libraries first. The
+ * variables must be set before the process starts; inside the process is too late.
  */
 export function cudaEnvironment(folder: string, gpu: Pick<Gpu, 'uuid'>, base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const searched = base.LD_LIBRARY_PATH ? `${folder}:${base.LD_LIBRARY_PATH}` : folder;
@@ -103,7 +103,7 @@ interface Filling {
   readonly staging: string;
 }
 
-/** A file is recognised by its size: its archive was checked in full, and nothing else writes to this folder. */
+/** Identifies files by size, because the archives were verified and nothing else writes to this folder. */
 async function fill({ request, tools, staging }: Filling): Promise<void> {
   const { index, confirm, signal, onProgress } = request;
   const wheels = await missingWheels(staging, tools);

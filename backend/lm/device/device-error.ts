@@ -1,4 +1,4 @@
-/** Why a device is not used. Only reasons that code depends on have a kind of their own. */
+/** The kinds of reasons why a device is not used. A reason has its own kind only if code depends on it. */
 export type DeviceErrorKind =
   | 'platform'
   | 'no-driver'
@@ -6,7 +6,7 @@ export type DeviceErrorKind =
   | 'no-device'
   | 'no-code'
   | 'no-bf16'
-  /** Of the GPU. */
+  /** The GPU or the machine has too little memory. */
   | 'out-of-memory'
   /** nvidia-smi is missing, or its output cannot be read. */
   | 'unknown-gpu'

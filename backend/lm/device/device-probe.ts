@@ -1,8 +1,8 @@
 import { findDriver, type Gpu, hasNvidiaCard, listGpus } from './nvidia.ts';
 
-/** What is looked up about the machine to choose a device; tests replace it. */
+/** Reads the facts about the machine for the choice of a device; tests replace it. */
 export interface DeviceProbe {
-  /** As `process.platform` and `process.arch`. */
+  /** `process.platform` and `process.arch`. */
   readonly platform: string;
   readonly arch: string;
   readonly findDriver: () => Promise<boolean>;

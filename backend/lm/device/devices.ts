@@ -5,13 +5,13 @@ export type ComputeType = 'float32' | 'float16' | 'bfloat16';
 export type WeightType = ComputeType | '8-bit' | '4-bit';
 
 export interface DeviceFacts {
-  /** In texts for people. */
+  /** The display name. */
   readonly name: 'CPU' | 'GPU';
-  /** onnxruntime's name of the execution provider. */
+  /** onnxruntime's name for the execution provider. */
   readonly provider: string;
   /** Generation is one `Loop`. Without a kernel for `Loop`, a device would copy the attention cache to the host at every token. */
   readonly hasLoop: true;
-  /** The type in which it computes with weights of a type. */
+  /** The compute type for weights of a type. */
   readonly compute: (weights: WeightType) => ComputeType;
   /** Whether onnxruntime's fused attention has a kernel for a type. */
   readonly hasFusedAttention: (compute: ComputeType) => boolean;
@@ -30,17 +30,17 @@ export interface MemoryRule {
   readonly share: number;
   /** The most weights of a recommended model: each token reads all of them. */
   readonly mostWeightBytes: number;
-  /** What the provider takes before any model is loaded. */
+  /** The memory of the provider before a model is loaded. */
   readonly contextBytes: number;
 }
 
-/** How many tokens a run of onnxruntime takes. */
+/** The number of tokens in a run of onnxruntime. */
 export interface RunSizes {
-  /** What a run costs in addition to its tokens, in tokens: reading all weights and starting all operations. */
+  /** The fixed cost of a run, in tokens: reading all weights and starting all operations. */
   readonly overheadTokens: number;
   /** Prompts are read in groups of about this many tokens, padding included. A pass needs memory in proportion. */
   readonly promptTokens: number;
-  /** Absent: as many as a slow machine computes within the time that a cancel may take. */
+  /** Fixed numbers of tokens. By default, as many as a slow machine computes in the time that a cancel may take. */
   readonly fixed?: { readonly scoredTokens: number; readonly trainedTokens: number } | undefined;
 }
 
@@ -55,7 +55,7 @@ const ROWS = {
     widensQuantized: false,
     memory: {
       place: 'machine',
-      // The editor, the project's tests and everything else live in the machine's memory, too.
+      // The editor, tests and other programs need memory too.
       share: 0.5,
       // At the 40 GB/s of a desktop's memory this is 16 tokens a second, as fast as people read.
       mostWeightBytes: 2.5e9,
@@ -73,7 +73,7 @@ const ROWS = {
     widensQuantized: true,
     memory: {
       place: 'device',
-      // The screen takes a part of the GPU's memory.
+      // The display uses a part of the GPU's memory.
       share: 0.9,
       mostWeightBytes: Infinity,
       // CUDA's context, cuBLAS and the kernels' code. An estimate.
@@ -84,10 +84,10 @@ const ROWS = {
 } as const satisfies Readonly<Record<string, DeviceFacts>>;
 
 export type Device = keyof typeof ROWS;
-/** A device that has to be found and prepared before it can be used; `accelerators.ts` says how. */
+/** A device that must be found and prepared before use; see `accelerators.ts`. */
 export type AcceleratorName = Exclude<Device, 'cpu'>;
 export type WantedDevice = 'auto' | Device;
 
-/** What is different from device to device. To add a device, add a row here and an accelerator in `accelerators.ts`. */
+/** The differences between devices. To add a device, add a row here and an accelerator in `accelerators.ts`. */
 export const DEVICES: Readonly<Record<Device, DeviceFacts>> = ROWS;
 export const DEVICE_NAMES = Object.keys(ROWS) as readonly Device[];

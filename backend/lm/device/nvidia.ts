@@ -7,11 +7,11 @@ import { DeviceError } from './device-error.ts';
 /** A GPU as nvidia-smi describes it. */
 export interface Gpu {
   readonly name: string;
-  /** "GPU-…"; names the same GPU to CUDA, whose own numbering may differ. */
+  /** "GPU-…". Identifies the GPU for CUDA too, whose numbering may differ. */
   readonly uuid: string;
   /** Major and minor: 8 and 9 for an RTX 40. */
   readonly capability: { readonly major: number; readonly minor: number };
-  /** "580.65.06" */
+  /** Such as "580.65.06". */
   readonly driver: string;
   readonly memoryBytes: number;
   readonly freeBytes: number;
@@ -19,7 +19,7 @@ export interface Gpu {
 
 export interface ProbeOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Limits the time for a driver that hangs. The first call after a start may take seconds. */
+  /** The time limit, because a driver can hang. The first call after a start may take seconds. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -29,23 +29,22 @@ const MEBIBYTE = 1_048_576;
 const FIELDS = 'name,compute_cap,driver_version,memory.total,memory.free,uuid';
 
 /**
- * Whether the driver's library can be opened. Another process opens it: a library that crashes when it is loaded takes only that
- * one with it.
+ * Whether the driver's library can be loaded. Another process loads it, because a faulty library can crash the process.
  */
 export async function findDriver({ env, timeoutMs }: ProbeOptions): Promise<boolean> {
-  // Once it is open, Node complains that it is no add-on ("did not self-register"); every other complaint is the loader's.
+  // If the library loads, Node reports that it is not an add-on ("did not self-register"). All other errors are from the loader.
   const script = `try { process.dlopen({ exports: {} }, 'libcuda.so.1') } catch (error) {
     process.stdout.write(error.message.includes('self-register') ? 'found' : 'missing') }`;
   const result = await run(process.execPath, ['-e', script], { env: { ...env, ELECTRON_RUN_AS_NODE: '1' }, timeoutMs });
   return result.stdout === 'found';
 }
 
-/** Where Linux lists what is on the PCI bus, and where Windows hands its GPU to Linux under it. */
+/** The PCI devices of Linux, and the GPU device of WSL. */
 const LINUX_DEVICES = { pci: '/sys/bus/pci/devices', windowsGpu: '/dev/dxg' };
-/** By https://pcisig.com/membership/member-companies; a class that begins with 03 is a display controller. */
+/** From https://pcisig.com/membership/member-companies. A class that begins with 03 is a display controller. */
 const NVIDIA_VENDOR = '0x10de';
 
-/** Whether there is a card of NVIDIA's, by what the kernel lists; a driver is not needed for that. */
+/** Whether the kernel lists an NVIDIA card. This needs no driver. */
 export async function hasNvidiaCard({ pci, windowsGpu } = LINUX_DEVICES): Promise<boolean> {
   if (existsSync(windowsGpu)) return true;
   const devices = await readdir(pci).catch((): string[] => []);
@@ -75,7 +74,7 @@ export function parseGpus(csv: string): Gpu[] {
 
 function parseGpu(line: string): Gpu | undefined {
   const fields = line.split(',').map((field) => field.trim());
-  // From the end: a name may hold a comma.
+  // Counts from the end, because a name can contain a comma.
   const [capability = '', driver = '', total = '', free = '', uuid = ''] = fields.slice(-5);
   const name = fields.slice(0, -5).join(', ').replace(/\p{Cc}/gu, ' ').slice(0, 100);
   const version = /^(\d{1,3})\.(\d{1,2})$/.exec(capability);
@@ -92,8 +91,8 @@ function parseGpu(line: string): Gpu | undefined {
 }
 
 /**
- * CUDA sees only what the variable lists, by number or by the beginning of a UUID, up to the first entry that is neither;
- * nvidia-smi ignores it. The numbers are taken as nvidia-smi's, which they are for equal GPUs and with
+ * CUDA sees only the GPUs in the variable, by number or by the beginning of a UUID, up to the first invalid entry. nvidia-smi
+ * ignores the variable. We assume that its numbers equal those of nvidia-smi, which holds for identical GPUs and with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID. Source: NVIDIA's CUDA programming guide, "CUDA Environment Variables".
  */
 function visible(gpus: readonly Gpu[], variable: string | undefined): Gpu[] {
@@ -110,7 +109,7 @@ function visible(gpus: readonly Gpu[], variable: string | undefined): Gpu[] {
 
 interface RunResult {
   readonly stdout: string;
-  /** What went wrong; follows the program's name in a sentence. */
+  /** The failure, as the predicate of a sentence about the program. */
   readonly failure?: string;
 }
 

@@ -20,7 +20,7 @@ const projectSchema = z.object({
 });
 
 export interface IndexOptions {
-  /** Base address, such as `https://…/simple`; may carry an account, which is sent to it only. */
+  /** The base address, such as `https://…/simple`. It may contain credentials, which are sent only to its origin. */
   readonly index: string;
   readonly fetch: Fetch;
   readonly retry: RetryPolicy;
@@ -83,7 +83,7 @@ async function readPage({ address, project, fetch, signal }: {
   }
 }
 
-/** An index that needs an account usually needs it for its files as well. */
+/** Adds the index's credentials to a file on the same origin, which usually needs them too. */
 function withAccountOf(index: string, file: URL): string {
   const { origin, username, password } = new URL(index);
   if (file.origin !== origin) return file.href;

@@ -5,9 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
 
 /*
- * Takes single files out of a zip archive, without reading the rest. Format: PKWARE APPNOTE 6.3.10, sections 4.3.7 (local
- * header), 4.3.12 (central directory), 4.3.14 to 4.3.16 (its end, and the 64-bit forms), 4.5.3 (64-bit sizes). Where a file goes
- * is the caller's to say: no name in the archive becomes a path.
+ * Extracts single files from a zip archive without reading the others. Format: PKWARE APPNOTE 6.3.10, sections 4.3.7 (local
+ * header), 4.3.12 (central directory), 4.3.14 to 4.3.16 (its end, and the 64-bit forms), 4.5.3 (64-bit sizes). The caller gives
+ * the target paths; names in the archive are never used as paths.
  */
 
 export class ZipError extends Error {
@@ -15,11 +15,11 @@ export class ZipError extends Error {
 }
 
 export interface Member {
-  /** Its full name in the archive. */
+  /** The full name in the archive. */
   readonly name: string;
-  /** Unpacked; another size is refused before anything is written. */
+  /** The unpacked size. If the archive has another size, it is refused before anything is written. */
   readonly sizeBytes: number;
-  /** Where it goes; absolute. It appears there whole. */
+  /** The absolute target path, where the file appears only when complete. */
   readonly target: string;
 }
 
@@ -37,14 +37,14 @@ const LOCATOR_BYTES = 20;
 const END64_BYTES = 56;
 const ENTRY_BYTES = 46;
 const LOCAL_BYTES = 30;
-/** A wheel of some thousand files has well under one. */
+/** The directory of a wheel with thousands of files has much less than 1 MB. */
 const MAX_DIRECTORY_BYTES = 32 * 1_048_576;
 const CHUNK_BYTES = 262_144;
 const STORED = 0;
 const DEFLATED = 8;
 const FULL_32 = 0xffff_ffff;
 
-/** Unpacks the members, one after another. @throws ZipError; the signal's reason once it has aborted */
+/** Unpacks the members one after another. @throws ZipError; the signal's reason after it aborted */
 export async function unzipMembers(archive: string, members: readonly Member[], signal: AbortSignal): Promise<void> {
   const handle = await open(archive, 'r');
   try {
@@ -83,7 +83,7 @@ async function unpack({ handle, archiveBytes, entry, member, signal }: Unpacking
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       sum = crc32(chunk, sum);
-      // A few packed bytes can become any number: no more is written than was announced.
+      // A few packed bytes can inflate to any size, so no more than the declared size is written.
       done(bytes > sizeBytes ? new ZipError(`${member.name} is larger than it says.`) : null, chunk);
     },
   });
@@ -121,7 +121,7 @@ async function readDirectory(handle: FileHandle, archiveBytes: number, wanted: R
   return found;
 }
 
-/** A 32-bit field that is full stands for the next 64-bit one of the extra field 1, in this order: size, packed size, offset. */
+/** A 32-bit field with all bits set is replaced by the next 64-bit value of extra field 1, in the order size, packed size, offset. */
 function readEntry(directory: Buffer, at: number, extra: Buffer, name: string): Entry {
   if ((directory.readUInt16LE(at + 8) & 1) !== 0) throw new ZipError(`${name} is encrypted.`);
   let wide = extraField(extra, 1);
@@ -148,7 +148,7 @@ function extraField(extra: Buffer, id: number): Buffer {
   return Buffer.alloc(0);
 }
 
-/** The directory's place stands in a record at the archive's end, before a comment of unknown length. */
+/** A record at the end of the archive, before a comment of unknown length, has the position of the directory. */
 async function findDirectory(handle: FileHandle, archiveBytes: number): Promise<{ offset: number; length: number }> {
   const tailBytes = Math.min(archiveBytes, LOCATOR_BYTES + END_BYTES + MAX_COMMENT_BYTES);
   const tail = await readAt(handle, archiveBytes - tailBytes, tailBytes, archiveBytes);
