@@ -7,7 +7,7 @@ export interface ReachedLimit {
   readonly by: StopLimit;
   /** In dollars or tokens. */
   readonly limit: number;
-  /** The most that the next call can raise it to; undefined in runs of an earlier version. */
+  /** The total that the next call may reach; undefined in runs of an earlier version. */
   readonly needed?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function askRaisedLimit(
   const least = Math.max(limit, needed ?? 0);
   const text = await vscode.window.showInputBox({
     title,
-    prompt: [questionOf(amountText(limit)), ...(needed === undefined ? [] : [vscode.l10n.t('The next call may raise it to {0}.', amountText(needed))])].join(' '),
+    prompt: [questionOf(amountText(limit)), ...(needed === undefined ? [] : [vscode.l10n.t('The next call may bring the total to {0}.', amountText(needed))])].join(' '),
     value: String(raisedLimit({ limit, needed })),
     ignoreFocusOut: true,
     validateInput: (value) => {
@@ -35,7 +35,7 @@ export async function askRaisedLimit(
       if (amount >= least && amount > limit) return undefined;
       return needed === undefined
         ? vscode.l10n.t('The limit was {0}: enter more than that.', isUsd ? formatUsd(limit) : String(limit))
-        : vscode.l10n.t('The next call may raise it to {0}: enter at least that.', isUsd ? formatUsd(least) : String(least));
+        : vscode.l10n.t('The next call may bring the total to {0}: enter at least that.', isUsd ? formatUsd(least) : String(least));
     },
   });
   return text === undefined ? undefined : amountOf(text, isUsd);

@@ -38,7 +38,7 @@ describe('a workspace in Restricted Mode', () => {
   it('has to be trusted before a test command is chosen, which is a button away', async () => {
     const { window } = workbench;
     await window.runCommand('Conductor: Choose Test Command');
-    await window.notification('trust it first').getByRole('button', { name: 'Manage Trust' }).click();
+    await window.notification('Trust it to run its commands').getByRole('button', { name: 'Manage Trust' }).click();
     await window.page.locator('.workspace-trust-editor').waitFor();
     await window.runCommand('View: Close Editor');
   });

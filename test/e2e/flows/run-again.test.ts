@@ -45,19 +45,19 @@ describe('a run that is there', () => {
     const { panel, window, simulator } = workbench;
     await window.runCommand('Conductor: Retry Step…');
     await window.quickPickRow('Round 1, step 2').click();
-    await panel.question.getByText('Step 2 of round 1 was asked again').waitFor({ timeout: 60_000 });
+    await panel.question.getByText('Step 2 of round 1 and the steps that read it ran again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
     expect(simulator.asked).toBe(4);
     await window.screenshot(path.join(SCREENS, 'retried-dark.png'));
     await panel.button('an earlier run').click();
-    await panel.question.getByText('was asked again').waitFor({ state: 'detached' });
+    await panel.question.getByText('ran again').waitFor({ state: 'detached' });
   });
 
   it('has it asked again from the details of the step, too', async () => {
     const { panel, window, simulator } = workbench;
     await panel.button('Show the details of step 2').click();
     await panel.button(/^Retry this step/).click();
-    await panel.question.getByText('Step 2 of round 1 was asked again').waitFor({ timeout: 60_000 });
+    await panel.question.getByText('Step 2 of round 1 and the steps that read it ran again').waitFor({ timeout: 60_000 });
     await panel.verdict.getByText('Verified').waitFor({ timeout: 120_000 });
     expect(simulator.asked).toBe(5);
     await window.screenshot(path.join(SCREENS, 'retried-from-details-dark.png'));
