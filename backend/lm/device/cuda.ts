@@ -6,9 +6,9 @@ import { DEVICES, type WeightType } from './devices.ts';
 import { explainCudaFailure } from './explain-cuda-failure.ts';
 import type { Gpu } from './nvidia.ts';
 
-/** CUDA 13.0 needs it (docs/gpu.md, "What it needs"). */
+/** The oldest driver for CUDA 13.0 (docs/gpu.md, "What it needs"). */
 const OLDEST_DRIVER = 580;
-/** As the provider was compiled (docs/gpu.md, "Which GPUs"): 9.0 and 12.0 exactly, 8 with every minor version. */
+/** The compiled capabilities of the provider (docs/gpu.md, "Which GPUs"): exactly 9.0 and 12.0, and 8 with every minor version. */
 const hasCode = ({ major, minor }: Gpu['capability']): boolean =>
   (major === 7 && minor === 5) || major === 8 || ((major === 9 || major === 12) && minor === 0);
 
