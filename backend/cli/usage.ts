@@ -82,7 +82,7 @@ conductor backend stop   stop it; unfinished runs resume when it starts again`,
       --keep             keep the sample project and the run`,
   verify: `conductor verify [OPTION]...
                          test the uncommitted changes, or a diff, on top of the last commit
-  -w, --workspace DIR    the project, in a Git repository; without it, the folder you stand in
+  -w, --workspace DIR    the project, in a Git repository; default: the current folder
       --patch FILE.diff  test this diff instead; - is standard input
       --command CMD      the test command; default: detected in the last commit
       --runner NAME      the test runner whose report is read, of the given or detected command

@@ -72,7 +72,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
     const { code, stderr } = await conductor('train', '--config', 'train.json', '--max-usd', '2', '--max-tokens', '30000');
     expect(code).toBe(2);
     expect(stderr).toContain('spends at most $2.00 and 30k tokens.');
-    expect(stderr).toContain('say --yes');
+    expect(stderr).toContain('use --yes');
     expect((await conductor('train', 'list')).stderr).toContain('No training yet');
   });
 
@@ -106,7 +106,7 @@ describe.skipIf(!available)(`conductor train (${note})`, { timeout: 240_000 }, (
       (JSON.parse(await readFile(path.join(home, 'workers.json'), 'utf8')) as { workers: { adapter?: string }[] }).workers[0]?.adapter;
     expect((await conductor('train', 'adopt', trainingId)).stderr).toContain('plans with the trained weights');
     expect(await adapter()).toBe(path.join(home, 'adapters', trainingId));
-    expect((await conductor('train', 'back', trainingId)).stderr).toContain('planned with before');
+    expect((await conductor('train', 'back', trainingId)).stderr).toContain('plans with its previous weights again');
     expect(await adapter()).toBeUndefined();
   });
 

@@ -435,7 +435,7 @@ describe('conductor verify on a machine without a sandbox', { timeout: PATIENT_M
 
 it('conductor verify --help says what its exit codes mean', async () => {
   const { code, stdout } = await run(['verify', '--help']);
-  expect(stdout).toContain('0 verified, 1 failed or refused, 2 wrong usage, 4 nothing could be learned');
+  expect(stdout).toContain('0 verified, 1 failed or refused, 2 wrong usage, 4 not verifiable');
   const documented = await readFile(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
   for (const [, option] of stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)) expect(documented).toContain(`\`${option}`);
   expect(code).toBe(0);

@@ -24,7 +24,7 @@ test('a saved worker stands in the file and in the pool, with what is missing sa
 test('a worker is ready once its key is there, and says why when nobody can be asked', async () => {
   const blind = await serving.open();
   const [unknown] = (await blind.request('worker/save', { worker })).workers;
-  expect(unknown).toMatchObject({ ready: false, reason: expect.stringContaining('Nobody') });
+  expect(unknown).toMatchObject({ ready: false, reason: expect.stringContaining('No connected client') });
   await serving.open({ capabilities: ['secret'], handlers: { 'client/secret': () => Promise.resolve({ value: 'sk' }) } });
   const [status] = (await blind.request('pool/get', {})).workers;
   expect(status).toMatchObject({ ready: true });
