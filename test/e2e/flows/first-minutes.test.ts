@@ -71,7 +71,7 @@ describe('the first five minutes', () => {
     await window.quickPickRow('Models that were found').getByText('Ollama: 4').waitFor();
     await window.screenshot(path.join(SCREENS, 'add-worker-dark.png'));
     await window.quickPickRow('Models that were found').click();
-    await window.quickPickRow('qwen3:30b').getByText('The strongest that was found').waitFor();
+    await window.quickPickRow('qwen3:30b').getByText('The strongest model found').waitFor();
     const ticked = window.quickInput.getByRole('checkbox', { checked: true });
     await expect.poll(() => ticked.count()).toBeGreaterThanOrEqual(3);
     await window.screenshot(path.join(SCREENS, 'first-pool-dark.png'));
