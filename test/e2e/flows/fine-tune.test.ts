@@ -41,7 +41,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
   it('needs a Conductor of this machine, and offers to choose one', async () => {
     const { window } = workbench;
     await window.runCommand(FINE_TUNE);
-    const notification = window.notification('Training needs a Conductor that runs on this machine');
+    const notification = window.notification('Training needs a Conductor on this machine');
     await notification.getByRole('button', { name: 'Choose Conductor Model' }).click();
     await window.quickPickRow('A folder on this machine').waitFor();
     await window.page.keyboard.press('Escape');
@@ -154,7 +154,7 @@ describe.skipIf(!available)(`fine-tuning (${note})`, { timeout: 600_000 }, () =>
   it('goes on with a larger budget to the comparison on held-out tasks', async () => {
     const { window, panel } = workbench;
     await panel.button('Raise budget…').click();
-    await window.answerInput('Maximum cost of the training', '4');
+    await window.answerInput('Maximum total cost of the training', '4');
     await panel.frame.getByText(/of \$4\.00/).waitFor();
     await panel.frame.getByRole('region', { name: 'Held-out comparison' }).getByText(/p = /).waitFor({ timeout: 400_000 });
     await expect.poll(() => panel.status.innerText()).toBe('Trained');
