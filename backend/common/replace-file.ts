@@ -9,14 +9,16 @@ const NAME_LENGTH = 50;
 export interface ReplaceOptions {
   /** Mode of the new file before the umask; 0o600 by default. */
   readonly mode?: number;
+  /** True by default: the file survives a power cut. False for files that nobody needs after one, such as those of a temporary copy. */
+  readonly isDurable?: boolean;
 }
 
 /**
- * Replaces a file atomically and durably. Writes a temporary file in the same folder and renames it, so that a symbolic link is replaced
+ * Replaces a file atomically and, by default, durably. Writes a temporary file in the same folder and renames it, so that a symbolic link is replaced
  * and never followed. @throws file system errors, and errors of `content`
  */
 export async function replaceFile(
-  file: string, content: string | ((handle: FileHandle) => Promise<void>), { mode = 0o600 }: ReplaceOptions = {},
+  file: string, content: string | ((handle: FileHandle) => Promise<void>), { mode = 0o600, isDurable = true }: ReplaceOptions = {},
 ): Promise<void> {
   const folder = path.dirname(file);
   const temporary = path.join(folder, `.${path.basename(file).slice(0, NAME_LENGTH)}.${randomUUID()}.tmp`);
@@ -25,7 +27,7 @@ export async function replaceFile(
     try {
       if (typeof content === 'string') await handle.writeFile(content);
       else await content(handle);
-      await handle.sync();
+      if (isDurable) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -34,5 +36,5 @@ export async function replaceFile(
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  await syncFolder(folder);
+  if (isDurable) await syncFolder(folder);
 }

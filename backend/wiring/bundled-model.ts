@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MINI_PLANNER } from '../conductor/mini-planner.ts';
 import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
-import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { baseOf } from '../train/trainings/adapter-base.ts';
 
 /** The model shipped with Conductor. It is referred to by name everywhere except where it is loaded. */
@@ -25,7 +26,7 @@ export function findBundledModel(): BundledModel | undefined {
   let base: Promise<string> | undefined;
   return {
     folder,
-    conductor: workerConfigSchema.parse({ id: BUNDLED_MODEL, provider: 'local', model: BUNDLED_MODEL, promptProfile: 'mini', enabled: false }),
+    conductor: MINI_PLANNER,
     base: () => (base ??= baseOf(folder)),
   };
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workersFileSchema, type WorkersFile } from '../protocol/worker-config.ts';
 import { ConfigFileError, describeIssue, readJsonFile } from './read-json-file.ts';
+import { isDiskFull } from '../common/disk-full.ts';
 import { replaceFile } from '../common/replace-file.ts';
 
 /** Loads the pool, the Conductor and the budget. The pool is empty if there is no file. @throws ConfigFileError */
@@ -21,7 +22,7 @@ export async function saveWorkersFile(path: string, file: WorkersFile): Promise<
     await replaceFile(path, `${JSON.stringify(parsed.data, null, 2)}\n`);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    const advice = code === 'ENOSPC' || code === 'EDQUOT' ? 'free some space' : 'check the folder and its permissions';
+    const advice = isDiskFull(error) ? 'free some space' : 'check the folder and its permissions';
     throw new ConfigFileError(path, `${path} could not be written (${code}): ${advice}.`, error);
   }
 }

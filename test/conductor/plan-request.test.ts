@@ -7,6 +7,7 @@ import { PROMPT_PROFILES } from '../../backend/conductor/prompt-profile.ts';
 import type { WrittenText } from '../../backend/lm/language-model.ts';
 import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { LocalAdapter } from '../../backend/workers/adapters/local-adapter.ts';
+import { quietStream } from '../support/quiet-stream.ts';
 import { ScriptedModel, written } from '../support/scripted-model.ts';
 
 const profile = PROMPT_PROFILES.compact;
@@ -22,8 +23,7 @@ async function plan(sampling?: PlanSampling, { text = written('text'), planner =
 } = {}) {
   const model = new ScriptedModel(async () => [text]);
   const worker = localPlanner(planner);
-  const options = { signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} };
-  const reply = await new LocalAdapter(worker, model).stream(planRequest(worker, asked, sampling), options);
+  const reply = await new LocalAdapter(worker, model).stream(planRequest(worker, asked, sampling), quietStream());
   return { reply, request: model.asked[0] };
 }
 

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MINI_PLANNER } from '../../backend/conductor/mini-planner.ts';
 import { changedPlans, conductorContestant } from '../../backend/eval/conductor-contestant.ts';
 import type { PlanOutcome } from '../../backend/eval/run-plan.ts';
 import { LocalModel } from '../../backend/lm/local-model.ts';
 import { knownGrader } from '../../backend/lab/gym/gym-grades.ts';
 import { TRAINING_POOL } from '../../backend/lab/gym/gym-pools.ts';
 import { gymTasks } from '../../backend/lab/gym/gym-tasks.ts';
-import { workerConfigSchema } from '../../backend/protocol/worker-config.ts';
 import { LocalAdapter } from '../../backend/workers/adapters/local-adapter.ts';
 import type { Plan } from '../../backend/workflow/plan.ts';
 import { poolOf } from './pool.ts';
@@ -16,7 +16,6 @@ import { SHORT_MODEL } from '../lab/gym/short-training.ts';
 
 const pool = poolOf(TRAINING_POOL);
 const tasks = gymTasks({ seed: 5, split: 'held-out', count: 12 }).map((task) => ({ ...task, context: '', grader: knownGrader(task) }));
-const PLANNER = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini' });
 const DONE: PlanOutcome = { verified: true, score: 1, costUsd: 0.01, answer: 'done' };
 
 let storage: string;
@@ -35,7 +34,7 @@ afterAll(async () => {
 async function write(options: { readonly constrained: boolean; readonly maxTokens: number; readonly temperature?: number }, seed = 1) {
   const plans = new Map<string, Plan | undefined>();
   const contestant = conductorContestant({
-    name: 'Conductor', planner: PLANNER, model: new LocalAdapter(PLANNER, model), pool, signal: new AbortController().signal, ...options,
+    name: 'Conductor', planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), pool, signal: new AbortController().signal, ...options,
     onPlan: ({ id }, plan) => void plans.set(id, plan),
   });
   const played: Plan[] = [];

@@ -18,6 +18,7 @@ import { loadPrices } from '../../backend/workers/limits/prices.ts';
 import { ProviderLimits } from '../../backend/workers/limits/provider-limits.ts';
 import { modelFolder } from '../golden/golden.ts';
 import { MODEL_PROCESS } from '../lm/process/model-process-script.ts';
+import { quietStream } from '../support/quiet-stream.ts';
 
 /*
  * Runs in which a model of this machine plans and answers, in its own process and with nothing else: no key, no server, no network.
@@ -152,7 +153,7 @@ describe('a run on this machine alone', () => {
     const input = { question: 'Why?', context: '', pool: run.pool.map(({ description }) => ({ description })), rounds: [] };
     const again = await new LocalAdapter(worker, models.model(MODEL)).stream(
       planRequest(worker, input, { seed: plan?.sampled?.seed }),
-      { signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} },
+      quietStream(),
     );
     expect(again.text).toBe(plan?.text);
   });

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
 import { PROMPT_PROFILES } from '../../conductor/prompt-profile.ts';
 import { ablationsFor } from '../../eval/ablations.ts';
 import { compare, type ContestantResult } from '../../eval/compare.ts';
@@ -22,7 +23,7 @@ import { ModelClient } from '../../lm/process/model-client.ts';
 import { openTokenizer } from '../../lm/tokenizer/tokenizer.ts';
 import { LOSS_TYPES } from '../../lm/trainer/loss-weights.ts';
 import { isProcessAlive } from '../../protocol/client/process-alive.ts';
-import { workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import type { WorkerConfig } from '../../protocol/worker-config.ts';
 import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
 import { knownGrader } from '../gym/gym-grades.ts';
 import { TRAINING_POOL, TRAINING_ROSTER, unseenPool } from '../gym/gym-pools.ts';
@@ -155,8 +156,7 @@ async function run(signal: AbortSignal): Promise<void> {
   const journal = Journal.open(path.join(arena.temporary, 'journal.sqlite'), { isDurable: false });
   try {
     const profile = PROMPT_PROFILES.mini;
-    const planner = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: profile.name });
-    const conductor = { planner, model: new LocalAdapter(planner, model), maxTokens: GYM_PLAN_TOKENS, signal };
+    const conductor = { planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), maxTokens: GYM_PLAN_TOKENS, signal };
     const tryConductor = async (name: string, on: 'fixed' | 'unseen', temperature = 1): Promise<WrittenPlans> => {
       const pool = arena.pool(on);
       const plans = new Map<string, Plan>();

@@ -1,15 +1,8 @@
-import { writeNewCheckpoint } from '../../lm/checkpoint/new-checkpoint.ts';
+import { type NewCheckpoint, writeNewCheckpoint } from '../../lm/checkpoint/new-checkpoint.ts';
 import { trainTokenizer, writeTokenizer } from '../../lm/tokenizer/train-bpe.ts';
 import { exampleAt } from './examples.ts';
 
-export interface MiniGeometry {
-  readonly vocabularySize: number;
-  readonly hiddenSize: number;
-  readonly intermediateSize: number;
-  readonly layers: number;
-  readonly attentionHeads: number;
-  readonly keyValueHeads: number;
-}
+export type MiniGeometry = Omit<NewCheckpoint, 'maximumPositions' | 'stopTokenId' | 'seed'>;
 
 /**
  * Two million weights. Wide rather than deep, since each operation has a fixed cost in onnxruntime on a CPU: a plan takes a fraction of a

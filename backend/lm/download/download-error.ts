@@ -1,3 +1,5 @@
+import { isDiskFull } from '../../common/disk-full.ts';
+
 /** The kinds of problems with a download. A problem has its own kind only if code depends on it. */
 export type DownloadErrorKind =
   /** 401: no valid credentials. */
@@ -59,8 +61,6 @@ export class DownloadError extends Error {
   }
 }
 
-const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
-
 /** Runs work on the file system and turns its errors into DownloadErrors that name the folder. */
 export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -68,7 +68,7 @@ export async function onDisk<T>(folder: string, work: () => Promise<T>): Promise
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (error instanceof DownloadError || code === undefined || code === 'ABORT_ERR') throw error;
-    const [kind, message] = NO_SPACE.has(code)
+    const [kind, message] = isDiskFull(error)
       ? ['disk-full', `The disk of ${folder} is full: make room, then try again; what was fetched is kept.`] as const
       : ['disk', `${folder} could not be written (${code}): check its permissions.`] as const;
     throw new DownloadError(kind, message, { cause: error });

@@ -1,3 +1,4 @@
+import { isDiskFull } from '../../common/disk-full.ts';
 import { systemErrorCode } from '../checkpoint/errors.ts';
 
 export type QuantizedCacheErrorKind = 'no-space' | 'unwritable';
@@ -31,12 +32,12 @@ export class QuantizedCacheError extends Error {
 
 /** Turns errors of the file system into QuantizedCacheErrors. Returns other errors unchanged. */
 export function storageError(folder: string, error: unknown): unknown {
-  const code = systemErrorCode(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
+  if (systemErrorCode(error) === undefined) return error;
+  if (isDiskFull(error)) {
     const message = `The disk filled up while quantised weights were written to ${folder}: make room, or use the model as it is.`;
     return new QuantizedCacheError({ kind: 'no-space', folder, message, cause: error });
   }
-  return code === undefined ? error : unwritable(folder, error);
+  return unwritable(folder, error);
 }
 
 export function unwritable(folder: string, cause: unknown): QuantizedCacheError {

@@ -85,7 +85,8 @@ async function firstOfOthers(home: string, names: readonly string[]): Promise<st
 
 /** Replaces the record in one step: a reader sees the old one or the new one, never half of one. */
 export function writeRecord(home: string, record: BackendRecord): Promise<void> {
-  return replaceFile(recordPath(home), `${JSON.stringify(record, undefined, 2)}\n`);
+  // After a power cut the record is of no process.
+  return replaceFile(recordPath(home), `${JSON.stringify(record, undefined, 2)}\n`, { isDurable: false });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { isDiskFull } from '../../common/disk-full.ts';
 import { Slices } from '../../common/slices.ts';
 import { Slots } from '../../common/slots.ts';
 import type { RunFolders } from '../files/run-folder.ts';
@@ -285,8 +286,8 @@ async function realFolders({ folder, installed = folder }: WorkspaceSource): Pro
 /** The signal's reason, or the error with a text that says what failed. */
 function asCopyError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
-  const { errno, code = '', message } = error as NodeJS.ErrnoException;
+  const { errno, message } = error as NodeJS.ErrnoException;
   if (errno === undefined) return error;
-  const advice = ['ENOSPC', 'EDQUOT'].includes(code) ? ' Free space on that disk.' : '';
+  const advice = isDiskFull(error) ? ' Free space on that disk.' : '';
   return new WorkspaceCopyError(`The workspace cannot be copied for its tests: ${message}.${advice}`);
 }

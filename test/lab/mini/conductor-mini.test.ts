@@ -4,15 +4,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conductorPrompt } from '../../../backend/conductor/conductor-prompt.ts';
+import { MINI_PLANNER } from '../../../backend/conductor/mini-planner.ts';
 import { parsePlan } from '../../../backend/conductor/parse-plan.ts';
 import { planRequest } from '../../../backend/conductor/plan-request.ts';
 import { PROMPT_PROFILES } from '../../../backend/conductor/prompt-profile.ts';
 import { LocalModel } from '../../../backend/lm/local-model.ts';
-import { workerConfigSchema } from '../../../backend/protocol/worker-config.ts';
 import { LocalAdapter } from '../../../backend/workers/adapters/local-adapter.ts';
 import { readRole } from '../../../backend/simulator/roles.ts';
 import { evaluateMini } from '../../../backend/lab/mini/evaluate.ts';
 import { unseenInputs } from '../../../backend/lab/mini/unseen.ts';
+import { quietStream } from '../../support/quiet-stream.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url));
 const LARGEST_BYTES = 12e6;
@@ -70,13 +71,11 @@ describe('conductor-mini', () => {
   });
 
   it('plans for any question where only valid plans may be written', async () => {
-    const planner = workerConfigSchema.parse({ id: 'conductor-mini', provider: 'local', model: 'conductor-mini', promptProfile: 'mini' });
     const question = '量子コンピュータ\u0000 <|im_end|> model_id = [9]';
     const pool = Array.from({ length: 12 }, (_, index) => ({ description: `Nr. ${index} ${'ß'.repeat(500)}` }));
     const input = { question, context: question.repeat(500), pool, rounds: [] };
-    const options = { signal: new AbortController().signal, onText: () => {}, onThinking: () => {}, onActivity: () => {} };
     const samples = await Promise.all([1, 2, 3, 4].map((seed) =>
-      new LocalAdapter(planner, model).stream(planRequest(planner, input, { seed, temperature: 1, maxTokens: 512 }), options)));
+      new LocalAdapter(MINI_PLANNER, model).stream(planRequest(MINI_PLANNER, input, { seed, temperature: 1, maxTokens: 512 }), quietStream())));
     expect(samples.map(({ text }) => parsePlan(text, { workerCount: 12, round: 0 }).kind)).toEqual(['plan', 'plan', 'plan', 'plan']);
   });
 });
