@@ -81,7 +81,7 @@ describe('a process that dies', () => {
     const { client } = open('qwen2-tiny', { script });
     const death = await client.describe().catch((error: unknown) => error);
     expect(death).toMatchObject({ name: 'ModelDiedError', signal: 'SIGKILL' });
-    expect((death as ModelDiedError).lastOutput).toContain('nobody understands');
+    expect((death as ModelDiedError).lastOutput).toContain('invalid message');
   });
 });
 
