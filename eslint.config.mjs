@@ -22,13 +22,12 @@ export default tseslint.config(
     },
   },
   {
-    // A rejection that nothing handles ends the backend and every run in it. `void` would hide one, so each has a handler.
-    files: ['backend/**/*.ts'],
-    rules: {
-      '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],
-      'require-atomic-updates': 'error',
-    },
+    // A rejection that nothing handles ends the backend and every run in it, and elsewhere it is an error that nobody sees. `void` would
+    // hide one, so each has a handler.
+    files: ['backend/**/*.ts', 'extension/**/*.ts', 'webview/**/*.ts', 'webview/**/*.tsx'],
+    rules: { '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }] },
   },
+  { files: ['backend/**/*.ts'], rules: { 'require-atomic-updates': 'error' } },
   { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     // Configuration of tools that demand a default export.

@@ -173,7 +173,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
   };
   if (runForFolder !== undefined) {
     void context.workspaceState.update(OPEN_RUN_KEY, runForFolder);
-    void showPanel();
+    showPanel().catch(report);
   }
   const lookedAt = new LookedAt(isPanelTabActive);
   const confirmation = new ContextConfirmation({ connection, documents });
@@ -276,7 +276,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     if (error instanceof vscode.CancellationError) return;
     if (error instanceof NextStepError) {
       log.info(error.message);
-      void offerSteps(error.message, error.steps);
+      offerSteps(error.message, error.steps);
       return;
     }
     log.error(messageOf(error));

@@ -37,13 +37,11 @@ export const RunsList = memo(function RunsList({ runs }: { readonly runs: readon
   /** The search results may still contain removed runs. */
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
   const [problem, setProblem] = useState<string>();
-  const remove = useCallback(async (runId: string): Promise<void> => {
+  const remove = useCallback((runId: string): void => {
     setProblem(undefined);
-    try {
-      if (await host.ask<'removeRun'>({ type: 'removeRun', runId })) setRemoved((before) => new Set([...before, runId]));
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
+    host.ask<'removeRun'>({ type: 'removeRun', runId })
+      .then((isRemoved) => { if (isRemoved) setRemoved((before) => new Set([...before, runId])); })
+      .catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   }, [host]);
   if (runs.length === 0) return null;
 
@@ -104,14 +102,14 @@ function Matches({ count, text }: { readonly count: number; readonly text: strin
 
 interface RunProps {
   readonly run: RunSummary;
-  readonly onRemove: (runId: string) => Promise<void>;
+  readonly onRemove: (runId: string) => void;
 }
 
 const Run = memo(function Run({ run, onRemove }: RunProps): JSX.Element {
   const host = useHost();
   const now = useNow(false);
   const stage = summaryStage(run);
-  const remove = isOver(run.state) ? () => void onRemove(run.runId) : undefined;
+  const remove = isOver(run.state) ? () => onRemove(run.runId) : undefined;
   return (
     <>
       <button

@@ -130,7 +130,7 @@ export class BackendConnection {
     }
     this.#client = client;
     for (const attach of this.#attachments) attach(client);
-    void client.closed.then((reason) => this.#lost(client, reason));
+    client.closed.then((reason) => this.#lost(client, reason)).catch((error: unknown) => this.#options.log(messageOf(error)));
     this.#enter({ kind: 'connected' });
     this.connected.emit(client);
     return client;

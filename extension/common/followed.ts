@@ -33,7 +33,7 @@ export class Followed<Snapshot extends { readonly seq: number }> {
     this.#options = options;
     const { connection, memory: { id } } = options;
     if (id !== undefined) this.#open = { id };
-    connection.connected.on(() => void this.#followAgain());
+    connection.connected.on(() => this.#followAgain());
   }
 
   get id(): string | undefined {
@@ -82,7 +82,7 @@ export class Followed<Snapshot extends { readonly seq: number }> {
    */
   change(change: (snapshot: Snapshot) => Snapshot, seq?: number): boolean {
     const open = this.#open;
-    if (open?.snapshot && !open.waiting && seq !== undefined && seq > open.snapshot.seq + 1) void this.#followAgain();
+    if (open?.snapshot && !open.waiting && seq !== undefined && seq > open.snapshot.seq + 1) this.#followAgain();
     if (open?.waiting) open.waiting.push(change);
     else if (open?.snapshot) {
       open.snapshot = change(open.snapshot);
@@ -105,19 +105,17 @@ export class Followed<Snapshot extends { readonly seq: number }> {
     return snapshot;
   }
 
-  async #followAgain(): Promise<void> {
+  #followAgain(): void {
     const open = this.#open;
     if (!open || open.waiting) return;
-    try {
-      await this.#follow(open);
-    } catch (error) {
+    this.#follow(open).catch((error: unknown) => {
       if (this.#open !== open) return;
       if (!open.snapshot) {
         this.close();
         this.#options.onSnapshot();
       }
       this.#options.onProblem(messageOf(error));
-    }
+    });
   }
 
   #unfollow(id: string): void {

@@ -33,9 +33,13 @@ export function noWorkerYet(): NextStepError {
   return new NextStepError(vscode.l10n.t('There is no worker yet.'), addWorkerStep());
 }
 
-/** Shows the message and runs the step that the user chooses. */
-export async function offerSteps(message: string, steps: readonly NextStep[]): Promise<void> {
-  const chosen = await vscode.window.showInformationMessage(plainMessage(message), ...steps.map(({ label }) => label));
-  const step = steps.find(({ label }) => label === chosen);
-  if (step) await vscode.commands.executeCommand(step.command);
+/** Shows the message and runs the step that the user chooses. Does not wait for a choice. */
+export function offerSteps(message: string, steps: readonly NextStep[]): void {
+  const run = async (): Promise<void> => {
+    const chosen = await vscode.window.showInformationMessage(plainMessage(message), ...steps.map(({ label }) => label));
+    const step = steps.find(({ label }) => label === chosen);
+    if (step) await vscode.commands.executeCommand(step.command);
+  };
+  // Each command reports its own failure.
+  run().catch(() => undefined);
 }

@@ -80,7 +80,7 @@ export class PanelPage {
 
   #receive(message: PageMessage): void {
     if ('ask' in message) {
-      void this.#reply(message);
+      this.#reply(message).catch((error: unknown) => this.#options.onProblem(messageOf(error)));
       return;
     }
     // A new page has no state yet, so it bypasses the throttle.

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { ContextPreview } from '../../backend/protocol/panel-messages.ts';
 import type { RunRequestInput } from '../../backend/protocol/run-request.ts';
 import { readingOf } from '../../backend/protocol/test-runners.ts';
-import type { BackendConnection } from '../common/backend-connection.ts';
+import { messageOf, type BackendConnection } from '../common/backend-connection.ts';
 import { plainLabel } from '../common/plain-message.ts';
 import { SCHEMES, type VirtualDocuments } from '../common/virtual-documents.ts';
 import { insideFolder } from '../common/workspace-paths.ts';
@@ -54,7 +54,7 @@ export class ContextConfirmation {
       return preview;
     };
     let preview = await showPreview();
-    pick.onDidTriggerButton(() => void this.#showText(preview.text));
+    pick.onDidTriggerButton(() => { this.#showText(preview.text).catch((error: unknown) => vscode.window.showErrorMessage(messageOf(error))); });
     for (;;) {
       const { choice } = (await accepted(pick, signal)) ?? {};
       if (signal.aborted) return 'dismiss';

@@ -78,7 +78,7 @@ export class SolveCommand {
     panel.ask(question);
     await showPanel();
     const message = vscode.l10n.t('There is no worker yet that can answer. Your question stays in the panel until you add one.');
-    void offerSteps(message, [addWorkerStep(), demonstrationStep()]);
+    offerSteps(message, [addWorkerStep(), demonstrationStep()]);
   }
 
   /**

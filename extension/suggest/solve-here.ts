@@ -67,7 +67,7 @@ export class SolveHere {
     }
     await runCommands.open(runId);
     if (answer === undefined) return;
-    void offerSteps(vscode.l10n.t('The answer does not fit at the cursor alone.'), [
+    offerSteps(vscode.l10n.t('The answer does not fit at the cursor alone.'), [
       { label: vscode.l10n.t('Review Answer'), command: 'conductor.applyAnswer' },
     ]);
   }

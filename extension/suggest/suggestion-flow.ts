@@ -168,7 +168,7 @@ export class SuggestionFlow<G extends Gap> {
       if (text === undefined || isUsedUp) this.#drop(request);
       return isUsedUp ? undefined : text;
     } finally {
-      if (request.isOrphaned) void this.#cancelOrphan(request);
+      if (request.isOrphaned) this.#cancelOrphan(request).catch(() => undefined);
     }
   }
 
