@@ -1,0 +1,79 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import type { Definition, Import } from './definition.ts';
+import { definitionsIn } from './definitions-in.ts';
+import { detached } from './detached.ts';
+import { importsIn } from './imports-in.ts';
+
+/** Larger files are data, generated or bundled. */
+const MAX_BYTES = 512 * 1024;
+/** Lines of minified code are longer on average. */
+const MAX_AVERAGE_LINE = 400;
+
+/** What the index keeps of a file. Its text is not kept. */
+export interface IndexedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly definitions: readonly Definition[];
+  readonly imports: readonly Import[];
+  /** The package or module that this file declares for its folder, if it is a package.json, go.mod or Cargo.toml. */
+  readonly packageName: string | undefined;
+}
+
+/** Size and time of a regular file; undefined for anything else, links included. */
+export function statusOf(file: string): Stats | undefined {
+  const status = lstatSync(file, { throwIfNoEntry: false });
+  return status?.isFile() ? status : undefined;
+}
+
+/** Reads one file. A file that is too large, binary or minified has a record without content, so that it is not read again. */
+export function indexFile(root: string, file: string, { size, mtimeMs }: Stats): IndexedFile {
+  const text = size > MAX_BYTES ? undefined : textOf(path.join(root, file));
+  const record = { path: file, size, mtimeMs };
+  if (text === undefined) return { ...record, definitions: [], imports: [], packageName: undefined };
+  return { ...record, definitions: definitionsIn(file, text.split(/\r?\n/)), imports: importsIn(file, text), packageName: packageNameIn(file, text) };
+}
+
+function textOf(file: string): string | undefined {
+  const bytes = bytesOf(file);
+  if (!bytes || bytes.includes(0)) return undefined;
+  const text = bytes.toString('utf8');
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return text.length > 4_000 && text.length / lines > MAX_AVERAGE_LINE ? undefined : text;
+}
+
+/** Bounded in case the file has grown since it was listed; a link that has replaced it is refused. */
+function bytesOf(file: string): Buffer | undefined {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const status = fstatSync(handle);
+    if (!status.isFile() || status.size > MAX_BYTES) return undefined;
+    const buffer = Buffer.allocUnsafe(status.size);
+    let length = 0;
+    while (length < buffer.length) {
+      const read = readSync(handle, buffer, length, buffer.length - length, length);
+      if (read === 0) break;
+      length += read;
+    }
+    return buffer.subarray(0, length);
+  } catch {
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function packageNameIn(file: string, text: string): string | undefined {
+  const pattern = PACKAGE_NAMES[path.posix.basename(file)];
+  const name = pattern?.exec(text.slice(0, 20_000))?.[1];
+  return name === undefined ? undefined : detached(name);
+}
+
+const PACKAGE_NAMES: Readonly<Record<string, RegExp>> = {
+  'package.json': /"name"\s{0,8}:\s{0,8}"([^"\n]{1,200})"/,
+  'go.mod': /^module[ \t]{1,8}(\S{1,300})/m,
+  'Cargo.toml': /\[package\][^[]{0,2000}?\bname\s{0,8}=\s{0,8}"([^"\n]{1,200})"/,
+};

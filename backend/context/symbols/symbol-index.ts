@@ -1,0 +1,220 @@
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import { Slices } from '../../common/slices.ts';
+import { isTestPath } from '../file-names.ts';
+import { isSecretFile, redact } from '../secrets.ts';
+import { compare } from '../text-order.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Definition, Import } from './definition.ts';
+import { indexFile, statusOf, type IndexedFile } from './indexed-file.ts';
+import { importsIn } from './imports-in.ts';
+import { filesImported, type ProjectShape } from './resolve-import.ts';
+
+/** More files are not indexed. A file takes about a kilobyte and a half. */
+const MAX_FILES = 60_000;
+/** One refresh reads new files for at most this long; the next one goes on. */
+const MAX_READING_MS = 8_000;
+/** How many files hand a name on before its definition is given up. */
+const MAX_HANDED_ON = 4;
+const MAX_ANSWERS = 50;
+
+const slices = new Slices();
+
+/**
+ * Where the names of a workspace are defined, and which of its files import which. Only files that may be sent are in it: ignored and
+ * secret ones are not. Queries are synchronous and take well under a millisecond; `SymbolIndexes` keeps indexes warm.
+ */
+export class SymbolIndex {
+  readonly #files = new Map<string, IndexedFile>();
+  readonly #byName = new Map<string, Definition[]>();
+  #project: ProjectShape = { has: () => false, named: () => [], inFolder: () => [], packages: new Map() };
+  #imported = new Map<string, readonly string[]>();
+  #importers: ReadonlyMap<string, readonly string[]> | undefined;
+
+  /** All indexed files, in no particular order. */
+  get files(): Iterable<IndexedFile> {
+    return this.#files.values();
+  }
+
+  file(file: string): IndexedFile | undefined {
+    return this.#files.get(file);
+  }
+
+  /**
+   * The definitions of a name, the most likely one first: in the file `from` itself, in files that it imports the name from (also through
+   * files that only hand it on), in other files that it imports, in its folder, elsewhere; source before tests.
+   * @param from a file of the workspace, and its text where that is newer than the file, as in an editor
+   */
+  definitions(name: string, from?: { readonly path: string; readonly text?: string | undefined }): readonly Definition[] {
+    const imports = from ? this.#importsOf(from.path, from.text) : [];
+    const origins = imports.flatMap(({ from: specifier, names }) =>
+      names.filter(({ as }) => as === name).map((taken) => ({ specifier, name: taken.name })));
+    const original = origins[0]?.name ?? name;
+    const all = this.#byName.get(original) ?? (original === name ? [] : this.#byName.get(name)) ?? [];
+    const named = from ? new Set(origins.flatMap(({ specifier }) => this.#whereFrom(from.path, specifier, original))) : new Set<string>();
+    const others = from ? new Set(imports.flatMap(({ from: specifier }) => filesImported(from.path, specifier, this.#project))) : new Set<string>();
+    const folder = from && path.posix.dirname(from.path);
+    const rank = ({ path: file }: Definition): number => {
+      if (file === from?.path && named.size === 0) return 0;
+      if (named.has(file)) return 1;
+      const near = others.has(file) ? 2 : path.posix.dirname(file) === folder ? 3 : 4;
+      return near + (isTestPath(file) ? 3 : 0);
+    };
+    return all.map((definition) => ({ definition, rank: rank(definition) }))
+      .sort((a, b) => a.rank - b.rank || compare(a.definition.path, b.definition.path) || a.definition.line - b.definition.line)
+      .slice(0, MAX_ANSWERS).map(({ definition }) => withoutSecrets(definition));
+  }
+
+  /** The definitions in a file by line. */
+  definitionsIn(file: string): readonly Definition[] {
+    return (this.#files.get(file)?.definitions ?? []).map(withoutSecrets);
+  }
+
+  /** The files of the workspace that a file imports. @param text its text where that is newer than the file */
+  importsOf(file: string, text?: string): readonly string[] {
+    const known = text === undefined ? this.#imported.get(file) : undefined;
+    if (known) return known;
+    const found = [...new Set(this.#importsOf(file, text).flatMap(({ from }) => filesImported(file, from, this.#project)))]
+      .filter((other) => other !== file);
+    if (text === undefined) this.#imported.set(file, found);
+    return found;
+  }
+
+  /** The files of the workspace that import a file. The first call after a change looks at all files. */
+  importersOf(file: string): readonly string[] {
+    if (!this.#importers) {
+      const importers = new Map<string, string[]>();
+      for (const importer of [...this.#files.keys()].sort()) {
+        for (const imported of this.importsOf(importer)) {
+          const list = importers.get(imported);
+          if (list) list.push(importer);
+          else importers.set(imported, [importer]);
+        }
+      }
+      this.#importers = importers;
+    }
+    return this.#importers.get(file) ?? [];
+  }
+
+  /** Reads what has changed since the last time, by size and time of change. @throws the signal's reason when it aborts */
+  async refresh(workspace: Workspace, signal: AbortSignal): Promise<void> {
+    const wanted = workspace.files.filter((file) => !isSecretFile(file)).slice(0, MAX_FILES);
+    const present = new Set(wanted);
+    let changed = false;
+    for (const file of [...this.#files.keys()]) if (!present.has(file)) changed = this.#forget(file);
+
+    const isInside = folderCheck(workspace.root);
+    const stale: { file: string; status: NonNullable<ReturnType<typeof statusOf>> }[] = [];
+    await slices.forEach(wanted, (file) => {
+      signal.throwIfAborted();
+      const status = isInside(file) ? statusOf(path.join(workspace.root, file)) : undefined;
+      const known = this.#files.get(file);
+      if (!status) changed = this.#forget(file) || changed;
+      else if (known?.size !== status.size || known.mtimeMs !== status.mtimeMs) stale.push({ file, status });
+    });
+    // Source first, in case the time does not suffice for all.
+    const rank = (file: string): number => (isTestPath(file) ? 1 : 0);
+    stale.sort((a, b) => rank(a.file) - rank(b.file));
+    const end = performance.now() + MAX_READING_MS;
+    await slices.forEach(stale, ({ file, status }) => {
+      signal.throwIfAborted();
+      if (performance.now() > end) return;
+      this.#forget(file);
+      this.#add(indexFile(workspace.root, file, status));
+      changed = true;
+    });
+    if (changed) this.#reshape(workspace);
+  }
+
+  #add(record: IndexedFile): void {
+    this.#files.set(record.path, record);
+    for (const definition of record.definitions) {
+      const list = this.#byName.get(definition.name);
+      if (list) list.push(definition);
+      else this.#byName.set(definition.name, [definition]);
+    }
+  }
+
+  #forget(file: string): boolean {
+    const record = this.#files.get(file);
+    if (!record) return false;
+    this.#files.delete(file);
+    for (const name of new Set(record.definitions.map((definition) => definition.name))) {
+      const rest = (this.#byName.get(name) ?? []).filter((definition) => definition.path !== file);
+      if (rest.length > 0) this.#byName.set(name, rest);
+      else this.#byName.delete(name);
+    }
+    return true;
+  }
+
+  #reshape(workspace: Workspace): void {
+    const folders = Map.groupBy(this.#files.keys(), folderOf);
+    const packages = new Map<string, string>();
+    for (const { path: file, packageName } of this.#files.values()) {
+      // The shortest path wins: fixtures declare packages, too.
+      const known = packageName === undefined ? undefined : packages.get(packageName);
+      if (packageName !== undefined && (known === undefined || folderOf(file).length < known.length)) packages.set(packageName, folderOf(file));
+    }
+    this.#project = {
+      has: (file) => this.#files.has(file),
+      named: (name) => workspace.named(name),
+      inFolder: (folder) => folders.get(folder) ?? [],
+      packages,
+    };
+    this.#imported = new Map();
+    this.#importers = undefined;
+  }
+
+  #importsOf(file: string, text: string | undefined): readonly Import[] {
+    return text === undefined ? this.#files.get(file)?.imports ?? [] : importsIn(file, text);
+  }
+
+  /** The files that define a name that is imported from somewhere, through files that only hand it on. */
+  #whereFrom(importer: string, specifier: string, name: string): string[] {
+    let files = filesImported(importer, specifier, this.#project);
+    for (let step = 0; step < MAX_HANDED_ON; step += 1) {
+      const defining = files.filter((file) => this.#files.get(file)?.definitions.some((definition) => definition.name === name));
+      if (defining.length > 0) return defining;
+      files = files.flatMap((file) => this.#handedOn(file, name));
+      if (files.length === 0) break;
+    }
+    return [];
+  }
+
+  #handedOn(file: string, name: string): readonly string[] {
+    const imports = this.#files.get(file)?.imports ?? [];
+    const exact = imports.filter(({ names }) => names.some(({ as }) => as === name));
+    const all = exact.length > 0 ? exact : imports.filter(({ passedOn, names }) => passedOn && names.length === 0);
+    return [...new Set(all.flatMap(({ from }) => filesImported(file, from, this.#project)))].slice(0, MAX_ANSWERS);
+  }
+}
+
+/** '' for the root. */
+function folderOf(file: string): string {
+  const folder = path.posix.dirname(file);
+  return folder === '.' ? '' : folder;
+}
+
+/** Whether a file's folder is really inside the workspace: a folder may have been replaced by a link since it was listed. */
+function folderCheck(root: string): (file: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (file) => {
+    const folder = folderOf(file);
+    let isInside = known.get(folder);
+    if (isInside === undefined) {
+      const absolute = path.join(root, folder);
+      try {
+        isInside = realpathSync(absolute) === absolute;
+      } catch {
+        isInside = false;
+      }
+      known.set(folder, isInside);
+    }
+    return isInside;
+  };
+}
+
+function withoutSecrets(definition: Definition): Definition {
+  const [signature = ''] = redact([definition.signature]).lines;
+  return signature === definition.signature ? definition : { ...definition, signature };
+}
