@@ -1,0 +1,33 @@
+import { languageCues } from '../cue.ts';
+
+export const DUTCH = languageCues(
+  'de het een en of niet is zijn was wordt worden hoe wat waarom waar wie welke dit dat deze die ik je jij we wij ons onze mijn voor van met naar op in aan bij uit als dan maar ook nog kan kun kunt kunnen moet er om te geen heb heeft naar toe zo',
+  {
+    explain: 'leg uit; uitleg*; uit te leggen; legt; leg; beschrijf*; samenvat*; vat samen; begrijp*; betekent; wat doet; wat doen; wat is; wat zijn; wat gebeurt; hoe werkt; hoe werken; hoe wordt; hoe is; hoe zijn; waar is; waar wordt; waar staat; waar zit; waar vind; welke; waarvoor; verschil*; overzicht; is er; zijn er; is het; is dit; vertel; wie roept; wanneer wordt; wanneer is; vergelijk*; moet ik',
+    why: 'waarom; hoezo; waardoor; hoe komt het; waar ligt het aan; wat is er mis; wat gaat er mis; wat is er fout; oorzaak; reden',
+    how: 'hoe kan ik; hoe kan je; hoe kunnen we; hoe moet ik; hoe doe ik; hoe maak ik; hoe schrijf ik; hoe lees ik; hoe test ik; hoe start ik; hoe installeer ik; hoe configureer ik; hoe voeg ik; hoe gebruik ik; hoe krijg ik; hoe voorkom ik; hoe draai ik; hoe zet ik; hoe bouw ik; hoe zou je; beste manier; is het mogelijk; welk commando; stappen; tips; aanbevel*; raad je aan',
+    ask: 'wat; welke; waar; wie; wanneer; hoe; hoeveel',
+    review: 'controleer*; controle; review*; bekijk*; kijk naar; kijk eens; beoordeel*; check*; nakijken; kijk na; is dit veilig; is het veilig; klopt dit; wat vind je; mening; feedback; zie je problemen; zie je fouten; inspecteer*; audit',
+    add: 'voeg; toevoegen; toe te voegen; implementeer*; ondersteun*; breid; uitbreiden; maak het mogelijk; introduceer*; nieuwe functie; nieuwe optie; ik wil; we willen; ik zou graag; we hebben nodig; ik heb nodig; integreer*; voltooi; vul aan',
+    write: 'schrijf*; schrijven; genereer*; geef me; geef mij; creeer; creëer; programmeer; ontwikkel*; stel op; maak een',
+    change: 'verander*; wijzig*; pas aan; aanpassen; pas; maak; maken; vervang*; verwijder*; gebruik; zet; omzetten; converteer*; update*; werk bij; bijwerken; schakel*; toon; beperk*; vertaal*; sorteer*; zorg dat; voorkom*; moet; haal; valideer*',
+    fix: 'fix*; repareer*; herstel*; los op; los; oplossen; verbeter de fout; corrigeer*; debug*; verhelp*; maak het werkend',
+    refactor: 'refactor*; hernoem*; splits*; verplaats*; opschonen; schoon; ruim; opruimen; vereenvoudig*; extraheer*; herstructureer*; dubbele code; gedupliceerd*; migreer*; herschrijf*; leesbaarder; port; porteer*; herorganiseer*; ontkoppel*; haal uit elkaar',
+    faster: 'sneller; versnel*; optimaliseer*; minder geheugen; efficiënter; efficienter; prestaties verbeteren; verbeter de prestaties',
+    document: 'documenteer*; docstring*; becommentarieer; jsdoc; javadoc; changelog',
+    setup: 'installeer*; installeren; opzetten; configureer*; deploy*; compileer*; bouwen; draaien; start*; publiceer*; instellen; stel in',
+    fault: 'bug*; fout*; kapot; crasht; crash*; faalt; falen; mislukt; werkt niet; werken niet; doet het niet; niet meer; verkeerd*; exception*; gooit; hangt; loopt vast; vastgelopen; onverwacht*; in plaats van; zou moeten; verliest; verdwijn*; dubbel; geheugenlek; error*; probleem; problemen; niet gevonden; ontbreekt; ontbreken; rood; undefined; oneindige lus; klopt niet; faalde; onjuist',
+    slow: 'traag; trage; langzaam; prestaties; duurt; geheugengebruik; knelpunt; kwadratisch; snelheid',
+    test: 'test*; unittest*; testgeval*; dekking; getest; dek',
+    docs: 'documentatie; readme; commentaar; docstring*; changelog; docs; handleiding; opmerkingen',
+    build: 'installatie; docker*; dockerfile; ci; pipeline; build; makefile; afhankelijkhe*; lokaal; omgevingsvariabel*; webpack; eslint; npm; compilatie; deployment; pakket*; github action*; omgeving; project; server',
+    security: 'beveilig*; veilig*; kwetsba*; injectie; xss; csrf; aanval*; lek',
+    artefact: 'regex; reguliere expressie*; sql; query*; shellscript; bash*; script*; cron*; commando; awk; sed; jq; oneliner; programma; voorbeeldcode; algoritme; sjabloon',
+    function: 'functie*; methode*; klasse*; component*; module*; helper; hook; endpoint; type',
+    keep: 'verander niets; niets veranderen; niet wijzigen; wijzig niets; geen code; zonder code; alleen uitleg*; leg alleen uit; alleen uitleggen; pas niets aan; zonder iets te veranderen; geen wijzigingen',
+    not: 'niet; geen; zonder; in plaats van; sinds; wanneer ik; als ik; nadat; voordat; geprobeerd',
+    and: 'en; dan; daarna; ook; alsjeblieft; graag; of; vervolgens',
+    polite: 'alsjeblieft; alstublieft; aub; kun je; kan je; kunt u; zou je; graag; wil je; help me; kan iemand; kun je me; laten we',
+    talk: 'bedankt; dank je; dank je wel; dankjewel; dank u; dank; hallo; hoi; hey; goedemorgen; goedemiddag; goedenavond; welterusten; tot ziens; doei; tot morgen; ok; oke; oké; prima; top; super; geweldig; perfect; mooi; goed; heel goed; goed gedaan; duidelijk; begrepen; ja; nee; snap ik; wie ben je; wat ben je; wat kun je; hoe gaat het; dat werkt; het werkt; werkt; werkt nu; het werkt nu; dat was het; dat is alles; grap; vertel een grap; voor je hulp; voor de hulp; nu; alles; heel; erg; dat; fijne dag; fijn; lekker; mooi zo; tot later; gelukt; het is gelukt; graag gedaan; zo; is; het',
+  },
+);

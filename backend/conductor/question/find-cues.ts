@@ -1,0 +1,222 @@
+import { CUES, plain, type Cue, type LanguageCues } from './cue.ts';
+import { CHINESE, JAPANESE, KOREAN } from './cues/east-asian.ts';
+import { DUTCH } from './cues/dutch.ts';
+import { ENGLISH } from './cues/english.ts';
+import { GERMAN } from './cues/german.ts';
+import { FRENCH, ITALIAN, PORTUGUESE, SPANISH } from './cues/romance.ts';
+import { POLISH, RUSSIAN } from './cues/slavic.ts';
+import { TURKISH } from './cues/turkish.ts';
+import { NAME_PLACE } from './question-names.ts';
+
+/*
+ * Finds the cues of a sentence: in the language of the question and, since programmers mix the two, in English.
+ */
+
+export interface FoundCue {
+  readonly cue: Cue;
+  /** Position among the words of the sentence, or among its characters where words have no spaces. */
+  readonly at: number;
+  readonly length: number;
+}
+
+export interface Language {
+  readonly name: string;
+  readonly isVerbFinal: boolean;
+  readonly isUnspaced: boolean;
+  readonly find: (sentence: string) => FoundCue[];
+  /** Words, or characters of an unspaced language. */
+  readonly size: (sentence: string) => number;
+}
+
+const SPACED = {
+  en: ENGLISH, de: GERMAN, fr: FRENCH, es: SPANISH, pt: PORTUGUESE, it: ITALIAN, nl: DUTCH, pl: POLISH, ru: RUSSIAN, tr: TURKISH,
+} as const satisfies Record<string, LanguageCues>;
+const UNSPACED = { zh: CHINESE, ja: JAPANESE, ko: KOREAN } as const satisfies Record<string, LanguageCues>;
+
+/** Of a sentence; a longer one is no sentence. */
+const MAX_WORDS = 200;
+const MAX_FOUND = 200;
+
+const WORD = /[\p{L}\p{N}\u0001]+(?:['’+#-][\p{L}\p{N}]+)*/gu;
+
+const wordsOf = (text: string): string[] => [...plain(text).matchAll(WORD)].map(([word]) => word);
+
+/** Phrases by their first word; the others by the beginning of the first word. */
+class Phrases {
+  readonly #whole = new Map<string, Entry[]>();
+  readonly #stems = new Map<string, Entry[]>();
+  /** Single whole words, for misspelt ones. */
+  readonly single: ReadonlyMap<string, readonly Cue[]>;
+
+  constructor({ cues }: LanguageCues) {
+    const single = new Map<string, Cue[]>();
+    for (const cue of CUES) {
+      for (const phrase of cues[cue] ?? []) {
+        const words = phrase.split(/\s+/).flatMap((word) => splitLikeText(word));
+        const [first = ''] = words;
+        const entry = { cue, words };
+        const stem = first.endsWith('*') ? first.slice(0, -1) : undefined;
+        const list = stem === undefined ? this.#whole : this.#stems;
+        const key = stem ?? first;
+        list.set(key, [...(list.get(key) ?? []), entry]);
+        if (words.length === 1) single.set(key, [...(single.get(key) ?? []), cue]);
+      }
+    }
+    this.single = single;
+  }
+
+  /** For each cue the longest phrase that begins at a word. */
+  at(words: readonly string[], at: number): FoundCue[] {
+    const word = words[at] as string;
+    const candidates = [...(this.#whole.get(word) ?? [])];
+    for (let end = 2; end <= Math.min(word.length, 24); end += 1) candidates.push(...(this.#stems.get(word.slice(0, end)) ?? []));
+    const longest = new Map<Cue, number>();
+    for (const { cue, words: wanted } of candidates) {
+      if (wanted.length > (longest.get(cue) ?? 0) && wanted.every((one, offset) => fits(words[at + offset], one))) longest.set(cue, wanted.length);
+    }
+    return [...longest].map(([cue, length]) => ({ cue, at, length }));
+  }
+}
+
+interface Entry {
+  readonly cue: Cue;
+  readonly words: readonly string[];
+}
+
+/** The words that `wordsOf` makes of an entry's word: "ci/cd" are two. § is the place of a name. */
+function splitLikeText(word: string): string[] {
+  const words = word.replaceAll('§', NAME_PLACE).match(/[\p{L}\p{N}\u0001]+(?:['’+#-][\p{L}\p{N}]+)*\*?/gu);
+  return words ?? [];
+}
+
+const fits = (word: string | undefined, wanted: string): boolean =>
+  word !== undefined && (wanted.endsWith('*') ? word.startsWith(wanted.slice(0, -1)) : word === wanted);
+
+type SpacedName = keyof typeof SPACED;
+const forEachSpaced = <T>(make: (cues: LanguageCues) => T): Readonly<Record<SpacedName, T>> =>
+  Object.fromEntries(Object.entries(SPACED).map(([name, cues]) => [name, make(cues)])) as Record<SpacedName, T>;
+const PHRASES = forEachSpaced((cues) => new Phrases(cues));
+const MARKS = forEachSpaced<ReadonlySet<string>>(({ marks }) => new Set(marks));
+
+/** The shortest word that is compared with misspelt cues. */
+const SHORTEST_MISSPELT = 5;
+
+/**
+ * The cues of a misspelt word: two neighbouring letters in the wrong order, one letter too few or one too many, and the first
+ * and the last one right.
+ * Another letter in a word's place makes another word too often ("texts", "master").
+ */
+function misspelt(word: string, { single }: Phrases): readonly Cue[] {
+  if (word.length < SHORTEST_MISSPELT || !/^[a-z]+$/.test(word)) return [];
+  for (const one of spellings(word)) {
+    const cues = single.get(one);
+    if (cues && one.length >= 4) return cues;
+  }
+  return [];
+}
+
+function* spellings(word: string): Generator<string> {
+  if (word.length > 20) return;
+  for (let index = 1; index < word.length - 1; index += 1) yield word.slice(0, index) + word[index + 1] + word[index] + word.slice(index + 2);
+  for (let index = 1; index < word.length - 1; index += 1) yield word.slice(0, index) + word.slice(index + 1);
+  for (let index = 1; index < word.length; index += 1) {
+    for (const letter of 'abcdefghijklmnopqrstuvwxyz') yield word.slice(0, index) + letter + word.slice(index);
+  }
+}
+
+function spaced(name: SpacedName): Language {
+  const own = PHRASES[name];
+  const tables = name === 'en' ? [own] : [own, PHRASES.en];
+  const isSmall = (word: string): boolean => MARKS[name].has(word) || (name !== 'en' && MARKS.en.has(word));
+  return {
+    name,
+    isUnspaced: false,
+    isVerbFinal: 'isVerbFinal' in SPACED[name],
+    size: (sentence) => wordsOf(sentence).length,
+    find: (sentence) => {
+      const words = wordsOf(sentence).slice(0, MAX_WORDS);
+      return words.flatMap((word, at) => {
+        if (word === NAME_PLACE) return [];
+        const found = own.at(words, at);
+        // A word of the question's language is not read as an English one: French "comment" asks how.
+        if (found.length > 0 || (tables.length > 1 && MARKS[name].has(word))) return found;
+        for (const table of tables.slice(1)) {
+          const foreign = table.at(words, at).filter(({ cue, length }) => length > 1 || (cue !== 'talk' && cue !== 'not' && cue !== 'and'));
+          if (foreign.length > 0) return foreign;
+        }
+        if (isSmall(word)) return [];
+        for (const table of tables) {
+          const cues = misspelt(word, table).filter((cue) => cue !== 'talk' || word.length >= 5);
+          if (cues.length > 0) return cues.map((cue) => ({ cue, at, length: 1 }));
+        }
+        return [];
+      });
+    },
+  };
+}
+
+function unspaced(name: keyof typeof UNSPACED): Language {
+  const { cues } = UNSPACED[name];
+  const english = PHRASES.en;
+  const isVerbFinal = 'isVerbFinal' in UNSPACED[name];
+  return {
+    name,
+    isVerbFinal,
+    isUnspaced: true,
+    size: (sentence) => [...plain(sentence).matchAll(/[\p{L}\p{N}]/gu)].length,
+    find: (sentence) => {
+      const text = plain(sentence);
+      const found: FoundCue[] = [];
+      for (const cue of CUES) {
+        for (const phrase of cues[cue] ?? []) {
+          for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+            if (/^[a-z]/.test(phrase) && /[a-z]/.test(text[at - 1] ?? '')) continue;
+            found.push({ cue, at, length: phrase.length });
+            if (found.length >= MAX_FOUND) return found;
+          }
+        }
+      }
+      // English words among the others.
+      let from = 0;
+      for (const word of (text.match(/[a-z][a-z-]{2,}/g) ?? []).slice(0, MAX_WORDS)) {
+        const at = text.indexOf(word, from);
+        from = at + word.length;
+        for (const { cue } of english.at([word], 0)) {
+          if (cue !== 'talk' && cue !== 'not' && cue !== 'and') found.push({ cue, at, length: word.length });
+        }
+      }
+      return found;
+    },
+  };
+}
+
+const LANGUAGES = {
+  ...(Object.fromEntries(Object.keys(SPACED).map((name) => [name, spaced(name as SpacedName)])) as Record<SpacedName, Language>),
+  ...(Object.fromEntries(Object.keys(UNSPACED).map((name) => [name, unspaced(name as keyof typeof UNSPACED)])) as Record<keyof typeof UNSPACED, Language>),
+};
+
+const LETTERS = {
+  ja: /[\p{sc=Hiragana}\p{sc=Katakana}]/gu, ko: /\p{sc=Hangul}/gu, zh: /\p{sc=Han}/gu, ru: /\p{sc=Cyrillic}/gu,
+} as const;
+
+/** The language of a text: by its letters, then by its small words. English where nothing tells. */
+export function languageOf(text: string): Language {
+  for (const [name, letters] of Object.entries(LETTERS)) {
+    const enough = name === 'ru' ? 3 : 2;
+    if ((text.match(letters)?.length ?? 0) >= enough) return LANGUAGES[name as keyof typeof LETTERS];
+  }
+  const words = wordsOf(text).slice(0, 400);
+  const score = (name: SpacedName): number => {
+    const phrases = PHRASES[name];
+    let points = 0;
+    for (const [at, word] of words.entries()) {
+      if (MARKS[name].has(word)) points += 1;
+      // Its own cues tell a language, too, where a question has hardly a small word.
+      if (word !== NAME_PLACE && word.length > 2) points += Math.min(1.5, 0.75 * phrases.at(words, at).reduce((most, { length }) => Math.max(most, length), 0));
+    }
+    return points;
+  };
+  const names = Object.keys(SPACED) as (SpacedName)[];
+  const best = names.map((name) => ({ name, points: score(name) })).reduce((a, b) => (b.points > a.points ? b : a));
+  return LANGUAGES[best.name];
+}

@@ -1,0 +1,289 @@
+import type { Cue } from './cue.ts';
+import { languageOf, type FoundCue, type Language } from './find-cues.ts';
+import { NAME_PLACE, namesIn, type QuestionName } from './question-names.ts';
+
+/*
+ * Reads what a question asks for, without a model: the same text always reads the same. A table of words for each language says which cues
+ * a sentence holds; what they mean together is decided here, for all languages. Where the cues do not tell, the question is `unclear`, and
+ * plans for it take a form that fits every question.
+ */
+
+export type QuestionKind =
+  | 'explain' | 'why' | 'how-to' | 'feature' | 'write' | 'bug' | 'refactor' | 'tests' | 'performance' | 'review' | 'documentation' | 'build'
+  | 'small-talk' | 'unclear';
+
+/** What has to come back: words, code that stands alone, a change of the project; `any` where the question does not tell. */
+export type Wanted = 'words' | 'code' | 'change' | 'any';
+
+export interface ReadQuestion {
+  readonly kind: QuestionKind;
+  readonly wants: Wanted;
+  /** Something is said to be wrong. */
+  readonly reportsFault: boolean;
+  /** What the question itself names, in its order; at most 24, each at most 120 characters. */
+  readonly names: readonly QuestionName[];
+  /** The most steps that the question is worth. */
+  readonly steps: number;
+  /** Two letters, such as `en`; the language that most of its words are from. */
+  readonly language: string;
+  /** The words of the question that say what it wants, on one line, clipped: for a question that names nothing. */
+  readonly gist: string;
+}
+
+/** Longer questions are read at both ends: what is asked stands there, and logs stand between. */
+const READ_CHARACTERS = 12_000;
+const MAX_SENTENCES = 120;
+const GIST_CHARACTERS = 160;
+/** Letters of a language without spaces that count as one word. */
+const LETTERS_OF_A_WORD = 2.2;
+/** Small talk is short, and most of its words are found in its table. */
+const TALK_WORDS = 16;
+const TALK_SHARE = 0.7;
+
+const ASKING = ['explain', 'why', 'how', 'review'] as const satisfies readonly Cue[];
+const DOING = ['add', 'write', 'fix', 'refactor', 'faster', 'document', 'setup'] as const satisfies readonly Cue[];
+type Asking = (typeof ASKING)[number];
+type Doing = (typeof DOING)[number] | 'change';
+type Directive = Asking | Doing;
+const isAsking = (cue: Cue): cue is Asking => (ASKING as readonly Cue[]).includes(cue);
+const isDoing = (cue: Cue): cue is Doing => cue === 'change' || (DOING as readonly Cue[]).includes(cue);
+
+export function readQuestion(question: string): ReadQuestion {
+  const { names, prose } = namesIn(withoutCode(bothEnds(question)));
+  const language = languageOf(prose);
+  const sentences = sentencesOf(prose).map((sentence) => new Sentence(sentence, language));
+  const reading = kindOf(sentences, names, language);
+  const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
+  return { ...reading, names, language: language.name, steps: stepsFor(reading, { size, language, names: names.length }), gist: gistOf(question, sentences) };
+}
+
+function bothEnds(text: string): string {
+  if (text.length <= READ_CHARACTERS) return text;
+  const head = Math.ceil(READ_CHARACTERS * 0.75);
+  return `${text.slice(0, head)}\n${text.slice(text.length - (READ_CHARACTERS - head))}`;
+}
+
+/** Without what stands in fences: it is shown, not said. Its first line may be an error that was pasted. */
+function withoutCode(text: string): string {
+  return text.replace(/^[ \t]*(`{3,}|~{3,})[^\n]*\n([^]*?)(?:^[ \t]*\1[`~]*[ \t]*$|$(?![^]))/gm, (_whole, _fence, inside: string) => {
+    const error = /^.{0,200}(?:Error|Exception|panic|error:|FAILED|Traceback).{0,200}$/m.exec(inside)?.[0];
+    return error === undefined ? `\n${NAME_PLACE}\n` : `\n${error}\n`;
+  });
+}
+
+const sentencesOf = (prose: string): string[] =>
+  prose.split(/(?<=[.!?])\s+|[。！？…\n]+|(?<=[!?])/u).map((part) => part.trim()).filter((part) => part !== '').slice(0, MAX_SENTENCES);
+
+const ARTICLES = new Set('the a an this my our your his its each every some no of der die das den dem ein eine einen mein unser het een de'.split(' '));
+/** First words of questions that begin with a verb or a question word: they ask only at the beginning of a clause. */
+const OPENS_QUESTION = /^(?:how|what|where|is|are|does|do|did|can|could|should|who|when|which|would|has|was|were|wo|was|wie|welch\w*|gibt|ist|sind|kann)\b/;
+/** A question that may be a request: "can we make it faster?" */
+const MAY_REQUEST = /^(?:can|could) (?:we|this|it|i)$/;
+
+/** Things that are written, in the order in which they count where two stand at one place. */
+const OBJECTS: ReadonlySet<Cue> = new Set<Cue>(['test', 'document', 'docs', 'build', 'artefact', 'function']);
+
+interface Clause {
+  readonly directives: readonly Directive[];
+  readonly has: ReadonlySet<Cue>;
+  /** The first thing that it speaks of: "write tests" asks for tests, "write a function that tests" for a function. */
+  readonly object: Cue | undefined;
+}
+
+/** A sentence by its clauses. */
+class Sentence {
+  readonly text: string;
+  readonly size: number;
+  readonly isQuestion: boolean;
+  readonly clauses: readonly Clause[];
+  /** The share of its words that are small talk. */
+  readonly talk: number;
+
+  constructor(text: string, language: Language) {
+    this.text = text;
+    this.size = language.size(text.replaceAll(NAME_PLACE, ' '));
+    // People leave the mark out, but not the order of the words.
+    this.isQuestion = /^(?:does|did|is|are|was|were|has|can|could|will|would|should)\s/i.test(text) || /[?？؟]\s*$|(?:か|까|나요|니까|吗|呢|嗎)[。.\s]*$/u.test(text);
+    const parts = text.split(language.isUnspaced ? /[，、,;；]\s*/u : /[,;:]\s+|\s[–—-]\s|[(){}[\]]/u).filter((part) => part.trim() !== '');
+    this.clauses = parts.map((part) => this.#clause(part, language));
+    this.talk = this.size <= TALK_WORDS * LETTERS_OF_A_WORD ? talkIn(text, language) : 0;
+  }
+
+  #clause(text: string, language: Language): Clause {
+    const found = outermost(language.find(text)).sort((a, b) => a.at - b.at || b.length - a.length);
+    const words = language.isUnspaced ? [] : text.toLowerCase().match(/[\p{L}\p{N}\u0001'’-]+/gu) ?? [];
+    const isMeant = ({ cue, at, length }: FoundCue): boolean => {
+      if (!isAsking(cue) && !isDoing(cue)) return false;
+      if (found.some((no) => no.cue === 'keep' && overlap(no, { at, length }))) return false;
+      if (language.isUnspaced) return true;
+      if (isDoing(cue) && ARTICLES.has(words[at - 1] ?? '')) return false;
+      if (isDoing(cue) && found.some((no) => no.cue === 'not' && at >= no.at && at <= no.at + no.length + 1 && !(no.at === at && no.length === length))) return false;
+      const phrase = words.slice(at, at + length).join(' ');
+      if (cue === 'explain' && OPENS_QUESTION.test(phrase) && at > 3) return false;
+      if (cue === 'explain' && MAY_REQUEST.test(phrase) && found.some((next) => isDoing(next.cue) && next.cue !== 'change' && next.at > at && next.at <= at + 5)) return false;
+      return true;
+    };
+    const meant = found.filter(isMeant);
+    const has = new Set(found.map(({ cue }) => cue));
+    return {
+      directives: this.#directives(meant, found, language).map(({ cue }) => cue as Directive),
+      has,
+      object: found.find(({ cue }) => OBJECTS.has(cue))?.cue,
+    };
+  }
+
+  /** The first directive governs those after it ("explain how to add …"), except after "and". */
+  #directives(meant: readonly FoundCue[], found: readonly FoundCue[], { isVerbFinal }: Language): FoundCue[] {
+    if (isVerbFinal) {
+      const asks = meant.find(({ cue }) => cue === 'how' || cue === 'why');
+      const last = meant.at(-1);
+      if (!last) return [];
+      return this.isQuestion && asks ? [asks] : [last];
+    }
+    const strong = meant.filter(({ cue }) => cue !== 'change');
+    const [head] = strong.length > 0 ? strong : meant;
+    if (!head) return [];
+    const more = strong.filter(({ at, cue }) => at > head.at && cue !== head.cue && isDoing(cue) && found.some((and) => and.cue === 'and' && at > and.at && at <= and.at + and.length + 1));
+    return [head, ...more];
+  }
+}
+
+const overlap = (a: { at: number; length: number }, b: { at: number; length: number }): boolean => a.at < b.at + b.length && b.at < a.at + a.length;
+
+/** Without what is part of a longer phrase: "what are you doing" of small talk holds a "what are". */
+function outermost(found: readonly FoundCue[]): FoundCue[] {
+  return found.filter((one) => !found.some((other) =>
+    other !== one && other.length > one.length && other.cue !== one.cue && other.at <= one.at && other.at + other.length >= one.at + one.length && covers(other.cue, one.cue)));
+}
+
+const CONTENT: ReadonlySet<Cue> = new Set<Cue>(['fault', 'slow', 'test', 'docs', 'build', 'security', 'artefact', 'function']);
+
+/** A phrase about something leaves the directives in it alone, and the other way round. */
+const covers = (outer: Cue, inner: Cue): boolean => outer !== 'and' && outer !== 'not' && !CONTENT.has(outer) && (!CONTENT.has(inner) || outer === 'talk');
+
+function talkIn(text: string, language: Language): number {
+  const size = language.size(text.replaceAll(NAME_PLACE, ' '));
+  if (size === 0) return text.includes(NAME_PLACE) ? 0 : 1;
+  const covered = new Set<number>();
+  for (const { cue, at, length } of language.find(text)) {
+    if (cue === 'talk' || cue === 'polite') for (let index = at; index < at + length; index += 1) covered.add(index);
+  }
+  return Math.min(1, covered.size / size);
+}
+
+type Reading = Pick<ReadQuestion, 'kind' | 'wants' | 'reportsFault'>;
+
+function kindOf(sentences: readonly Sentence[], names: readonly QuestionName[], language: Language): Reading {
+  const clauses = sentences.flatMap((sentence) => sentence.clauses.map((clause) => ({ clause, sentence })));
+  const has = (cue: Cue): boolean => clauses.some(({ clause }) => clause.has.has(cue));
+  const directives = clauses.flatMap(({ clause, sentence }) => clause.directives.map((cue) => ({ cue, clause, sentence })));
+  const isPasted = names.some(({ kind, text }) => kind === 'error' && text.length > 12);
+  const hasFault = has('fault') || isPasted;
+
+  const size = sentences.reduce((sum, sentence) => sum + sentence.size, 0);
+  const talk = sentences.reduce((sum, sentence) => sum + sentence.talk * sentence.size, 0) / Math.max(1, size);
+  const isTalk = size === 0 ? names.length === 0 : size <= TALK_WORDS * (language.isUnspaced ? LETTERS_OF_A_WORD : 1) && talk >= TALK_SHARE && !isPasted && directives.every(({ sentence }) => sentence.talk === 1);
+  if (isTalk) return { kind: 'small-talk', wants: 'words', reportsFault: false };
+
+  const asked = directives.find(({ cue }) => isAsking(cue));
+  const strong = directives.find(({ cue }) => isDoing(cue) && cue !== 'change');
+  const weak = directives.find(({ cue }) => cue === 'change');
+  if (has('keep')) {
+    const kind = asked ? askedKind(asked.cue as Asking, asked.clause) : hasFault ? 'why' : 'explain';
+    return { kind, wants: 'words', reportsFault: hasFault && kind === 'why' };
+  }
+  const isArtefact = asked?.cue === 'how' && asked.clause.has.has('write') && (asked.clause.has.has('artefact') || names.some(({ kind }) => kind === 'symbol'));
+  if (isArtefact) return { kind: 'write', wants: 'code', reportsFault: false };
+  if (strong) return doneReading(strong.cue as Doing, strong.clause, { names, hasFault, has });
+  if (asked) {
+    const kind = askedKind(asked.cue as Asking, asked.clause);
+    return { kind, wants: 'words', reportsFault: hasFault && kind !== 'review' && kind !== 'explain' };
+  }
+  const question = sentences.find((sentence) => sentence.isQuestion && sentence.clauses.some((clause) => clause.has.has('ask')));
+  if (question) return { kind: 'explain', wants: 'words', reportsFault: false };
+  if (weak) return doneReading('change', weak.clause, { names, hasFault, has });
+  return spokenOf(has, hasFault, sentences, names);
+}
+
+function askedKind(cue: Asking, clause: Clause): QuestionKind {
+  switch (cue) {
+    case 'why': return 'why';
+    case 'review': return 'review';
+    case 'how': return clause.has.has('setup') || clause.has.has('build') ? 'build' : 'how-to';
+    case 'explain': return clause.has.has('security') ? 'review' : 'explain';
+  }
+}
+
+interface Around {
+  readonly names: readonly QuestionName[];
+  readonly hasFault: boolean;
+  readonly has: (cue: Cue) => boolean;
+}
+
+const isDocument = ({ kind, text }: QuestionName): boolean => kind === 'path' && /(?:^|\/)(?:readme|changelog|contributing)\b|\.(?:mdx?|rst)$/i.test(text);
+const isBuildFile = ({ kind, text }: QuestionName): boolean =>
+  kind === 'path' && /dockerfile|docker-compose|makefile|jenkinsfile|\.github|gitlab-ci|tsconfig|eslint|package\.json|pyproject|cargo\.toml|cmakelists|webpack|vite\.config/i.test(text);
+
+/** The kind of a question that wants something done. */
+function doneReading(cue: Doing, clause: Clause, { names, hasFault, has }: Around): Reading {
+  const change = (kind: QuestionKind, reportsFault = false): Reading => ({ kind, wants: 'change', reportsFault });
+  const hasPath = names.some(({ kind }) => kind === 'path');
+  switch (cue) {
+    case 'faster': return change('performance');
+    case 'refactor': return change('refactor');
+    case 'document': return change('documentation');
+    case 'setup': return change('build', hasFault);
+    case 'fix':
+      if ((clause.has.has('docs') || names.some(isDocument)) && !clause.has.has('test')) return change('documentation');
+      if (clause.has.has('slow')) return change('performance', true);
+      if (clause.has.has('refactor')) return change('refactor');
+      return change(clause.has.has('build') && !clause.has.has('test') && !has('function') ? 'build' : 'bug', true);
+    case 'add': case 'write': case 'change': {
+      if (clause.has.has('faster') || (cue === 'change' && clause.has.has('slow'))) return change('performance');
+      if (clause.object === 'test') return cue === 'change' && clause.has.has('fault') ? change('bug', true) : change('tests', hasFault && cue === 'change');
+      if (clause.object === 'docs' || clause.object === 'document' || (!clause.object && names.some(isDocument))) return change('documentation');
+      if (clause.has.has('refactor') && cue === 'change') return change('refactor');
+      if (cue !== 'change' && (clause.object === 'build' || (!clause.object && names.some(isBuildFile)))) return change('build');
+      if (clause.has.has('artefact') && !hasPath && cue !== 'add') return { kind: 'write', wants: 'code', reportsFault: false };
+      if (cue === 'write' && !hasPath) return { kind: 'write', wants: 'code', reportsFault: false };
+      if (cue === 'change' && hasFault) return change('bug', true);
+      return change('feature');
+    }
+  }
+}
+
+/** The kind of a question that only names its subject: "parseArgs slow", "regex for dates". */
+function spokenOf(has: (cue: Cue) => boolean, hasFault: boolean, sentences: readonly Sentence[], names: readonly QuestionName[]): Reading {
+  const isQuestion = sentences.some((sentence) => sentence.isQuestion);
+  if (isQuestion && !hasFault) return { kind: has('security') ? 'review' : 'explain', wants: 'words', reportsFault: false };
+  if (has('artefact') && !hasFault && !names.some(({ kind }) => kind === 'path')) return { kind: 'write', wants: 'code', reportsFault: false };
+  if (has('slow')) return { kind: 'performance', wants: 'change', reportsFault: true };
+  if (hasFault) return { kind: has('build') && !has('function') ? 'build' : 'bug', wants: isQuestion ? 'any' : 'change', reportsFault: true };
+  if (has('test')) return { kind: 'tests', wants: 'change', reportsFault: false };
+  if (has('docs')) return { kind: 'documentation', wants: 'change', reportsFault: false };
+  if (has('security')) return { kind: 'review', wants: 'words', reportsFault: false };
+  if (has('build')) return { kind: 'build', wants: 'any', reportsFault: false };
+  return { kind: 'unclear', wants: 'any', reportsFault: false };
+}
+
+/** The length of a question, in words, up to which one step is enough for an answer in words. */
+const SHORT_WORDS = 16;
+function stepsFor({ kind, wants }: Reading, { size, language, names }: { size: number; language: Language; names: number }): number {
+  const words = (language.isUnspaced ? size / LETTERS_OF_A_WORD : size) + names;
+  if (kind === 'small-talk') return 1;
+  if (wants === 'words') return words <= SHORT_WORDS ? 1 : 2;
+  if (kind === 'unclear') return words <= SHORT_WORDS ? 1 : 3;
+  if (wants === 'code') return words <= 12 ? 1 : 5;
+  if (kind === 'documentation') return 2;
+  return words <= 8 ? 3 : 5;
+}
+
+/** The sentence that asks, else the first one. */
+function gistOf(question: string, sentences: readonly Sentence[]): string {
+  const asks = sentences.findIndex((sentence) => sentence.clauses.some(({ directives }) => directives.length > 0));
+  const line = (text: string): string => text.replace(/\s+/g, ' ').trim();
+  const whole = line(question.slice(0, 4 * GIST_CHARACTERS));
+  if (whole.length <= GIST_CHARACTERS) return whole;
+  const said = line(sentences[Math.max(0, asks)]?.text.replaceAll(NAME_PLACE, '…') ?? whole);
+  return said.length <= GIST_CHARACTERS ? said : `${said.slice(0, GIST_CHARACTERS - 1).replace(/\s\S*$/, '')}…`;
+}
