@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSecretFile, redact, SECRET_MARKER } from '../../backend/context/secrets.ts';
+import { isSecretFile } from '../../backend/context/secret-files.ts';
+import { redact, SECRET_MARKER } from '../../backend/context/secrets.ts';
 import { gather, paths, workspaceWith } from './workspaces.ts';
 
 /* The keys below are made up, and put together here so that no scanner takes this file for a leak. */
@@ -11,7 +12,8 @@ describe('names of files', () => {
     '.env', '.env.local', 'config/.env.production', 'prod.env', '.envrc', 'server.pem', 'tls/server.key', 'store.p12',
     'id_rsa', 'id_ed25519', '.npmrc', '.netrc', '.pypirc', '.aws/credentials', 'home/.ssh/config', 'credentials.json',
     'secrets.yml', 'secrets.prod.json', 'service-account-prod.json', 'terraform.tfstate', 'prod.tfvars', '.ENV',
-    'ID_RSA', '.docker/config.json', '.git-credentials',
+    'ID_RSA', '.docker/config.json', '.git-credentials', '.m2/settings.xml', 'infra/backup.agekey', '.bash_history', 'vpn/home.ovpn',
+    '.cargo/credentials.toml', 'config/master.key', 'wp-config.php', '.password-store/bank.gpg',
   ])('%s holds secrets', (file) => expect(isSecretFile(file)).toBe(true));
 
   test.each([
@@ -42,6 +44,27 @@ describe('lines', () => {
     ['a password or token', `  "password": "${made('', 24)}",`],
     ['a password or token', `const apiKey = '${made('', 32)}';`],
     ['a password or token', `client_secret: ${made('', 32)}`],
+    ['a GitLab token', `RUNNER=${made('glrt-', 20)}`],
+    ['a DigitalOcean token', `token = "${'dop_v1_'}${'0123456789abcdef'.repeat(4)}"`],
+    ['a Telegram token', `bot(${'123456789'}:${'AA'}${made('', 33)})`],
+    ['a Shopify token', `${'shpat_'}${'0a1b2c3d4e5f6789'.repeat(2)}`],
+    ['a Postman key', `${'PMAK-'}${'0a1b2c3d'.repeat(3)}-${'0a1b2c3d4e'.repeat(4)}`],
+    ['an age key', `${'AGE-SECRET-KEY-'}1${'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L'.repeat(2)}`],
+    ['a signed token', `${'ZXlK'}${made('', 60)}`],
+    ['an address of a webhook', `https://hooks.slack.com/services/${made('', 44)}`],
+    ['an address with a password', 'redis://:hunter2x@cache.internal:6379'],
+    ['a password or token', `System.setProperty("API_TOKEN", "${made('', 24)}")`],
+    ['a password or token', `private String accessToken = "${made('', 24)}";`],
+    ['a password or token', `var apiKey string = "${made('', 24)}"`],
+    ['a password or token', `$secret .= '${made('', 24)}';`],
+    ['a password or token', `API_TOKEN ?= ${made('', 24)}`],
+    ['a password or token', `  'token' => '${made('', 24)}',`],
+    ['a password or token', `<apiToken>${made('', 24)}</apiToken>`],
+    ['a password or token', `{"config": "TOKEN=${made('', 24)}\\nDEBUG=1"}`],
+    ['a password or token', '<add key="ClearTextPassword" value="Tr0ub4dor&3" />'],
+    ['a password or token', "password = 'Tr0ub4dor&3'"],
+    ['a password or token', 'curl -u deploy:hunter2x https://example.com'],
+    ['a password or token', `Authorization: Basic ${btoa('deploy:hunter2x')}`],
   ])('%s is replaced: %#', (kind, line) => {
     const { lines, secrets } = redact(['before', line, 'after']);
     expect(lines).toEqual(['before', SECRET_MARKER, 'after']);
@@ -64,6 +87,16 @@ describe('lines', () => {
     'integrity sha512-abcdefghijklmnopqrstuvwxyz0123456789==',
     '-----BEGIN PUBLIC KEY-----',
     'const secretCount = secrets.length + 20;',
+    "password: 'password123'",
+    `Authorization: Basic ${btoa('username:password')}`,
+    `credentialsId: '${'29f63271-dc2f-4734-8221'}-5b31b5169bac'`,
+    `publicKey: '${made('', 40)}'`,
+    'const tokens = tokenize(source, { ecmaVersion: 2026 });',
+    "expect(tokens).toEqual([{ type: 'keyword', value: 'function1' }]);",
+    'curl -u $USER:$PASSWORD https://example.com',
+    '  hf_required_characteristic_types = 3',
+    '  token: ${{ secrets.GITHUB_TOKEN }}',
+    'import { secretIn } from "./secrets/v2/index.js";',
   ])('an ordinary line stays: %s', (line) => expect(redact([line]).lines).toEqual([line]));
 
   test('a private key goes from its first line to its last, and to where it looks like none when it has no last', () => {
@@ -76,11 +109,23 @@ describe('lines', () => {
     expect(redact([`${begin}\\n${body}\\n${end}`, 'b']).lines).toEqual([SECRET_MARKER, 'b']);
   });
 
+  test('a value in the line after its name is replaced, and the tags around it stay', () => {
+    expect(redact(['<apiToken>', `  ${made('', 24)}`, '</apiToken>']).lines).toEqual(['<apiToken>', SECRET_MARKER, '</apiToken>']);
+    expect(redact(['const order = [', `  "${made('', 24)}",`, ']']).secrets.size).toBe(0);
+  });
+
+  test('what a Secret of Kubernetes holds is replaced, and its name stays', () => {
+    const manifest = ['apiVersion: v1', 'kind: Secret', 'metadata:', '  name: db', 'data:', '  user: YWRtaW4=', '  words: cGFzcw==', 'type: Opaque'];
+    expect([...redact(manifest).secrets.keys()]).toEqual([6, 7]);
+    expect(redact(manifest.with(1, 'kind: ConfigMap')).secrets.size).toBe(0);
+    expect(redact(['kind: Secret', 'data:', '  user: {{ .Values.user }}']).secrets.size).toBe(0);
+  });
+
   test('no text changes the number of lines, and a megabyte in one line is quick', () => {
     fc.assert(fc.property(fc.array(fc.string({ unit: 'binary' })), (lines) => {
       expect(redact(lines).lines).toHaveLength(lines.length);
     }));
-    for (const unit of ['sk-', 'eyJ-', 'a', 'password=', '-----BEGIN ', 'x://a:', 'secret ', 'A1']) {
+    for (const unit of ['sk-', 'eyJ-', 'a', 'password=', '-----BEGIN ', 'x://a:', 'secret ', 'A1', 'token.a', 'curl -u ', 'passwordapi_key_token', 'eyJrIjoi1', 'a1b2c3.d4e5-']) {
       redact([unit.repeat(1_000_000 / unit.length)]);
     }
   });
