@@ -18,6 +18,11 @@ export interface BackendServerOptions extends Omit<SessionDependencies, 'limits'
 /** How long to wait for clients to close their sockets before terminating them. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
+/** How long a connection may take to say what it wants. A client says it at once. */
+const REQUEST_TIMEOUT_MS = 5_000;
+/** Connections that have not said what they want yet. With one more, the oldest is closed, so that a client always finds a place. */
+const MAX_PENDING_CONNECTIONS = 32;
+
 /** For an oversized message `ws` closes the connection with a code only. This adds a reason. */
 class ExplainingWebSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
@@ -31,6 +36,8 @@ export class BackendServer {
   readonly #options: BackendServerOptions;
   readonly #http: Server;
   readonly #sockets: WebSocketServer;
+  /** Connections without a WebSocket, the oldest first. */
+  readonly #pending = new Set<Duplex>();
   #closing = false;
 
   constructor(options: BackendServerOptions) {
@@ -38,13 +45,19 @@ export class BackendServer {
     this.#sockets = new WebSocketServer({
       noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, WebSocket: ExplainingWebSocket,
     });
-    this.#http = createServer((_request, response) => {
-      response.writeHead(404, { 'content-type': 'application/json' });
+    const timeouts = {
+      requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 5, keepAlive: false,
+    };
+    this.#http = createServer(timeouts, (_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json', connection: 'close' });
       response.end(JSON.stringify({ error: 'This is the Conductor backend: it speaks JSON-RPC over a WebSocket.' }));
     });
     this.#sockets.on('headers', (headers, { headers: { [CHALLENGE_HEADER]: challenge } }) => {
       if (typeof challenge === 'string') headers.push(`${PROOF_HEADER}: ${proofOf(options.token, challenge)}`);
     });
+    // Nothing was asked that could be answered, and a peer that never hangs up must not hold a descriptor.
+    this.#http.on('clientError', (_error, socket) => socket.destroy());
+    this.#http.on('connection', (socket) => this.#admit(socket));
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
@@ -71,11 +84,19 @@ export class BackendServer {
     clearTimeout(cut);
   }
 
+  #admit(socket: Duplex): void {
+    this.#pending.add(socket);
+    socket.once('close', () => this.#pending.delete(socket));
+    const [oldest] = this.#pending;
+    if (this.#pending.size > MAX_PENDING_CONNECTIONS) oldest?.destroy();
+  }
+
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const refusal = refuseUpgrade(request, this.#options.token);
     if (refusal) return refuse(socket, refusal.status, refusal.message);
     if (this.#closing) return refuse(socket, 503, 'The backend is ending: try again.');
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      this.#pending.delete(socket);
       const { limits, ...dependencies } = this.#options;
       new ClientSession(webSocket, { ...dependencies, limits: { ...DEFAULT_LIMITS, ...limits } });
     });

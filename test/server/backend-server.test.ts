@@ -51,6 +51,19 @@ describe('who may connect', () => {
     expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('Conductor backend') });
   });
 
+  test('connections that say nothing, or half of it, are closed, and a client finds a place among hundreds of them', async () => {
+    const peers = Array.from({ length: 300 }, (_, index) => {
+      const peer = connect({ port: serving.port, host: '127.0.0.1' });
+      peer.on('error', () => undefined).resume();
+      if (index % 2) peer.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n');
+      return { peer, closed: once(peer, 'close') };
+    });
+    const witness = await serving.open();
+    await nothingChanged(witness);
+    await Promise.all(peers.map(({ closed }) => closed));
+    await nothingChanged(witness);
+  });
+
   test('who is refused and never hangs up holds no connection open, and the backend can end', async () => {
     const peer = connect({ port: serving.port, host: '127.0.0.1', allowHalfOpen: true });
     const ended = once(peer, 'end');
