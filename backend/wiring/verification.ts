@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { userPath } from '../common/user-path.ts';
 import { isProcessAlive } from '../protocol/client/process-alive.ts';
 import { CopyPool } from '../verify/copies/copy-pool.ts';
 import { RunFolders } from '../verify/files/run-folder.ts';
@@ -20,7 +21,7 @@ export interface VerificationParts {
 export async function openVerificationParts(home: string): Promise<VerificationParts> {
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
-  const searchPath = process.env.PATH ?? '';
+  const searchPath = userPath(process.env);
   const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
   const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
   const copies = new CopyPool({ folders });

@@ -79,6 +79,19 @@ async function verify({ folder }: GitRepository, args: readonly string[] = [], o
 const told = ({ tests }: VerifyResult) => tests.map(({ id, before, after }) => ({ id, before, after }));
 
 describe.skipIf(!sandbox.available)(`conductor verify, ${sandbox.note}`, { timeout: PATIENT_MS }, () => {
+  it('runs the tests with the programs of the person, not with those that a launcher puts before them', async () => {
+    const [tools, launcher] = ['tools', 'launcher'].map((name) => path.join(places.folder, name)) as [string, string];
+    for (const [folder, status] of [[tools, 0], [launcher, 1]] as const) {
+      await mkdir(folder);
+      await writeFile(path.join(folder, 'build-step'), `#!/bin/sh\nexit ${status}\n`, { mode: 0o755 });
+    }
+    const repository = project({ ...PROJECT, 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'build-step && node --test' } }) });
+    repository.write({ 'src/add.js': FIXED });
+    const own = process.env['PATH'] ?? '';
+    const environment = { PATH: `${launcher}:${own}`, CONDUCTOR_USER_PATH: `${tools}:${own}` };
+    expect((await verify(repository, [], { environment })).result).toMatchObject({ verified: true });
+  });
+
   it('verifies a fix that is not committed, and prints one JSON object with the fields that scripts rely on', async () => {
     const repository = project();
     repository.write({ 'src/add.js': FIXED });

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { open, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { userPath } from '../../common/user-path.ts';
 
 /*
  * Starts the backend as a detached child process, with only the environment variables that it needs, and with its output in a log file.
@@ -49,8 +50,7 @@ export function backendEnvironment(
   const passedOn = PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
   return {
     ...Object.fromEntries(passedOn),
-    // Set by a launcher that put its own tools before the user's on the PATH.
-    ...(own['CONDUCTOR_USER_PATH'] && { PATH: own['CONDUCTOR_USER_PATH'] }),
+    ...(userPath(own) && { PATH: userPath(own) }),
     ...environment,
     CONDUCTOR_HOME: home,
     ...(nodeIsElectron && { ELECTRON_RUN_AS_NODE: '1' }),
