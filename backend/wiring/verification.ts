@@ -6,6 +6,7 @@ import { CopyPool } from '../verify/copies/copy-pool.ts';
 import { RunFolders } from '../verify/files/run-folder.ts';
 import { MemoryBaseRunCache } from '../verify/judge/base-run-cache.ts';
 import { Containers } from '../verify/sandbox/container/containers.ts';
+import { withInstalledPrograms } from '../verify/sandbox/installed-programs.ts';
 import { Sandbox } from '../verify/sandbox/sandbox.ts';
 import { Verifier } from '../verify/verify.ts';
 
@@ -21,7 +22,7 @@ export interface VerificationParts {
 export async function openVerificationParts(home: string): Promise<VerificationParts> {
   const folders = new RunFolders(path.join(home, 'verify'), isProcessAlive);
   await folders.sweep();
-  const searchPath = userPath(process.env);
+  const searchPath = withInstalledPrograms(userPath(process.env), homedir());
   const containers = new Containers({ searchPath, environment: process.env, isProcessAlive });
   const sandbox = new Sandbox({ searchPath, homeFolder: homedir(), hiddenFolders: [home], folders, containers });
   const copies = new CopyPool({ folders });

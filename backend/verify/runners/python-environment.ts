@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { basePythonOf } from './base-python.ts';
 import { exists, isOwnFolder } from './project-folder.ts';
 import { shellQuote } from '../sandbox/sandbox.ts';
 import { simpleCommands, withEdits, type Edit } from './shell-words.ts';
@@ -21,6 +22,7 @@ export async function pythonEnvironment(
 ): Promise<Omit<PreparedRun, 'readReport'>> {
   const folder = path.join(run.tools, 'python');
   const environmentFolder = await environmentOf(run);
+  const basePython = environmentFolder === undefined ? [] : await basePythonOf(environmentFolder);
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'sitecustomize.py'), siteCustomize(run, environmentFolder, await newModules(run)));
   for (const [name, text] of Object.entries(modules)) await writeFile(path.join(folder, `${name}.py`), text);
@@ -54,7 +56,7 @@ export async function pythonEnvironment(
     },
     ...(environmentFolder !== undefined && {
       programFolders: [path.join(environmentFolder, 'bin')],
-      readable: [environmentFolder],
+      readable: [environmentFolder, ...basePython],
     }),
   };
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { tryProgram } from '../runners/setup.ts';
 import { makeScratch, trySandbox, type Scratch } from '../setup.ts';
 import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts';
@@ -9,6 +10,9 @@ import { expectVerified, judgeFix, TIMEOUT_MS, type HonestFix } from './setup.ts
 const { available, note } = await trySandbox();
 const go = tryProgram('go', 'version');
 const python = tryProgram('python3', '-m', 'venv', '--help');
+/** The system's works in another folder, too, since it loads no library of its own by an absolute path. */
+const MOVABLE_PYTHON = '/usr/bin/python3';
+const movable = tryProgram(MOVABLE_PYTHON, '-c', 'import venv');
 
 const SYSTEM = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -54,6 +58,68 @@ describe.skipIf(!available)(`an honest fix is verified with a node below the hom
     expectVerified(await judgeFix(scratch, NODE, { homeFolder: scratch.home, searchPath }), NODE.mended);
   });
 });
+
+const PYTHON: HonestFix = {
+  files: {
+    'half.py': 'def half(number):\n    return number / 3\n',
+    // Which Python it is tells whether the environment's was found, and not that of the system.
+    'test_half.py': `import sys
+import unittest
+from half import half
+
+
+class HalfTest(unittest.TestCase):
+    def test_half(self):
+        self.assertIn('/home/', sys.base_prefix)
+        self.assertEqual(half(4), 2)
+`,
+  },
+  fix: { 'half.py': ['/ 3', '/ 2'] },
+  command: 'python -m unittest',
+  mended: ['test_half.py > HalfTest > test_half'],
+};
+
+/** Where uv, pyenv and conda keep a Python. None of these folders is on the PATH of a desktop session. */
+const PYTHON_FOLDERS = ['.local/share/uv/python/cpython-3', '.pyenv/versions/3', 'miniconda3', 'tools/python'];
+
+describe.skipIf(!available || !movable.isHere)(
+  `an honest fix is verified with an environment of a Python below the home folder (${note}, ${movable.note})`,
+  { timeout: TIMEOUT_MS },
+  () => {
+    it.each(PYTHON_FOLDERS)('in %s', async (folder) => {
+      await using scratch = await makeScratch();
+      const own = path.join(scratch.home, folder);
+      copyPython(own);
+      const before = (workspace: string): void => {
+        execFileSync(path.join(own, 'bin/python3'), ['-m', 'venv', '--without-pip', path.join(workspace, '.venv')]);
+      };
+      expectVerified(await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before }), PYTHON.mended);
+    });
+
+    it('and where that Python is gone, that is said', async () => {
+      await using scratch = await makeScratch();
+      const own = path.join(scratch.home, 'tools/python');
+      copyPython(own);
+      const before = (workspace: string): void => {
+        execFileSync(path.join(own, 'bin/python3'), ['-m', 'venv', '--without-pip', path.join(workspace, '.venv')]);
+        rmSync(own, { recursive: true });
+      };
+      const verdict = await judgeFix(scratch, PYTHON, { homeFolder: scratch.home, searchPath: SYSTEM, before });
+      expect(verdict).toMatchObject({ verified: false, outcome: 'infrastructure', reason: expect.stringContaining('The Python of .venv is gone') });
+    });
+  },
+);
+
+/** Copies the program with its library, so that Python takes the folder for its own. */
+function copyPython(folder: string): void {
+  const say = 'import os, sys; print(os.path.realpath(sys.executable)); print(sys.base_prefix); print("python%d.%d" % sys.version_info[:2])';
+  const [program = '', prefix = '', name = ''] = execFileSync(MOVABLE_PYTHON, ['-c', say], { encoding: 'utf8' }).trim().split('\n');
+  mkdirSync(path.join(folder, 'bin'), { recursive: true });
+  const isNeeded = (source: string): boolean => !/\/(?:site|dist)-packages\/|__pycache__|\/test\//.test(source);
+  cpSync(path.join(prefix, 'lib', name), path.join(folder, 'lib', name), { recursive: true, filter: isNeeded });
+  copyFileSync(program, path.join(folder, 'bin', name));
+  symlinkSync(name, path.join(folder, 'bin/python3'));
+}
 
 const GO: HonestFix = {
   files: {
