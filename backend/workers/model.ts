@@ -23,6 +23,22 @@ export interface FillIn {
   readonly after: string;
   /** Stop sequences, which are not part of the filled text. */
   readonly stop?: readonly string[] | undefined;
+  /** What is known of the project besides the text around the gap. Each adapter puts it into the form that the model was trained with. */
+  readonly project?: GapProject | undefined;
+}
+
+export interface GapProject {
+  readonly name: string;
+  /** The file with the gap, relative to the project. */
+  readonly path: string;
+  /** Parts of other files. Those that stay the same longest come first, so that a server can keep them in its cache. */
+  readonly pieces: readonly GapPiece[];
+}
+
+export interface GapPiece {
+  /** Relative to the project. */
+  readonly path: string;
+  readonly text: string;
 }
 
 /** Options that only local models support. */

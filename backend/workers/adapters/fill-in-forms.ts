@@ -1,7 +1,8 @@
 import { APIError } from 'openai';
 import type { WorkerConfig } from '../../protocol/worker-config.ts';
-import { fillInPrompt, fillsGaps } from './fill-in-templates.ts';
+import { fillInPrompt, fillsGaps, textBefore, withoutMarkers } from './fill-in-templates.ts';
 import type { FillIn, ModelRequest } from '../model.ts';
+import { underPluses } from './fill-in-files.ts';
 import { serverKindOf, type ServerKind } from '../servers/server-kind.ts';
 import { baseUrlOf, serverKey } from '../servers/server-of.ts';
 
@@ -13,6 +14,9 @@ import { baseUrlOf, serverKey } from '../servers/server-of.ts';
  * `infill`: llama.cpp's endpoint (its tools/server/README.md), whose Completions refuse `suffix`;
  * `prompt`: Completions with the model's own markers, for servers that refuse (vLLM) or ignore (LM Studio) `suffix`;
  * `chat`: a chat message, if nothing else works.
+ *
+ * Parts of other files: `infill` has a field for them, `input_extra`; `prompt` has the markers of the model's family. With `suffix` and
+ * `fim` the server puts its own markers around the two sides, and has none for files: there they are part of the text before the gap.
  */
 export type FillInForm = 'suffix' | 'fim' | 'infill' | 'prompt' | 'chat';
 
@@ -88,29 +92,30 @@ type GapRequest = ModelRequest & { readonly fillIn: FillIn };
 /** The request to fill a gap, in a form other than `chat`. */
 export function fillInCall(form: Exclude<FillInForm, 'chat'>, worker: WorkerConfig, request: GapRequest): FillInCall {
   const { fillIn, maxOutputTokens, temperature = TEMPERATURE, topP } = request;
-  const { before, after } = fillIn;
+  const { after } = fillIn;
   const base = baseUrlOf(worker).replace(/\/+$/, '');
   const common = { model: worker.model, stream: true, temperature, ...(topP !== undefined && { top_p: topP }) };
   switch (form) {
     case 'suffix':
       return {
         url: `${isDeepSeek(base) ? `${withoutVersion(base)}/beta` : base}/completions`,
-        body: { ...common, prompt: before, suffix: after, max_tokens: maxOutputTokens, ...ended(fillIn), ...WITH_USAGE },
+        body: { ...common, prompt: textBefore(worker.model, fillIn), suffix: after, max_tokens: maxOutputTokens, ...ended(fillIn), ...WITH_USAGE },
       };
     case 'fim':
       return {
         url: `${base}/fim/completions`,
-        body: { ...common, prompt: before, suffix: after, max_tokens: maxOutputTokens, ...ended(fillIn) },
+        body: { ...common, prompt: underPluses(withoutMarkers(fillIn)), suffix: after, max_tokens: maxOutputTokens, ...ended(fillIn) },
       };
     case 'infill':
       return {
         url: `${withoutVersion(base)}/infill`,
         body: {
-          ...common, input_prefix: before, input_suffix: after, n_predict: maxOutputTokens, cache_prompt: true, ...ended(fillIn),
+          ...common, input_prefix: fillIn.before, input_suffix: after, n_predict: maxOutputTokens, cache_prompt: true, ...ended(fillIn),
+          ...extraOf(fillIn),
         },
       };
     case 'prompt': {
-      const { prompt, stop } = fillInPrompt(worker.model, fillIn) ?? { prompt: before, stop: [] };
+      const { prompt, stop } = fillInPrompt(worker.model, fillIn) ?? { prompt: fillIn.before, stop: [] };
       return {
         url: `${base}/completions`,
         body: { ...common, prompt, max_tokens: maxOutputTokens, ...ended(fillIn, stop), ...WITH_USAGE },
@@ -120,6 +125,12 @@ export function fillInCall(form: Exclude<FillInForm, 'chat'>, worker: WorkerConf
 }
 
 const WITH_USAGE = { stream_options: { include_usage: true } };
+
+/** llama.cpp puts the model's own markers around the pieces, or puts them before everything where the model has none. */
+function extraOf(fillIn: FillIn): { input_extra?: readonly { filename: string; text: string }[] } {
+  const { project } = withoutMarkers(fillIn);
+  return project ? { input_extra: project.pieces.map(({ path, text }) => ({ filename: path, text: `${text.trimEnd()}\n` })) } : {};
+}
 
 function ended({ stop = [] }: FillIn, more: readonly string[] = []): { stop?: readonly string[] } {
   const all = [...stop, ...more].slice(0, MAX_STOPS);
