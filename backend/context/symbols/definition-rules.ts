@@ -95,7 +95,7 @@ const FAMILIES: readonly Family[] = [
     name: 'jvm',
     extensions: ['java', 'cs', 'kt', 'kts', 'scala', 'groovy', 'dart'],
     rules: [
-      rule('class', `^\\s*${JVM_MODIFIERS}(?:class|interface|enum|record|struct|object|trait|mixin|extension)\\s{1,4}NAME`),
+      rule('class', `^\\s*${JVM_MODIFIERS}(?:class|@?interface|enum|record|struct|object|trait|mixin|extension)\\s{1,4}NAME`),
       rule('function', `^\\s*${JVM_MODIFIERS}(?:fun|def)\\s{1,4}(?:<[^>]{0,80}>\\s{0,4})?(?:[\\w<>?,]{1,80}\\.)?NAME`),
       rule('type', `^\\s*${JVM_MODIFIERS}(?:typealias|typedef|type)\\s{1,4}NAME\\s{0,4}=`),
       rule('variable', `^${JVM_MODIFIERS}(?:val|var|const)\\s{1,4}NAME`, { outermost: true }),

@@ -52,8 +52,9 @@ export class SymbolIndex {
       names.filter(({ as }) => as === name).map((taken) => ({ specifier, name: taken.name })));
     const original = origins[0]?.name ?? name;
     const all = this.#byName.get(original) ?? (original === name ? [] : this.#byName.get(name)) ?? [];
+    if (all.length === 0) return [];
     const named = from ? new Set(origins.flatMap(({ specifier }) => this.#whereFrom(from.path, specifier, original))) : new Set<string>();
-    const others = from ? new Set(imports.flatMap(({ from: specifier }) => filesImported(from.path, specifier, this.#project))) : new Set<string>();
+    const others = new Set(from ? this.importsOf(from.path, from.text) : []);
     const folder = from && path.posix.dirname(from.path);
     const rank = ({ path: file }: Definition): number => {
       if (file === from?.path && named.size === 0) return 0;
@@ -215,7 +216,14 @@ function folderCheck(root: string): (file: string) => boolean {
   };
 }
 
+/** Looked through once: a name may be asked for at every key. */
+const clean = new WeakMap<Definition, Definition>();
+
 function withoutSecrets(definition: Definition): Definition {
+  const known = clean.get(definition);
+  if (known) return known;
   const [signature = ''] = redact([definition.signature]).lines;
-  return signature === definition.signature ? definition : { ...definition, signature };
+  const cleaned = signature === definition.signature ? definition : { ...definition, signature };
+  clean.set(definition, cleaned);
+  return cleaned;
 }
