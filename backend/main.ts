@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { findBundledModel } from './wiring/bundled-model.ts';
 import { ContextGatherer } from './context/gather-context.ts';
+import { SymbolIndexes } from './context/symbols/symbol-indexes.ts';
 import { Journal } from './journal/journal.ts';
 import { holderName } from './journal/leases.ts';
 import { explainModelError, modelParts } from './wiring/models.ts';
@@ -21,6 +22,8 @@ import type { Checker } from './solve/checker.ts';
 import { RunKeys } from './solve/run-keys.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { CONTEXT_TOKENS } from './solve/run-driver.ts';
+import { OutcomesFile } from './suggest/outcomes-file.ts';
+import { ProjectPieces } from './suggest/project-pieces.ts';
 import { RoutesFile } from './suggest/routes-file.ts';
 import { SendableFiles } from './suggest/sendable-files.ts';
 import { Suggester } from './suggest/suggester.ts';
@@ -119,10 +122,13 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     log,
   });
 
+  const sendable = new SendableFiles({ ripgrepPath: rgPath });
   const suggestions = new Suggester({
     journal, clients, caller, loadWorkers, log,
-    files: new SendableFiles({ ripgrepPath: rgPath }),
+    files: sendable,
+    pieces: new ProjectPieces({ files: sendable, indexes: new SymbolIndexes(), log }),
     file: new RoutesFile(path.join(home, 'suggest-routes.json'), log),
+    outcomes: new OutcomesFile({ path: path.join(home, 'suggest-outcomes.json'), log }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     adapterVersion: models.adapterVersion,
     ...(bundled && { bundledConductor: bundled }),

@@ -292,6 +292,7 @@ export function activate(context: vscode.ExtensionContext): ConductorApi {
     'conductor.solveSelection': () => solve.run(),
     'conductor.solveHere': (argument) => solveHere.run(argument),
     'conductor.toggleSuggestions': () => suggestions.toggle(),
+    'conductor.forgetSuggestions': () => suggestions.forget(),
     'conductor.newQuestion': async () => {
       panel.ask();
       await showPanel();

@@ -6,7 +6,7 @@ import {
 import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
-import { suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
+import { suggestOutcomeSchema, suggestRequestSchema, suggestResultSchema, suggestTextSchema } from './suggestions.ts';
 import { foundTestsSchema, testCommandSchema } from './test-command.ts';
 import {
   taskNotesSchema, trainingCheckSchema, trainingConfigSchema, trainingEventSchema, trainingLimitsSchema, trainingSchema, trainingSummarySchema,
@@ -283,6 +283,10 @@ export const clientRequests = {
    * each language and project, so the first request takes as long as a plan.
    */
   'suggest/complete': { params: suggestRequestSchema, result: suggestResultSchema },
+  /** Counts a suggestion that was shown, and whether it was accepted. Only the count is kept, on this machine. */
+  'suggest/outcome': { params: suggestOutcomeSchema, result: z.object({}) },
+  /** Forgets all such counts. */
+  'suggest/forget': { params: z.object({}), result: z.object({}) },
   /** Whether a training could start. Starts nothing and costs nothing. */
   'training/check': {
     params: z.object({ workspace: z.string().min(1).max(4_096), config: trainingConfigSchema.prefault({}) }),

@@ -10,7 +10,8 @@ export interface Gap {
 /** The gap that a chat request asks to fill; undefined for other requests. */
 export function gapIn(messages: readonly SimulatedMessage[]): Gap | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-  const [, mark, text] = /^The mark is (<cursor(?:-\d+)?>)\. Wanted: [^\n]*\nFile: [^\n]*\n\n([\s\S]*)$/.exec(asked) ?? [];
+  // Parts of other files may stand above.
+  const [, mark, text] = /(?:^|\n)The mark is (<cursor(?:-\d+)?>)\. Wanted: [^\n]*\nFile: [^\n]*\n\n([\s\S]*)$/.exec(asked) ?? [];
   if (mark === undefined || text === undefined) return undefined;
   const at = text.indexOf(mark);
   return at === -1 ? undefined : { before: text.slice(0, at), after: text.slice(at + mark.length) };

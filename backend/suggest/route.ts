@@ -10,6 +10,8 @@ import { unlessAborted } from '../common/unless-aborted.ts';
 import { fillsGaps } from '../workers/adapters/fill-in-templates.ts';
 import { isFree } from '../workers/limits/is-free.ts';
 import type { ModelReply, ModelRequest } from '../workers/model.ts';
+import { acceptedMost } from './accepted-most.ts';
+import type { OutcomesFile } from './outcomes-file.ts';
 import type { RoutesFile } from './routes-file.ts';
 
 /** A paid call of the Conductor's model. */
@@ -17,6 +19,8 @@ export type RoutingCall = (planner: WorkerConfig, request: ModelRequest, signal:
 
 export interface RoutesOptions {
   readonly file: RoutesFile;
+  /** What was accepted so far. */
+  readonly outcomes: Pick<OutcomesFile, 'in'>;
   readonly hasKey: (name: string) => Promise<boolean>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
   readonly adapterVersion: CastSources['adapterVersion'];
@@ -31,9 +35,15 @@ type Place = Pick<SuggestRequest, 'workspace' | 'language'>;
 interface Choice {
   /** The part of workers.json that it depends on. */
   readonly workers: string;
-  readonly promise: Promise<WorkerConfig>;
+  readonly promise: Promise<Chosen>;
   /** Set once the choice is made. */
-  worker?: WorkerConfig;
+  made?: Chosen;
+}
+
+interface Chosen {
+  readonly worker: WorkerConfig;
+  /** Those that could have been chosen. */
+  readonly pool: readonly WorkerConfig[];
 }
 
 const TRIES = 2;
@@ -42,7 +52,7 @@ const MAX_PLAN_TOKENS = 1_024;
 
 /**
  * Chooses the worker that suggests in a language in a project. The Conductor plans once, and the worker of the plan's last step is taken.
- * The choice is stored and holds until the pool or the Conductor changes.
+ * The choice is stored and holds until the pool or the Conductor changes. What was accepted in the project overrules it, where enough was.
  */
 export class Routes {
   readonly #options: RoutesOptions;
@@ -67,43 +77,50 @@ export class Routes {
       this.#choices.set(key, choice);
       this.#keepUnlessFailed(key, choice);
     }
-    return unlessAborted(choice.promise, caller);
+    const { worker, pool } = await unlessAborted(choice.promise, caller);
+    return pool.length > 1 ? this.#accepted(place, { worker, pool }) : worker;
+  }
+
+  async #accepted(place: Place, { worker, pool }: Chosen): Promise<WorkerConfig> {
+    const counts = await this.#options.outcomes.in(place);
+    const best = acceptedMost(counts, { planned: worker.id, candidates: pool.map(({ id }) => id) });
+    return pool.find(({ id }) => id === best) ?? worker;
   }
 
   /** Called when the worker could not be called: the next request chooses again and checks for its key. A newer choice stays. */
   forget(place: Place, worker: WorkerConfig): void {
     const key = keyOf(place);
-    if (this.#choices.get(key)?.worker === worker) this.#choices.delete(key);
+    if (this.#choices.get(key)?.made?.pool.includes(worker)) this.#choices.delete(key);
   }
 
   /** While this choice was under way, workers.json may have changed and a newer choice may have taken its place. */
   #keepUnlessFailed(key: string, choice: Choice): void {
-    choice.promise.then((worker) => {
-      choice.worker = worker;
+    choice.promise.then((made) => {
+      choice.made = made;
     }, () => {
       if (this.#choices.get(key) === choice) this.#choices.delete(key);
     });
   }
 
-  async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<WorkerConfig> {
+  async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<Chosen> {
     const { file, hasKey, priced, bundledConductor, adapterVersion, now, log } = this.#options;
     const request = runRequestSchema.parse({ question: questionFor(place), workspace: place.workspace });
     const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion });
     const [only, ...others] = cast.pool;
-    if (only && others.length === 0) return only;
+    if (only && others.length === 0) return { worker: only, pool: cast.pool };
     const pool = fingerprint(cast);
     const known = await file.find({ ...place, pool });
     const remembered = cast.pool.find(({ id }) => id === known?.worker);
-    if (remembered) return remembered;
+    if (remembered) return { worker: remembered, pool: cast.pool };
     try {
       const worker = await this.#plan(request.question, cast, call, signal);
       await file.add({ ...place, pool, worker: worker.id, plannedBy: cast.policy.model, at: now() });
-      return worker;
+      return { worker, pool: cast.pool };
     } catch (error) {
       signal.throwIfAborted();
       const worker = quickest(cast.pool);
       log(`The Conductor could not choose who suggests in ${place.language}, and "${worker.id}" does: ${String(error)}`);
-      return worker;
+      return { worker, pool: cast.pool };
     }
   }
 

@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Journal } from '../journal/journal.ts';
-import type { SuggestRequest, SuggestResult } from '../protocol/suggestions.ts';
+import type { SuggestOutcome, SuggestRequest, SuggestResult } from '../protocol/suggestions.ts';
 import type { WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
 import type { Clients } from '../solve/clients.ts';
 import { RunError } from '../solve/failure.ts';
@@ -9,16 +9,20 @@ import type { CallOptions, WorkerCaller } from '../workers/call-worker.ts';
 import { WorkerError } from '../workers/errors.ts';
 import { isFree } from '../workers/limits/is-free.ts';
 import { Routes, type RoutesOptions, type RoutingCall } from './route.ts';
+import type { OutcomesFile } from './outcomes-file.ts';
+import type { ProjectPieces } from './project-pieces.ts';
 import type { SendableFiles } from './sendable-files.ts';
 import { plainCode, suggestionPrompt } from './suggestion-prompt.ts';
 import { spentOnSuggestions, SuggestLedger, SUGGESTIONS } from './suggest-ledger.ts';
 
 export interface SuggesterOptions extends Omit<RoutesOptions, 'hasKey' | 'now'> {
+  readonly outcomes: OutcomesFile;
   readonly journal: Journal;
   readonly caller: WorkerCaller;
   readonly clients: Clients;
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly files: SendableFiles;
+  readonly pieces: Pick<ProjectPieces, 'of'>;
   readonly now?: () => number;
 }
 
@@ -29,7 +33,7 @@ export interface SuggestOptions {
 }
 
 /** Everything that a client can ask about suggestions. */
-export type SuggestionService = Pick<Suggester, 'complete'>;
+export type SuggestionService = Pick<Suggester, 'complete' | 'count' | 'forgetOutcomes'>;
 
 const LINE_TOKENS = 128;
 const BLOCK_TOKENS = 320;
@@ -84,10 +88,19 @@ export class Suggester {
     return completing;
   }
 
+  /** Counts a suggestion that was shown. */
+  count(outcome: SuggestOutcome): Promise<void> {
+    return this.#options.outcomes.add(outcome);
+  }
+
+  forgetOutcomes(): Promise<void> {
+    return this.#options.outcomes.forget();
+  }
+
   /** Cancels the calls in progress and journals their cost. */
   async close(): Promise<void> {
     this.#end.abort(new Ending('The backend is ending.'));
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled([...this.#underWay, this.#options.outcomes.flush()]);
   }
 
   async #complete(request: SuggestRequest, { signal, onText }: SuggestOptions): Promise<SuggestResult> {
@@ -95,7 +108,8 @@ export class Suggester {
     if (!trusted) throw new RunError('untrusted-workspace', 'This workspace is not trusted, so nothing of it is sent.');
     const refusal = await this.#options.files.whyNot(workspace, path);
     if (refusal !== undefined) return this.#withheld(`Nothing of this file is sent: ${refusal}.`);
-    const prompt = suggestionPrompt({ ...request, path: withinWorkspace(request) });
+    const pieces = request.project ? await this.#pieces(request) : [];
+    const prompt = suggestionPrompt({ ...request, path: withinWorkspace(request) }, pieces);
     if (!prompt) return this.#withheld('This line looks like a secret, so that nothing is asked about it.');
     signal.throwIfAborted();
 
@@ -122,6 +136,16 @@ export class Suggester {
       const isWithoutKey = error instanceof WorkerError && (error.kind === 'missing-key' || error.kind === 'authentication');
       if (isWithoutKey) this.#routes.forget(request, worker);
       throw error;
+    }
+  }
+
+  /** A suggestion without other parts of the project is better than none. */
+  async #pieces(request: SuggestRequest): ReturnType<ProjectPieces['of']> {
+    try {
+      return await this.#options.pieces.of(request);
+    } catch (error) {
+      this.#options.log(`A suggestion is asked for without other parts of the project: ${String(error)}`);
+      return [];
     }
   }
 

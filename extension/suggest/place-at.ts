@@ -18,7 +18,7 @@ export type Selected = vscode.SelectedCompletionInfo | undefined;
 export function placeAt(document: vscode.TextDocument, position: vscode.Position, selected: Selected): Place | undefined {
   const folder = vscode.workspace.getWorkspaceFolder(document.uri);
   if (document.uri.scheme !== 'file' || folder?.uri.scheme !== 'file') return undefined;
-  const { worker, maxUsdPerDay, multiline } = readSuggestSettings(document);
+  const { worker, maxUsdPerDay, multiline, project } = readSuggestSettings(document);
   const start = selected?.range.start ?? position;
   const end = selected?.range.end ?? position;
   const textFrom = (line: number): string => document.getText(new vscode.Range(new vscode.Position(line, 0), start));
@@ -32,9 +32,11 @@ export function placeAt(document: vscode.TextDocument, position: vscode.Position
     multiline: wantsLines(multiline, sides),
     workspace: folder.uri.fsPath,
     path: document.uri.fsPath,
+    line: start.line,
     language: document.languageId,
     trusted: vscode.workspace.isTrusted,
     worker,
     maxUsdPerDay,
+    project,
   };
 }

@@ -9,6 +9,8 @@ export interface SuggestSettings {
   readonly worker: string | undefined;
   readonly maxUsdPerDay: number;
   readonly multiline: MultilineSetting;
+  /** Whether other parts of the project may be sent, too. */
+  readonly project: boolean;
   /** Whether suggestions are enabled for documents of this language. */
   readonly inLanguage: boolean;
 }
@@ -22,6 +24,7 @@ export function readSuggestSettings(document?: vscode.TextDocument): SuggestSett
     worker: settings.get<string>('worker')?.trim() || undefined,
     maxUsdPerDay: settings.get('maxUsdPerDay', 1),
     multiline: settings.get<MultilineSetting>('multiline', 'auto'),
+    project: settings.get('project', true),
     inLanguage: (document && languages[document.languageId]) ?? languages['*'] ?? true,
   };
 }

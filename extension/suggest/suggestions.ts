@@ -9,6 +9,7 @@ import { AdaptivePause } from './adaptive-pause.ts';
 import { Backoff } from './backoff.ts';
 import { fitSuggestion } from './fit-suggestion.ts';
 import { isWorthAsking } from './gap.ts';
+import { OutcomeRecord } from './outcome-record.ts';
 import { placeAt } from './place-at.ts';
 import { readSuggestSettings, SECTION, setEnabled } from './suggest-settings.ts';
 import { SuggestionCache } from './suggestion-cache.ts';
@@ -16,6 +17,7 @@ import { SuggestionFlow } from './suggestion-flow.ts';
 import { SuggestionSource, type Place } from './suggestion-source.ts';
 import { SuggestionState } from './suggestion-state.ts';
 import { SuggestionStatus } from './suggestion-status.ts';
+import { WorkRecord } from './work-record.ts';
 
 export interface SuggestionsOptions {
   readonly connection: BackendConnection;
@@ -26,7 +28,10 @@ export interface SuggestionsOptions {
   readonly log: (line: string) => void;
 }
 
-const EXPLAINED_KEY = 'conductor.suggestionsExplained';
+/** Another name than before other parts of the project were sent: who agreed to less is told once more. */
+const EXPLAINED_KEY = 'conductor.suggestionsExplained.project';
+/** VS Code runs it when it has inserted a suggestion. It is in no palette. */
+const ACCEPTED = 'conductor.suggestionAccepted';
 const FILES: vscode.DocumentSelector = { scheme: 'file' };
 
 /** Suggestions while typing. The status bar shows their state and their errors; there are no notifications. */
@@ -37,12 +42,28 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
   readonly #cache = new SuggestionCache();
   readonly #flow: SuggestionFlow<Place>;
   readonly #backoff = new Backoff(Date.now);
+  readonly #work = new WorkRecord();
+  readonly #outcomes: OutcomeRecord;
   /** Exists only while suggestions are on, so that they cost nothing at each key when off. */
   #registration: vscode.Disposable | undefined;
 
   constructor(options: SuggestionsOptions) {
     this.#options = options;
-    const source = new SuggestionSource({ connection: options.connection, onResult: (result) => this.#state.answered(result) });
+    const { connection } = options;
+    this.#outcomes = new OutcomeRecord({
+      now: Date.now,
+      // A count that is lost is no loss, and no reason to start a backend.
+      report: (outcome) => void connection.request('suggest/outcome', outcome).catch(() => undefined),
+    });
+    const source = new SuggestionSource({
+      connection,
+      around: ({ path, line }) => this.#work.around(path, line),
+      onResult: (result, place) => {
+        this.#state.answered(result);
+        const { workspace, language, document } = place;
+        if (result.worker) this.#outcomes.answered({ workspace, language, document, worker: result.worker.id, text: result.text });
+      },
+    });
     this.#flow = new SuggestionFlow<Place>({
       ask: (place, onText, signal) => this.#ask(source, place, onText, signal),
       pause: new AdaptivePause(),
@@ -73,6 +94,12 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     if (enabled || (await this.#explained())) await setEnabled(!enabled);
   }
 
+  /** Forgets which suggestions were accepted. */
+  async forget(): Promise<void> {
+    await this.#options.connection.request('suggest/forget', {});
+    void vscode.window.showInformationMessage(vscode.l10n.t('Conductor has forgotten which suggestions were accepted.'));
+  }
+
   async provideInlineCompletionItems(
     document: vscode.TextDocument, position: vscode.Position, context: vscode.InlineCompletionContext,
     token: vscode.CancellationToken,
@@ -87,12 +114,18 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     try {
       const text = await this.#flow.suggest(place, controller.signal, { atOnce: isAsked });
       const fitted = text === undefined ? undefined : fitSuggestion(text, place);
-      if (!fitted || token.isCancellationRequested) return [];
+      if (token.isCancellationRequested) return [];
+      if (text === undefined || !fitted) {
+        this.#outcomes.left();
+        return [];
+      }
       const range = selected?.range ?? new vscode.Range(position, position);
       const end = range.end.translate(0, fitted.replaces);
       // With a selected completion entry, VS Code shows only suggestions that begin with the entry and replace the same range.
       if (selected && fitted.replaces > 0) return [];
-      return [new vscode.InlineCompletionItem((selected?.text ?? '') + fitted.text, range.with({ end }))];
+      this.#outcomes.offered(place.document, text);
+      const item = new vscode.InlineCompletionItem((selected?.text ?? '') + fitted.text, range.with({ end }), { command: ACCEPTED, title: '' });
+      return [item];
     } catch {
       // The status bar shows the error.
       return [];
@@ -141,7 +174,13 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     // Another worker or limit may give a different result.
     this.#cache.clear();
     this.#backoff.worked();
-    if (enabled && isTrusted) this.#registration = vscode.languages.registerInlineCompletionItemProvider(FILES, this);
+    if (enabled && isTrusted) {
+      this.#registration = vscode.Disposable.from(
+        vscode.languages.registerInlineCompletionItemProvider(FILES, this),
+        vscode.commands.registerCommand(ACCEPTED, () => this.#outcomes.accepted()),
+        this.#work.watch(),
+      );
+    }
     this.#state.switched({ isOn: enabled, isTrusted });
   }
 
@@ -166,6 +205,9 @@ export class Suggestions implements vscode.InlineCompletionItemProvider {
     const accept = vscode.l10n.t('Switch On');
     const detail = [
       vscode.l10n.t('While you type, the code around your cursor is sent to one of your workers: {0}.', namesOf(ready)),
+      vscode.l10n.t(
+        'Other parts of the project go with it, 1,500 tokens at most: signatures of names that the code may need, parts of open files that look like it, and your last edits. A setting leaves them out.',
+      ),
       vscode.l10n.t('The Conductor chooses it once for each language and project; a setting can name it instead.'),
       vscode.l10n.t('Ignored files and lines that look like secrets are never sent.'),
       vscode.l10n.t(

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { BudgetSpentError } from '../../backend/workers/errors.ts';
 import type { SuggestRequest } from '../../backend/protocol/suggestions.ts';
 import type { SuggestionService } from '../../backend/suggest/suggester.ts';
+import { NO_SUGGESTIONS } from './support/no-suggestions.ts';
 import { serve, type Serving } from './support/serving.ts';
 
 /* Suggestions over a real socket; what they are is tested in test/suggest. */
@@ -14,7 +15,7 @@ let serving: Serving | undefined;
 afterEach(() => serving?.close());
 
 async function open(complete: SuggestionService['complete']) {
-  serving = await serve({ suggestions: { complete } });
+  serving = await serve({ suggestions: { ...NO_SUGGESTIONS, complete } });
   return serving.open();
 }
 
@@ -36,7 +37,7 @@ it('a suggestion streams to the client that asked, and to no other', async () =>
   expect(texts).toEqual([
     { requestId: 'r1', text: 'on', ...spentBefore }, { requestId: 'r1', text: 'one();', ...spentBefore },
   ]);
-  expect(asked).toEqual([{ ...REQUEST, trusted: true, maxUsdPerDay: 1 }]);
+  expect(asked).toEqual([{ ...REQUEST, trusted: true, project: true, openFiles: [], edits: [], maxUsdPerDay: 1 }]);
 });
 
 it('a client that takes its question back is no longer worked for', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { Routes, type RoutingCall } from '../../backend/suggest/route.ts';
+import { OutcomesFile } from '../../backend/suggest/outcomes-file.ts';
 import { RoutesFile } from '../../backend/suggest/routes-file.ts';
 import type { ModelReply } from '../../backend/workers/model.ts';
 import { NO_ADAPTER } from '../support/no-adapter.ts';
@@ -26,7 +27,7 @@ async function newRoutes(hasKey: (name: string) => Promise<boolean>): Promise<Ro
   const log = (line: string): never => expect.fail(line);
   return new Routes({
     file: new RoutesFile(path.join(folder, 'routes.json'), log), hasKey, priced: (worker) => worker, adapterVersion: NO_ADAPTER,
-    now: () => 0, log,
+    outcomes: new OutcomesFile({ path: path.join(folder, 'outcomes.json'), log }), now: () => 0, log,
   });
 }
 

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SymbolIndexes } from '../../backend/context/symbols/symbol-indexes.ts';
 import { Journal } from '../../backend/journal/journal.ts';
 import { suggestRequestSchema, type SuggestRequest, type SuggestResult } from '../../backend/protocol/suggestions.ts';
 import { workerConfigSchema, workersFileSchema, type WorkersFile } from '../../backend/protocol/worker-config.ts';
 import { SimulatorServer } from '../../backend/simulator/server.ts';
 import type { Clients } from '../../backend/solve/clients.ts';
 import { localDay } from '../../backend/solve/run-ledger.ts';
+import { OutcomesFile } from '../../backend/suggest/outcomes-file.ts';
+import { ProjectPieces } from '../../backend/suggest/project-pieces.ts';
 import { SendableFiles } from '../../backend/suggest/sendable-files.ts';
 import { RoutesFile } from '../../backend/suggest/routes-file.ts';
 import { Suggester, type SuggesterOptions } from '../../backend/suggest/suggester.ts';
@@ -34,6 +37,7 @@ let proxy: SpyingProxy;
 let journal: Journal;
 let workers: WorkersFile;
 let suggester: Suggester;
+let pieces: ProjectPieces;
 const problems: string[] = [];
 
 const clients: Clients = {
@@ -71,12 +75,14 @@ afterEach(async () => {
 });
 
 function makeSuggester(more: Partial<SuggesterOptions> = {}): Suggester {
+  const files = new SendableFiles({ ripgrepPath: rgPath });
+  pieces = new ProjectPieces({ files, indexes: new SymbolIndexes(), log: (problem) => problems.push(problem) });
   return new Suggester({
-    journal, clients,
+    journal, clients, files, pieces,
     caller: new WorkerCaller({ limits: new ProviderLimits(), prices }),
     loadWorkers: async () => workers,
-    files: new SendableFiles({ ripgrepPath: rgPath }),
     file: new RoutesFile(path.join(home, 'suggest-routes.json'), (problem) => problems.push(problem)),
+    outcomes: new OutcomesFile({ path: path.join(home, 'suggest-outcomes.json'), log: (problem) => problems.push(problem) }),
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     adapterVersion: NO_ADAPTER,
     log: (problem) => problems.push(problem),
@@ -99,6 +105,40 @@ const suggest = (fields: Partial<SuggestRequest> = {}) => suggester.complete(req
 /** Requests of models, without lists of them. */
 const asked = () => proxy.requests.filter(({ method }) => method === 'POST');
 const planned = () => asked().filter(({ body }) => body.includes('sim-conductor'));
+
+describe('other parts of the project', () => {
+  const before = `import { total } from './b.js';\n\n${HEADING}`;
+  const signature = 'export function total(prices, tax)';
+  beforeEach(async () => {
+    await writeFile(path.join(folder, 'b.js'), `${signature} {\n  return prices;\n}\n`);
+    await writeFile(path.join(folder, 'a.js'), `${before}\n`);
+    await pieces.warmUp(folder);
+  });
+
+  it('are shown to a model that fills gaps, before the text at the cursor', async () => {
+    expect((await suggest({ worker: 'sim-ember', before })).text).toBe('\n  return first;\n}');
+    expect(asked().map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+      { prompt: `// b.js:\n// ${signature}\n// a.js:\n${before}` },
+    ]);
+  });
+
+  it('are shown to one that has to be told what to do, and are no instruction', async () => {
+    expect((await suggest({ worker: 'sim-atlas', before })).text).toBe('\n  return first;\n}');
+    const [{ body } = { body: '' }] = asked();
+    expect(body).toContain(JSON.stringify(`b.js:\n\`\`\`\n${signature}\n\`\`\``).slice(1, -1));
+    expect(body.indexOf(signature)).toBeLessThan(body.indexOf('The mark is'));
+  });
+
+  it('are not shown where the settings say so', async () => {
+    await suggest({ worker: 'sim-ember', before, project: false });
+    expect(asked().map(({ body }) => body).join()).not.toContain(signature);
+  });
+
+  it('are neither read nor shown where the workspace is not trusted', async () => {
+    await expect(suggest({ worker: 'sim-ember', before, trusted: false })).rejects.toMatchObject({ kind: 'untrusted-workspace' });
+    expect(asked()).toEqual([]);
+  });
+});
 
 describe('a suggestion', () => {
   it('is what a worker writes, as it streams and in the end', async () => {
@@ -151,6 +191,22 @@ describe('a suggestion', () => {
 });
 
 describe('who is asked', () => {
+  it('is the worker whose suggestions were accepted in the project and the language, whatever was planned', async () => {
+    const planned = (await suggest()).worker?.id;
+    const elsewhere = (await suggest({ language: 'typescript' })).worker?.id;
+    const [other] = simulator.workers().map(({ id }) => id).filter((id) => id !== planned);
+    const count = (worker: string, accepted: boolean) => suggester.count({ workspace: folder, language: 'javascript', worker, accepted });
+    for (let shown = 0; shown < 70; shown += 1) {
+      await count(planned ?? '', shown % 10 === 0);
+      await count(other ?? '', shown % 2 === 0);
+    }
+    expect((await suggest()).worker?.id).toBe(other);
+    expect((await suggest({ language: 'typescript' })).worker?.id).toBe(elsewhere);
+    await suggester.forgetOutcomes();
+    expect((await suggest()).worker?.id).toBe(planned);
+  });
+
+
   it('is planned by the Conductor once for a language in a project, and remembered', async () => {
     const { worker } = await suggest();
     await suggest({ before: `${HEADING} ` });

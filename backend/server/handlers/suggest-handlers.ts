@@ -13,5 +13,13 @@ export function suggestHandlers(
     'suggest/complete': (request, { signal }) => suggestions.complete(request, {
       signal, onText: (soFar) => notifyText({ ...soFar, requestId: request.requestId }),
     }),
+    'suggest/outcome': async (outcome) => {
+      await suggestions.count(outcome);
+      return {};
+    },
+    'suggest/forget': async () => {
+      await suggestions.forgetOutcomes();
+      return {};
+    },
   };
 }

@@ -5,14 +5,16 @@ import { gapAt } from './gap-at.ts';
 
 const placeAt = (text: string): Place => ({
   ...gapAt(text), workspace: '/project', path: '/project/a.ts', language: 'typescript', trusted: true, worker: undefined, maxUsdPerDay: 1,
+  line: 0, project: true,
 });
+const around = () => ({ openFiles: ['/project/b.ts'], edits: [] });
 const still = new AbortController().signal;
 
 describe('a suggestion from the backend', () => {
   it('is asked for with the place and the settings, and tells who wrote it', async () => {
     const backend = new FakeBackend().answer('suggest/complete', () => ({ text: 'one();', spentTodayUsd: 0.1, unpricedTokensToday: 0 }));
     const results: unknown[] = [];
-    const source = new SuggestionSource({ connection: connectionOver([backend]).connection, onResult: (result) => results.push(result) });
+    const source = new SuggestionSource({ connection: connectionOver([backend]).connection, around, onResult: (result) => results.push(result) });
     expect(await source.ask({ ...placeAt('const a = |'), worker: 'ada' }, () => {}, still)).toBe('one();');
     expect(backend.callsOf('suggest/complete')).toMatchObject([{ before: 'const a = ', after: '', language: 'typescript', worker: 'ada' }]);
     expect(results).toEqual([{ text: 'one();', spentTodayUsd: 0.1, unpricedTokensToday: 0 }]);
@@ -34,7 +36,7 @@ describe('a suggestion from the backend', () => {
     ]);
     const results: unknown[] = [];
     const source = new SuggestionSource({
-      connection: { request, on: connection.on.bind(connection) }, onResult: (result) => results.push(result),
+      connection: { request, on: connection.on.bind(connection) }, around, onResult: (result) => results.push(result),
     });
     const suggested = source.ask(placeAt('const a = |'), (text) => texts.push(text), still);
     const requestId = await asked.promise;
@@ -49,7 +51,7 @@ describe('a suggestion from the backend', () => {
 
   it('fails with the sentence of the backend', async () => {
     const backend = new FakeBackend().answer('suggest/complete', () => Promise.reject(new Error('There is no worker yet.')));
-    const source = new SuggestionSource({ connection: connectionOver([backend]).connection, onResult: () => {} });
+    const source = new SuggestionSource({ connection: connectionOver([backend]).connection, around, onResult: () => {} });
     await expect(source.ask(placeAt('const a = |'), () => {}, still)).rejects.toThrow('There is no worker yet.');
   });
 });
