@@ -20,6 +20,8 @@ import { hostBackend, type BackendParts } from './server/host-backend.ts';
 import { lookAround } from './server/look-around.ts';
 import type { Checker } from './solve/checker.ts';
 import { RunKeys } from './solve/run-keys.ts';
+import { nextPlanner } from './solve/run-pool.ts';
+import { planningRecords } from './solve/planning-records.ts';
 import { RunManager } from './solve/run-manager.ts';
 import { CONTEXT_TOKENS } from './solve/run-driver.ts';
 import { OutcomesFile } from './suggest/outcomes-file.ts';
@@ -147,6 +149,12 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
     findServers: (signal) => findServers({ places: placesOf(process.env), signal }),
     listModels,
     get bundledConductor() { return modelsRun ? bundled : undefined; },
+    nextPlanner: (file, ready) => nextPlanner(ready, {
+      file,
+      priced: (worker) => ({ ...worker, price: prices.of(worker) }),
+      bundledConductor: modelsRun ? bundled : undefined,
+      recordOf: planningRecords(journal),
+    }),
   }, clients);
 
   const comparer = new MathComparer({ script: MATH_PROCESS, nodePath: process.execPath, environment: { ELECTRON_RUN_AS_NODE: '1' } });

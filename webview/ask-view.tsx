@@ -2,6 +2,8 @@ import * as l10n from '@vscode/l10n';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextPreview, PanelState, PoolSummary, QuestionDraft, ViewOf } from '../backend/protocol/panel-messages.ts';
+import type { PlannerChoice } from '../backend/protocol/planner-choice.ts';
+import { estimateWords, plannerReason } from '../backend/protocol/planner-words.ts';
 import { readingOf } from '../backend/protocol/test-runners.ts';
 import { Button, Icon, TextArea } from './controls.tsx';
 import { ContextView } from './context-view.tsx';
@@ -11,6 +13,7 @@ import { list } from './language.ts';
 import { visibleText } from './markdown/visible-text.ts';
 import { ModelLines } from './model-lines.tsx';
 import { Notice } from './notice.tsx';
+import { ChangePlanner } from './plan/planned-by.tsx';
 import { RunsList } from './runs-list.tsx';
 import { simulatedSentence } from './simulated-workers.ts';
 import { TrainingsList } from './training/trainings-list.tsx';
@@ -149,6 +152,16 @@ function Restricted(): JSX.Element {
   );
 }
 
+/** Who would plan, why, and what that would cost. */
+function NextPlanner({ conductor, choice }: { readonly conductor: string; readonly choice: PlannerChoice }): JSX.Element {
+  const words = [plannerReason(choice.why), ...estimateWords(choice.estimate)].join(' · ');
+  return (
+    <p class="quiet">
+      {fillSentence(l10n.t('{0} plans: {1}.'), <strong>{conductor}</strong>, words)}{' '}<ChangePlanner>{l10n.t('Change…')}</ChangePlanner>
+    </p>
+  );
+}
+
 /** The workers that would take part, and those that are not ready. */
 function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
   const host = useHost();
@@ -160,6 +173,7 @@ function PoolLine({ pool }: { readonly pool: PoolSummary }): JSX.Element {
         {l10n.t('Workers: {0}.', list(workers.map((worker) => worker.id)))}{' '}
         <button type="button" class="link" onClick={() => host.post({ type: 'addWorker' })}>{l10n.t('Add a worker')}</button>
       </p>
+      {pool.conductor !== undefined && pool.choice && <NextPlanner conductor={pool.conductor} choice={pool.choice} />}
       {pool.conductor === undefined && (
         <Notice
           icon="warning" tone="caution"

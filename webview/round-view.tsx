@@ -5,7 +5,6 @@ import { useMemo } from 'preact/hooks';
 import type { RoundView as Round, RunSnapshot } from '../backend/protocol/run-snapshot.ts';
 import { Elapsed } from './clock.tsx';
 import { Icon } from './controls.tsx';
-import { deviceName } from '../backend/protocol/devices.ts';
 import { formatDuration, formatMoney } from '../backend/protocol/figures.ts';
 import { useExpanded } from './host.ts';
 import { Planning } from './plan/planning.tsx';
@@ -48,7 +47,7 @@ export const RoundView = memo(function RoundView({
       <div class="round-title">
         <h3 id={`${id}-title`}>
           <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <Icon name={open ? 'chevron-down' : 'chevron-right'} />{[l10n.t('Round {0}', round.index + 1), ...planTime(round)].join(' · ')}
+            <Icon name={open ? 'chevron-down' : 'chevron-right'} />{titleOf(round)}
           </button>
         </h3>
         <span class="figures">
@@ -75,6 +74,10 @@ export const RoundView = memo(function RoundView({
   );
 });
 
+function titleOf({ index, planKeptFrom }: Round): string {
+  return [l10n.t('Round {0}', index + 1), ...(planKeptFrom === undefined ? [] : [l10n.t('plan kept')])].join(' · ');
+}
+
 /** The running tests, and their result. */
 function Verification({ round: { verifying, verdict }, id }: { readonly round: Round; readonly id: string }): JSX.Element {
   return (
@@ -92,12 +95,4 @@ function Verification({ round: { verifying, verdict }, id }: { readonly round: R
       {verdict && <VerdictView verdict={verdict} id={id} />}
     </>
   );
-}
-
-/** The planning time, with the device of a local model; empty until there is a plan. */
-function planTime({ planDurationMs, planKeptFrom, sampled }: Round): string[] {
-  if (planKeptFrom !== undefined) return [l10n.t('plan kept')];
-  if (planDurationMs === undefined) return [];
-  const took = formatDuration(planDurationMs);
-  return [sampled ? l10n.t('plan {0} on the {1}', took, deviceName(sampled.device)) : l10n.t('plan {0}', took)];
 }

@@ -3,11 +3,12 @@ import { deviceName } from '../protocol/devices.ts';
 import { formatBytes, formatDuration, formatMoney, formatStepSpent, formatTokens, formatUsd } from '../protocol/figures.ts';
 import type { LocalModelStatus } from '../protocol/local-models.ts';
 import type { BudgetWarning, RunEventOf, StoredEvent } from '../protocol/run-events.ts';
-import { answerOf, gaveUpIn, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
+import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
+import { answerOf, gaveUpIn, type RoundView, type RunSnapshot, type StepView } from '../protocol/run-snapshot.ts';
 import { passCount } from '../protocol/test-changes.ts';
 import { readingOf } from '../protocol/test-runners.ts';
 import type { Verdict } from '../protocol/verdict.ts';
-import { allPrintable, oneLine, type Terminal } from './terminal.ts';
+import { allPrintable, oneLine, printable, type Terminal } from './terminal.ts';
 import { testLines } from './test-lines.ts';
 
 const WIDTH = 100;
@@ -36,7 +37,7 @@ export class RunPrinter {
       this.#line('Again', retried ? `step ${retried.step + 1} of round ${retried.round + 1} of run ${run.parentId}; the rest is kept` : `after run ${run.parentId}`);
     }
     if (run.pool.length === 0) return;
-    this.#line('Conductor', nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated));
+    this.#line('Conductor', `${nameOf(run.policy.worker?.id ?? run.policy.model, run.policy.worker?.simulated)}${this.#whyPlans(run)}`);
     run.pool.forEach((worker, ordinal) => {
       const price = worker.price ? '' : style('yellow', ' unpriced: held by the token budget alone');
       this.#line(ordinal === 0 ? 'Pool' : '', `${ordinal} ${nameOf(worker.id, worker.simulated)}${price}`);
@@ -135,6 +136,12 @@ export class RunPrinter {
     ));
   }
 
+  /** Says nothing in a demonstration, where nobody was chosen. */
+  #whyPlans({ policy: { choice } }: RunSnapshot): string {
+    if (!choice || choice.why === 'simulated') return '';
+    return this.#dim(`  ${[plannerReason(choice.why), ...estimateWords(choice.estimate)].join(' · ')}`);
+  }
+
   #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
     this.#line('Context', `${counted(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
     for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
@@ -142,12 +149,19 @@ export class RunPrinter {
   }
 
   #plan({ round, steps, durationMs, keptFrom }: RunEventOf<'plan.proposed'>, run: RunSnapshot): void {
-    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? `planned in ${formatDuration(durationMs)}` : 'plan kept'}, ${counted(steps.length, 'step')}`);
+    this.#line(`Round ${round + 1}`, `${keptFrom === undefined ? this.#planned(run.rounds[round], durationMs, run) : 'plan kept'}, ${counted(steps.length, 'step')}`);
     steps.forEach(({ worker, subtask, reads }, index) => {
       const { id, simulated } = run.pool[worker] ?? { id: `worker ${worker}`, simulated: false };
       const reading = reads.length > 0 ? this.#dim(` reads ${reads.map((read) => read + 1).join(', ')}`) : '';
       this.#line('', `${index + 1} ${this.#terminal.style('cyan', nameOf(id, simulated))}${reading}  ${oneLine(subtask, WIDTH)}`);
     });
+  }
+
+  /** Such as `planned by sonnet for $0.0102 in 4.1 s`, with rejected plans in the cost. */
+  #planned(view: RoundView | undefined, durationMs: number, { policy }: RunSnapshot): string {
+    const took = `in ${formatDuration(durationMs)}`;
+    if (!view?.planSpent || policy.kind === 'local') return `planned ${took}`;
+    return `planned by ${printable(policy.worker?.id ?? policy.model)} for ${formatMoney(view.planSpent)} ${took}`;
   }
 
   #planKept({ round }: RunEventOf<'plan.kept'>, run: RunSnapshot): void {

@@ -20,6 +20,8 @@ export function runResult(run: RunSnapshot) {
     /** True if any worker of the pool is simulated. */
     simulated: run.pool.some(({ simulated }) => simulated),
     conductor: run.policy.model,
+    /** Who planned and why, with what a plan was expected to cost; `why` is null in runs of earlier versions. */
+    planner: { id: run.policy.worker?.id ?? null, why: run.policy.choice?.why ?? null, estimate: run.policy.choice?.estimate ?? null },
     answer: answer ? { round: answer.round.index, text: answer.text, edits: answer.round.answer?.edits ?? [] } : null,
     verdict: answer?.round.verdict ?? null,
     context: run.context ? { tokens: run.context.tokens, pieces: run.context.pieces, leftOut: run.context.leftOut } : null,
@@ -44,6 +46,7 @@ export function runResult(run: RunSnapshot) {
 function roundResult(run: RunSnapshot, round: RoundView) {
   return {
     plan: round.plan ?? null,
+    planning: round.planSpent ? { usd: dollars(round.planSpent), durationMs: round.planDurationMs ?? null } : null,
     kept: round.kept,
     rejections: round.rejections.map(({ reason, message }) => ({ reason, message })),
     steps: round.steps.map((step) => ({

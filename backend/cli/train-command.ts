@@ -68,6 +68,11 @@ const start: Action = async (client, _trainingId, values, context) => {
     `${2 * config.evaluation.samples} for each held-out task, and spends at most ${formatUsd(usd)} and ${formatTokens(tokens)} tokens.` +
     (unpriced.length === 0 ? '' : ` Unpriced workers (${unpriced.join(', ')}) may use up to ${formatTokens(Math.min(unpricedTokensFor(usd), tokens))} tokens.`);
   terminal.say(printable(cost));
+  interrupted.throwIfAborted();
+  const { planner } = await client.request('pool/get', {});
+  if (planner && planner.worker.id !== conductor) {
+    terminal.say(printable(`"${planner.worker.id}" plans your questions now; "${conductor}" does so once you adopt what it learned.`));
+  }
   if (!values.yes && (values.json || !(await terminal.ask?.('Start?', interrupted)))) {
     throw new UsageError('The training was not started. To agree to the cost without a question, use --yes.');
   }

@@ -73,6 +73,9 @@ conductor worker add ID --provider PROVIDER --model MODEL [OPTION]...
       --no-try           add it without a test call
       --json             print the pool as JSON
 conductor worker try ID  test a worker with one small real call
+conductor worker plan ID|conductor-mini|auto [--json]
+                         choose who plans: a worker; conductor-mini, which costs nothing; or auto, the worker that
+                         plans best for its price
 conductor worker remove ID [--json]`,
   backend: `conductor backend [status] [--json]
                          show the state of the backend process

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { absoluteModelName } from '../lm/process/find-model-folder.ts';
 import { formatDuration } from '../protocol/figures.ts';
 import type { Pool } from '../protocol/methods.ts';
+import { estimateWords, plannerReason } from '../protocol/planner-words.ts';
 import { providerSchema, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
@@ -21,16 +22,20 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
+const ACTIONS: readonly string[] = ['list', 'add', 'try', 'plan', 'remove'];
+/** The name by which nobody is chosen to plan. */
+const BY_PRICE = 'auto';
+
 /** Without `vscode`: VS Code's own models are added in VS Code. */
 const PROVIDERS: readonly string[] = providerSchema.options.filter((provider) => provider !== 'vscode');
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-/** `conductor worker [list|add|try|remove]`: the pool in workers.json. The file holds only the names of keys; the keys stay in the environment. */
+/** `conductor worker [list|add|try|plan|remove]`: the pool in workers.json. The file holds only the names of keys; the keys stay in the environment. */
 export const workerCommand: Command = async (args, { terminal, connect, currentFolder }) => {
   const { values, positionals } = readArguments(args, OPTIONS);
   const [action = 'list', id, ...rest] = positionals;
-  if (!['list', 'add', 'try', 'remove'].includes(action)) throw new UsageError(`There is no "worker ${action}"; there are list, add, try, remove.`);
+  if (!ACTIONS.includes(action)) throw new UsageError(`There is no "worker ${action}"; there are ${ACTIONS.join(', ')}.`);
   if (rest.length > 0 || (action === 'list') !== (id === undefined)) {
     throw new UsageError(action === 'list' ? '"worker list" takes no worker.' : `Name one worker: conductor worker ${action} ID`);
   }
@@ -56,12 +61,17 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
           terminal.say('The worker was not added. To add it anyway, use --no-try.');
           return EXIT.failed;
         }
-        print(await client.request('worker/save', { worker, conductor: values.conductor ?? plansItself(pool) }));
+        print(await client.request('worker/save', { worker, conductor: values.conductor ?? false }));
         if (pool.workers.some((status) => status.worker.id === id)) terminal.say(`The worker "${worker.id}" already existed; it was replaced.`);
         return EXIT.ok;
       }
       case 'try':
         return (await tryOut(known())) ? EXIT.ok : EXIT.failed;
+      case 'plan': {
+        const planned = await client.request('conductor/choose', { id: id === BY_PRICE ? null : (id ?? null) });
+        print(planned);
+        return EXIT.ok;
+      }
       case 'remove': {
         const left = await client.request('worker/remove', { id: known().id });
         print(left);
@@ -77,17 +87,13 @@ export const workerCommand: Command = async (args, { terminal, connect, currentF
   }
 };
 
-/** Whether a new worker also becomes the Conductor, because there is no other. */
-function plansItself({ conductor, bundledConductor }: Pool): boolean {
-  return conductor === undefined && bundledConductor === undefined;
+function conductorGone(removed: string, { planner }: Pool): string {
+  return `"${removed}" played the Conductor. ${planner ? plannerLine(planner) : 'Nobody plans now.'} ` +
+    'To choose another: conductor worker plan ID, or --conductor ID for one question.';
 }
 
-/** Without a named Conductor, the bundled model plans, or else the first ready worker. */
-function conductorGone(removed: string, { file, workers, bundledConductor }: Pool): string {
-  const next = workers.find(({ worker, ready }) => worker.enabled && ready)?.worker.id;
-  if (bundledConductor) return `"${removed}" played the Conductor; now ${bundledConductor.id}, which is part of Conductor, plays it.`;
-  return `"${removed}" played the Conductor; now the first ready worker plays it${next === undefined ? '' : `, "${next}"`}. ` +
-    `To choose another, name it as "conductor" in ${file}, or with --conductor ID for one question.`;
+function plannerLine({ worker, choice }: NonNullable<Pool['planner']>): string {
+  return printable(`"${worker.id}" plans: ${[plannerReason(choice.why), ...estimateWords(choice.estimate)].join(', ')}.`);
 }
 
 async function workerFrom(id: string, values: Values, currentFolder: string): Promise<WorkerConfig> {
@@ -109,9 +115,9 @@ async function workerFrom(id: string, values: Values, currentFolder: string): Pr
   throw new UsageError(`--${String(issue?.path[0] ?? 'worker').replace('baseUrl', 'base-url')}: ${issue?.message ?? 'not valid'}`);
 }
 
-function printPool({ file, conductor, workers }: Pool, terminal: Terminal, json: boolean): void {
+function printPool({ file, conductor, planner, workers }: Pool, terminal: Terminal, json: boolean): void {
   if (json) {
-    terminal.result(jsonText({ file, conductor: conductor ?? null, workers }, 2));
+    terminal.result(jsonText({ file, conductor: conductor ?? null, planner: planner ? { id: planner.worker.id, ...planner.choice } : null, workers }, 2));
     return;
   }
   if (workers.length === 0) {
@@ -119,11 +125,12 @@ function printPool({ file, conductor, workers }: Pool, terminal: Terminal, json:
     return;
   }
   for (const { worker, ready, reason, priced } of allPrintable(workers)) {
-    const marks = [worker.id === conductor && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.simulated && 'simulated'];
+    const marks = [worker.id === planner?.worker.id && 'conductor', !worker.enabled && 'off', !priced && 'unpriced', worker.simulated && 'simulated'];
     terminal.result([
       terminal.resultStyle(ready ? 'green' : 'yellow', ready ? '✓' : '–'),
       worker.id.padEnd(16), worker.provider.padEnd(18), worker.model.padEnd(28), marks.filter(Boolean).join(', '), reason ?? '',
     ].join(' ').trimEnd());
   }
+  if (planner) terminal.say(plannerLine(planner));
   terminal.say(file);
 }

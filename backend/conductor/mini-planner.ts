@@ -1,5 +1,4 @@
-import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
-import { workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
+import { BUNDLED_MODEL, workerConfigSchema, type WorkerConfig } from '../protocol/worker-config.ts';
 
 /** The worker entry of conductor-mini, the bundled model: it plans and does no steps. */
 export const MINI_PLANNER: WorkerConfig = workerConfigSchema.parse({

@@ -41,6 +41,17 @@ export interface RunFilter {
   readonly limit: number;
 }
 
+/** The first text of a run's Conductor. */
+export interface FirstPlan {
+  /** Id and model of the worker that planned. */
+  readonly planner: string;
+  readonly model: string;
+  readonly isValid: boolean;
+  /** Absent without a known price. */
+  readonly usd?: number | undefined;
+  readonly durationMs: number;
+}
+
 interface EventRow {
   readonly seq: number;
   readonly at: number;
@@ -81,6 +92,16 @@ export class Journal {
            AND ($workspace IS NULL OR workspace = $workspace)
            AND ($search IS NULL OR has_part(question, $search))
          ORDER BY accepted_at DESC, rowid DESC LIMIT $limit`,
+      ),
+      // A plan that was kept from another run is counted there.
+      firstPlans: file.prepare(
+        `SELECT json_extract(accepted.body, '$.event.policy.worker.id') AS planner, json_extract(accepted.body, '$.event.policy.model') AS model,
+                plan.type AS type, json_extract(plan.body, '$.event.cost.usd') AS usd, json_extract(plan.body, '$.event.durationMs') AS ms
+         FROM (SELECT run_id FROM runs WHERE kind = 'solve' AND simulated = 0 ORDER BY accepted_at DESC LIMIT ?) AS recent
+         JOIN events AS accepted ON accepted.run_id = recent.run_id AND accepted.seq = 1
+         JOIN events AS plan ON plan.run_id = recent.run_id AND plan.seq =
+           (SELECT min(seq) FROM events WHERE run_id = recent.run_id AND type IN ('plan.proposed', 'plan.rejected'))
+         WHERE json_valid(accepted.body) AND json_valid(plan.body) AND json_extract(plan.body, '$.event.keptFrom') IS NULL`,
       ),
       unfinished: file.prepare(
         `SELECT run_id FROM runs WHERE kind = ? AND state IN ('running', 'waiting') ORDER BY accepted_at, rowid`,
@@ -195,6 +216,14 @@ export class Journal {
     const parameters = { kind, workspace: workspace ?? null, search: search ?? null, limit };
     const rows = this.#file.reading(() => this.#statements.listRuns.all(parameters)) as unknown as RunRow[];
     return rows.map(summaryOf);
+  }
+
+  /** The first plans of the latest runs that asked real workers. @param limit of runs */
+  firstPlans(limit: number): FirstPlan[] {
+    const rows = this.#file.reading(() => this.#statements.firstPlans.all(limit));
+    return rows.flatMap(({ planner, model, type, usd, ms }) => (typeof planner !== 'string' ? [] : [{
+      planner, model: String(model), isValid: type === 'plan.proposed', durationMs: Number(ms), ...(typeof usd === 'number' && { usd }),
+    }]));
   }
 
   /** Ids of the runs of a kind whose last event is not a final one; oldest first. */

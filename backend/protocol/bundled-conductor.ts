@@ -1,8 +1,5 @@
 import type { WorkerConfig } from './worker-config.ts';
 
-/** The `model` of a worker that uses the bundled model. It is a name, because the model's path changes with each version. */
-export const BUNDLED_MODEL = 'conductor-mini';
-
 type Bundled = Pick<WorkerConfig, 'id' | 'model'>;
 
 /** Whether a worker of workers.json is the bundled model. It is listed there once it has an adapter. */

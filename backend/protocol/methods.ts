@@ -3,6 +3,7 @@ import { foundServersSchema, listedModelsSchema, namedServerSchema } from './fou
 import {
   localModelsSchema, localModelStatusSchema, modelNameSchema, pulledModelSchema, pullProgressSchema,
 } from './local-models.ts';
+import { plannerChoiceSchema } from './planner-choice.ts';
 import { contextPieceSchema, leftOutSchema, runKindSchema, runTextSchema, storedEventSchema } from './run-events.ts';
 import { runRequestSchema } from './run-request.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
@@ -85,9 +86,12 @@ export type WorkerStatus = z.infer<typeof workerStatusSchema>;
 
 export const poolSchema = z.object({
   file: z.string(),
+  /** The planner that was chosen; absent if nobody was. */
   conductor: z.string().optional(),
-  /** The bundled model, which plans unless `conductor` names a worker. Absent in a build without it. */
+  /** The bundled model. Absent in a build without it, and where it cannot run. */
   bundledConductor: workerConfigSchema.optional(),
+  /** Who plans the next question, and why; absent if nobody can. */
+  planner: z.object({ worker: workerConfigSchema, choice: plannerChoiceSchema }).optional(),
   workers: z.array(workerStatusSchema),
   /** As in workers.json. */
   warnAtPercent: budgetSchema.shape.warnAtPercent,
@@ -156,6 +160,7 @@ export const clientRequests = {
   },
   'worker/remove': { params: z.object({ id: z.string() }), result: poolSchema },
   /** Sets the Conductor; null: the bundled model. */
+  /** Chooses who plans: a worker, or the bundled model; null: nobody, and then the worker that plans best for its price does. */
   'conductor/choose': { params: z.object({ id: z.string().nullable() }), result: poolSchema },
   /** Finds model servers on this machine. Each is sent only a request for its list of models. */
   'servers/find': { params: nothing, result: foundServersSchema },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { modelNameSchema, type LocalModelStatus } from './local-models.ts';
 import type { ClientRequests, ModelMessage, Result, RunSummary } from './methods.ts';
+import type { PlannerChoice } from './planner-choice.ts';
 import type { RunSnapshot } from './run-snapshot.ts';
 import type { TaskNotes, Training, TrainingSummary, WholeRollout } from './training.ts';
 
@@ -19,6 +20,8 @@ export type ContextPreview = Result<ClientRequests, 'context/preview'>;
 export interface PoolSummary {
   /** Id of whose model plays the Conductor: a worker's, or that of the model that is part of Conductor. */
   readonly conductor?: string | undefined;
+  /** Why it plans, and what a plan will cost. */
+  readonly choice?: PlannerChoice | undefined;
   readonly workers: readonly WorkerSummary[];
 }
 
@@ -179,6 +182,8 @@ export const pageMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('insert'), text }),
   z.strictObject({ type: z.literal('openFile'), path: z.string().min(1).max(4_096), line: z.number().int().min(1).optional() }),
   z.strictObject({ type: z.literal('addWorker') }),
+  /** Which model plans the next questions. */
+  z.strictObject({ type: z.literal('chooseConductor') }),
   /** Solves the bug of a sample project with simulated workers, while there is no worker. */
   z.strictObject({ type: z.literal('demonstrate') }),
   /** Has a model of this machine play the Conductor, downloaded first if need be. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { DEVICES } from './devices.ts';
 import { planSchema } from './plan.ts';
+import { plannerChoiceSchema } from './planner-choice.ts';
 import { runRequestSchema } from './run-request.ts';
 import { costSchema, usageSchema } from './usage.ts';
 import { verdictSchema } from './verdict.ts';
@@ -30,6 +31,8 @@ export const policySnapshotSchema = z.object({
   model: z.string(),
   adapterVersion: z.string().optional(),
   promptVersion: z.string(),
+  /** Why this model plans; absent in runs of an earlier version, and in trainings. */
+  choice: plannerChoiceSchema.optional(),
 });
 export type PolicySnapshot = z.infer<typeof policySnapshotSchema>;
 

@@ -79,6 +79,8 @@ export interface RoundView {
   readonly planText?: string;
   readonly plan?: Plan;
   readonly planDurationMs?: number;
+  /** What the plan cost, with rejected ones and failed calls; absent until the first reply. */
+  readonly planSpent?: Spent;
   /** The run that produced the plan, if this run only reuses it. */
   readonly planKeptFrom?: string;
   /** How a local model sampled the plan. */
@@ -215,7 +217,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => failAttempt(round, event, at));
     case 'plan.proposed':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
-        ...endPlanAttempt(round),
+        ...endPlanAttempt(round, event),
         planText: event.text,
         plan: event.plan,
         planDurationMs: event.durationMs,
@@ -225,12 +227,12 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       }));
     case 'plan.rejected':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
-        ...endPlanAttempt(round),
+        ...endPlanAttempt(round, event),
         rejections: [...round.rejections, { reason: event.reason, message: event.message, text: event.text }],
       }));
     case 'plan.kept':
       return inRound({ ...next, spent: spend(next.spent, event) }, event.round, (round) => ({
-        ...endPlanAttempt(round),
+        ...endPlanAttempt(round, event),
         planText: event.text,
         planDurationMs: event.durationMs,
         ...(event.keptFrom !== undefined && { planKeptFrom: event.keptFrom }),
@@ -344,7 +346,7 @@ function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>, at: 
   const { purpose } = event;
   if (purpose.kind === 'plan') {
     const planAttempt = fail(round.planAttempt);
-    return planAttempt ? { ...round, planAttempt } : round;
+    return { ...round, planSpent: spend(round.planSpent ?? NOTHING_SPENT, event), ...(planAttempt && { planAttempt }) };
   }
   return inStep(round, purpose.step, (step) => {
     const attempt = fail(step.attempt);
@@ -352,8 +354,9 @@ function failAttempt(round: RoundView, event: RunEventOf<'attempt.failed'>, at: 
   });
 }
 
-function endPlanAttempt(round: RoundView): RoundView {
-  return round.planAttempt ? { ...round, planAttempt: { ...round.planAttempt, ended: true, text: '' } } : round;
+function endPlanAttempt({ planAttempt, ...round }: RoundView, bill: { usage: Usage; cost: Cost }): RoundView {
+  const planSpent = spend(round.planSpent ?? NOTHING_SPENT, bill);
+  return { ...round, planSpent, ...(planAttempt && { planAttempt: { ...planAttempt, ended: true, text: '' } }) };
 }
 
 /** Resets interrupted and failed steps to pending when a run resumes. */

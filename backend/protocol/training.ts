@@ -217,6 +217,8 @@ export const trainingSchema = z.object({
   adapterBefore: z.string().optional(),
   /** Whether the Conductor uses this training's adapter. */
   adopted: z.boolean(),
+  /** Who was chosen to plan before it was adopted; null: nobody; absent if it was not adopted, or by an earlier version. */
+  plannerBefore: z.string().nullable().optional(),
   simulated: z.boolean(),
 });
 export type Training = z.infer<typeof trainingSchema>;
@@ -236,7 +238,7 @@ export type TrainingRequirement = NonNullable<TrainingCheck['missing']>['what'];
 export const trainingChangeSchema = z.object({
   ...trainingSchema.pick({
     config: true, state: true, message: true, tasks: true, step: true, finishing: true, spentUsd: true, spentTokens: true, unpricedTokens: true, secondsPerStep: true, comparison: true,
-    adapterBefore: true, adopted: true,
+    adapterBefore: true, adopted: true, plannerBefore: true,
   }).partial().shape,
   /** Null if there is no progress to show. */
   progress: progressSchema.nullable().optional(),

@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { DEVICES } from './devices.ts';
 import { factsOf, PROVIDER_NAMES } from './providers.ts';
 
+/** The `model` of a worker that uses the bundled model. It is a name, because the model's path changes with each version. */
+export const BUNDLED_MODEL = 'conductor-mini';
+
 /** How a worker is reached. */
 export const providerSchema = z.enum(PROVIDER_NAMES);
 
@@ -124,7 +127,10 @@ export type LocalSettings = z.infer<typeof localSettingsSchema>;
 export const workersFileSchema = z
   .strictObject({
     version: z.literal(1),
-    /** Id of the worker whose model plays the Conductor. It may also stand in the pool. */
+    /**
+     * Id of the worker whose model plays the Conductor, or `conductor-mini`, which need not be listed. If absent, the worker that plans best
+     * for its price does.
+     */
     conductor: z.string().optional(),
     budget: budgetSchema.prefault({}),
     local: localSettingsSchema.prefault({}),
@@ -134,7 +140,7 @@ export const workersFileSchema = z
     const ids = file.workers.map((worker) => worker.id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
     if (twice) context.addIssue({ code: 'custom', message: `two workers are called "${twice}"` });
-    if (file.conductor && !ids.includes(file.conductor)) {
+    if (file.conductor && file.conductor !== BUNDLED_MODEL && !ids.includes(file.conductor)) {
       context.addIssue({ code: 'custom', message: `"conductor" names "${file.conductor}", which is not among the workers` });
     }
   });

@@ -11,6 +11,7 @@ export interface CasterOptions {
   /** Read for each request: only after a while is it known whether a model can run on this machine. */
   readonly bundledConductor: () => WorkerConfig | undefined;
   readonly adapterVersion: CastSources['adapterVersion'];
+  readonly recordOf?: CastSources['recordOf'];
 }
 
 /** The workers of a run with the keys that were found, or the reason why it cannot begin. */
@@ -22,7 +23,7 @@ export interface Casting {
 
 /** Decides who takes part in a run. Never rejects: a run that cannot begin is journalled with its refusal. */
 export async function castRun(request: RunRequest, loadWorkers: () => Promise<WorkersFile>, options: CasterOptions): Promise<Casting> {
-  const { clients, priced, bundledConductor, adapterVersion } = options;
+  const { clients, bundledConductor, ...sources } = options;
   const fallback = (budget = budgetSchema.parse({})): Cast => emptyCast({ ...budget, ...request.budget });
   const file = await loadWorkers().catch((error: unknown) => error as Error);
   if (file instanceof Error) return { cast: fallback(), refusal: new RunError('workers-file', file.message) };
@@ -34,7 +35,7 @@ export async function castRun(request: RunRequest, loadWorkers: () => Promise<Wo
       if (value) keys.set(name, value);
       return Boolean(value);
     };
-    return { cast: await castFor(request, { file, hasKey, priced, bundledConductor: bundledConductor(), adapterVersion }), keys };
+    return { cast: await castFor(request, { ...sources, file, hasKey, bundledConductor: bundledConductor() }), keys };
   } catch (error) {
     return { cast: fallback(file.budget), refusal: error };
   }

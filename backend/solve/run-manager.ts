@@ -16,6 +16,7 @@ import type { Clients } from './clients.ts';
 import { RunNotFoundError, RunRefusedError } from './errors.ts';
 import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
+import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
 import type { AgainRequest, RunListener, RunQuestions, RunService } from './run-service.ts';
 
@@ -31,7 +32,7 @@ export interface RunManagerOptions {
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
   /** The version of a local planner's adapter. */
   readonly adapterVersion: CastSources['adapterVersion'];
-  /** The planner if workers.json names none. */
+  /** The planner if no worker can plan. */
   readonly bundledConductor?: WorkerConfig | undefined;
   /** A question and simulated workers that can answer it, for people who have no worker yet. */
   readonly demonstration?: () => Promise<Demonstration>;
@@ -242,6 +243,8 @@ export class RunManager implements RunService {
 
   #cast(request: RunRequest, loadWorkers: () => Promise<WorkersFile>): Promise<Casting> {
     const { clients, priced, adapterVersion } = this.#options;
-    return castRun(request, loadWorkers, { clients, priced, adapterVersion, bundledConductor: () => this.#options.bundledConductor });
+    return castRun(request, loadWorkers, {
+      clients, priced, adapterVersion, bundledConductor: () => this.#options.bundledConductor, recordOf: planningRecords(this.#options.journal),
+    });
   }
 }

@@ -1,8 +1,10 @@
-import type { Budget, WorkerConfig, WorkersFile } from '../protocol/worker-config.ts';
+import { BUNDLED_MODEL, type Budget, type WorkerConfig, type WorkersFile } from '../protocol/worker-config.ts';
+import type { PlannerChoice } from '../protocol/planner-choice.ts';
 import type { PolicySnapshot } from '../protocol/run-events.ts';
 import type { RunRequest } from '../protocol/run-request.ts';
-import { bundledPlanner } from '../protocol/bundled-conductor.ts';
+import { isBundled } from '../protocol/bundled-conductor.ts';
 import { profileOf } from '../conductor/prompt-profile.ts';
+import { bestPlanner, choiceOf, type ChosenPlanner, type RecordOf } from './choose-planner.ts';
 import { RunError } from './failure.ts';
 
 /** The participants of a run, decided when it is accepted. */
@@ -19,8 +21,12 @@ export interface CastSources {
   readonly hasKey: (name: string) => Promise<boolean>;
   /** The worker with its price filled in, where one is known. */
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  /** The planner if workers.json names none. Absent if no model is bundled or can run: then the first worker plans. */
+  /** The bundled model, which plans if no worker can. Absent if none is bundled or can run: then the first worker plans. */
   readonly bundledConductor?: WorkerConfig | undefined;
+  /** How earlier plans turned out; by default nothing is known. */
+  readonly recordOf?: RecordOf | undefined;
+  /** Lets the bundled model plan unless the person chose another, for a choice of one worker that is worth no money. */
+  readonly isRouting?: boolean | undefined;
   /** The version of a local worker's adapter; undefined without one. @throws with a sentence for people */
   readonly adapterVersion: (worker: WorkerConfig) => Promise<string | undefined>;
 }
@@ -29,48 +35,93 @@ export interface CastSources {
  * The pool and the Conductor for a request. Workers whose key is missing are left out, unless the request names them.
  * @throws RunError if no planner or no worker is left
  */
-export async function castFor(
-  request: RunRequest, { file, hasKey, priced, bundledConductor, adapterVersion }: CastSources,
-): Promise<Cast> {
+export async function castFor(request: RunRequest, sources: CastSources): Promise<Cast> {
+  const { file, hasKey, priced, adapterVersion } = sources;
   if (file.workers.length === 0) {
     throw new RunError('no-worker', 'There is no worker yet: add one with "Conductor: Add Worker" or "conductor worker add", or choose a model that runs on this ' +
         'machine with "Conductor: Choose Conductor Model".');
   }
-  const byId = new Map(file.workers.map((worker) => [worker.id, worker]));
-  const named = (id: string): WorkerConfig => {
-    const worker = byId.get(id);
-    if (!worker) throw new RunError('unknown-worker', `There is no worker "${id}"; the workers are ${[...byId.keys()].join(', ')}.`);
-    return worker;
-  };
-
-  const wanted = request.workers?.map(named) ?? file.workers.filter(({ enabled }) => enabled);
-  const conductorId = request.conductor ?? file.conductor;
-  // A request can ask for the bundled planner even if workers.json names another one.
-  const isBundledAsked = conductorId === undefined || (conductorId === bundledConductor?.id && !byId.has(conductorId));
-  const conductor = isBundledAsked ? bundledPlanner(file.workers, bundledConductor) : named(conductorId);
-  const names = new Set([...wanted, ...(conductor ? [conductor] : [])].flatMap(({ key }) => key ?? []));
+  const wanted = request.workers?.map((id) => named(id, file)) ?? file.workers.filter(({ enabled }) => enabled);
+  const chosen = chosenPlanner(request, sources);
+  const names = new Set([...wanted, ...(chosen ? [chosen.worker] : [])].flatMap(({ key }) => key ?? []));
   // In parallel: a client may open a key ring for each key, and the run's id waits for this.
   const there = new Map(await Promise.all([...names].map(async (name) => [name, await hasKey(name)] as const)));
   const ready = ({ key }: WorkerConfig): boolean => !key || there.get(key) === true;
-  const pool = request.workers ? wanted : wanted.filter(ready);
+  const pool = (request.workers ? wanted : wanted.filter(ready)).map(priced);
   if (pool.length === 0) throw new RunError('no-worker', nobodyReady(wanted));
 
-  const planner = conductor ?? pool[0] as WorkerConfig;
+  const { worker: planner, why } = chosen ?? plannerByDefault(pool.filter(ready), sources) ?? { worker: pool[0] as WorkerConfig, why: 'first' };
   if (!ready(planner)) {
     throw new RunError('no-conductor', `"${planner.id}" plays the Conductor, but its key ${planner.key} is not set: ${howToSetKey(planner)}.`);
   }
   const version = planner.provider === 'local' ? await versionOf(planner, adapterVersion) : undefined;
   return {
-    pool: pool.map(priced),
+    pool,
     policy: {
       kind: planner.provider === 'local' ? 'local' : 'endpoint',
       worker: priced(planner),
       model: planner.model,
       ...(version !== undefined && { adapterVersion: version }),
       promptVersion: profileOf(planner).version,
+      choice: choiceOf(priced(planner), why, pool.length, sources.recordOf),
     },
     budget: { ...file.budget, ...request.budget },
   };
+}
+
+type PlannerSources = Pick<CastSources, 'file' | 'bundledConductor' | 'recordOf' | 'isRouting'>;
+
+/**
+ * The planner that the request or workers.json names, or the bundled model with what it learned.
+ * @throws RunError for a worker that does not exist, and for the bundled model if it cannot run: nobody else may cost money in its place
+ */
+export function chosenPlanner(request: Pick<RunRequest, 'conductor'>, { file, bundledConductor }: PlannerSources): ChosenPlanner | undefined {
+  const id = request.conductor ?? file.conductor;
+  if (id === undefined) {
+    const trained = file.workers.find((worker) => isBundled(worker, bundledConductor));
+    return trained && { worker: trained, why: 'trained' };
+  }
+  const why = request.conductor === undefined ? 'chosen' : 'asked';
+  if (id !== BUNDLED_MODEL || file.workers.some((worker) => worker.id === id)) return { worker: named(id, file), why };
+  if (bundledConductor) return { worker: bundledConductor, why };
+  throw new RunError('no-conductor', `"${id}" was chosen to plan, but it cannot run on this machine: ` +
+    'choose another model with "Conductor: Choose Conductor" or "conductor worker plan".');
+}
+
+/** The planner if nobody was chosen; undefined if no worker can plan and there is no bundled model. @param pool ready workers with their prices */
+export function plannerByDefault(
+  pool: readonly WorkerConfig[], { bundledConductor: bundled, recordOf, isRouting = false }: PlannerSources,
+): ChosenPlanner | undefined {
+  if (bundled && isRouting) return { worker: bundled, why: 'routing' };
+  const best = bestPlanner(pool, recordOf);
+  if (best || !bundled) return best;
+  return { worker: bundled, why: pool.length > 0 && pool.every(({ simulated }) => simulated) ? 'simulated' : 'none-can' };
+}
+
+/** Who would plan the next question, with the reason; undefined if nobody can. @param ready the enabled workers that can be called */
+export function nextPlanner(
+  ready: readonly WorkerConfig[], { priced, ...sources }: PlannerSources & Pick<CastSources, 'priced'>,
+): { readonly worker: WorkerConfig; readonly choice: PlannerChoice } | undefined {
+  const pool = ready.map(priced);
+  const { worker, why } = plannerUnlessRefused(pool, sources) ?? {};
+  return worker && why && { worker, choice: choiceOf(priced(worker), why, pool.length, sources.recordOf) };
+}
+
+function plannerUnlessRefused(pool: readonly WorkerConfig[], sources: PlannerSources): ChosenPlanner | undefined {
+  try {
+    const [first] = pool;
+    return chosenPlanner({}, sources) ?? plannerByDefault(pool, sources) ?? (first && { worker: first, why: 'first' });
+  } catch (error) {
+    if (error instanceof RunError) return undefined;
+    throw error;
+  }
+}
+
+/** @throws RunError */
+function named(id: string, { workers }: WorkersFile): WorkerConfig {
+  const worker = workers.find((one) => one.id === id);
+  if (!worker) throw new RunError('unknown-worker', `There is no worker "${id}"; the workers are ${workers.map((one) => one.id).join(', ')}.`);
+  return worker;
 }
 
 async function versionOf(planner: WorkerConfig, adapterVersion: CastSources['adapterVersion']): Promise<string | undefined> {

@@ -105,7 +105,7 @@ export class Routes {
   async #choose(place: Place, workers: WorkersFile, call: RoutingCall, signal: AbortSignal): Promise<Chosen> {
     const { file, hasKey, priced, bundledConductor, adapterVersion, now, log } = this.#options;
     const request = runRequestSchema.parse({ question: questionFor(place), workspace: place.workspace });
-    const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion });
+    const cast = await castFor(request, { file: workers, hasKey, priced, bundledConductor, adapterVersion, isRouting: true });
     const [only, ...others] = cast.pool;
     if (only && others.length === 0) return { worker: only, pool: cast.pool };
     const pool = fingerprint(cast);

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MINI_PLANNER } from '../conductor/mini-planner.ts';
-import { BUNDLED_MODEL } from '../protocol/bundled-conductor.ts';
-import type { WorkerConfig } from '../protocol/worker-config.ts';
+import { BUNDLED_MODEL, type WorkerConfig } from '../protocol/worker-config.ts';
 import { baseOf } from '../train/trainings/adapter-base.ts';
 
 /** The model shipped with Conductor. It is referred to by name everywhere except where it is loaded. */

@@ -1,7 +1,9 @@
 import type * as vscode from 'vscode';
+import { isBundled } from '../../backend/protocol/bundled-conductor.ts';
 import { formatBytes, formatTokens, formatUsd } from '../../backend/protocol/figures.ts';
 import type { LocalModelsView } from '../../backend/protocol/local-models.ts';
 import type { HealthDetails, Pool, WorkerStatus } from '../../backend/protocol/methods.ts';
+import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
 import type { FoundTests } from '../../backend/protocol/test-command.ts';
 import { readingOf } from '../../backend/protocol/test-runners.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
@@ -149,6 +151,11 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
   const row = { id: 'conductor', title: l10n.t('Conductor') };
   const choose: Mend = { id: 'chooseConductor', label: l10n.t('Choose Conductor') };
   const chooseModel: Mend = { id: 'chooseConductorModel', label: l10n.t('Choose Conductor Model') };
+  // It was chosen because planning costs nothing with it, so nobody takes its place.
+  if (!planner && pool.conductor !== undefined && problems[0] !== undefined) {
+    const text = l10n.t('"{0}" should plan and cannot run here. {1} Let a worker plan instead.', pool.conductor, problems[0]);
+    return { ...row, state: 'broken', text, mends: [choose] };
+  }
   if (!planner) return { ...row, state: 'missing', text: l10n.t('No model is set as the Conductor.'), mends: [choose, chooseModel] };
   const [problem] = planner.provider === 'local' ? problems : [];
   if (problem !== undefined) {
@@ -159,9 +166,11 @@ function conductorRow(pool: Pool, { problems }: HealthDetails, l10n: Words): Hea
   if (status && !status.ready) {
     return { ...row, state: 'broken', text: l10n.t('"{0}" plans and is not ready. {1}', planner.id, status.reason ?? ''), mends: [choose] };
   }
-  const text = pool.conductor === undefined
-    ? l10n.t('{0} plans: a small model that is part of Conductor and runs on this machine. A larger one plans better.', planner.id)
-    : l10n.t('"{0}" plans, with the model {1}.', planner.id, planner.model);
+  const { choice } = pool.planner ?? {};
+  const why = choice ? [plannerReason(choice.why), ...estimateWords(choice.estimate)].join(', ') : '';
+  const text = isBundled(planner, pool.bundledConductor)
+    ? l10n.t('{0} plans: a small model that runs on this machine ({1}). A larger one plans better.', planner.id, why)
+    : l10n.t('"{0}" plans, with the model {1} ({2}).', planner.id, planner.model, why);
   return { ...row, state: 'works', text, mends: [...(pool.workers.length > 0 ? [choose] : []), chooseModel] };
 }
 

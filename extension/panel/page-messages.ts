@@ -79,6 +79,8 @@ export async function actOn(message: PageCommand, options: PageMessageOptions): 
       return runCommand('conductor.openPanelInEditor');
     case 'addWorker':
       return runCommand('conductor.addWorker');
+    case 'chooseConductor':
+      return runCommand('conductor.chooseConductor');
     case 'demonstrate':
       return runCommand('conductor.showDemonstration');
     case 'chooseModel':

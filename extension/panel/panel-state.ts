@@ -3,7 +3,7 @@ import type {
   AppliedAnswer, ApplyOutcome, BackendStatus, ContextPreview, PanelState, PoolSummary, QuestionDraft, ShownView,
 } from '../../backend/protocol/panel-messages.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
-import { localModelsOf, plannerOf } from '../workers/local-models-of.ts';
+import { localModelsOf } from '../workers/local-models-of.ts';
 import type { PoolStore } from '../workers/pool-store.ts';
 import type { ModelStates } from '../workers/model-states.ts';
 import type { RunList } from '../runs/run-list.ts';
@@ -148,9 +148,9 @@ export class PanelStateSource {
 }
 
 function summaryOf(pool: Pool): PoolSummary {
-  const planner = plannerOf(pool);
+  const { planner } = pool;
   return {
-    ...(planner && { conductor: planner.id }),
+    ...(planner && { conductor: planner.worker.id, choice: planner.choice }),
     workers: pool.workers.map(({ worker, ready, reason }) => ({
       id: worker.id,
       model: worker.model,

@@ -21,7 +21,10 @@ export interface FineTuneOptions {
 }
 
 /** The Conductor and the workers of a training. */
-type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers'>>;
+type Cast = Required<Pick<TrainingCheck, 'conductor' | 'workers'>> & {
+  /** Who plans questions now. */
+  readonly planner: string | undefined;
+};
 
 /** `Conductor: Fine-tune on Project Tests`: trains the local Conductor on the results of its own plans. */
 export class FineTuneCommand {
@@ -86,7 +89,9 @@ export class FineTuneCommand {
       if ((await vscode.window.showErrorMessage(plainMessage(missing.message), health)) === health) await vscode.commands.executeCommand('conductor.showHealth');
       return undefined;
     }
-    return conductor === undefined ? undefined : { conductor, workers };
+    if (conductor === undefined) return undefined;
+    const { planner } = await connection.request('pool/get', {});
+    return { conductor, workers, planner: planner?.worker.id };
   }
 }
 
@@ -149,7 +154,7 @@ async function editSettings(folder: string, config: TrainingConfig): Promise<voi
   void vscode.window.showInformationMessage(vscode.l10n.t('Save the settings when you are done, and run "{0}" again.', command));
 }
 
-function detailOf(config: TrainingConfig, { workers }: Cast, isFromFile: boolean): string {
+function detailOf(config: TrainingConfig, { workers, conductor, planner }: Cast, isFromFile: boolean): string {
   const unpriced = workers.filter(({ priced }) => !priced).map(({ id }) => id);
   const rollouts = rolloutsOf(config).toLocaleString(vscode.env.language);
   const spends = vscode.l10n.t(
@@ -163,6 +168,8 @@ function detailOf(config: TrainingConfig, { workers }: Cast, isFromFile: boolean
     )] : []),
     ...(workers.some(({ simulated }) => simulated) ? [vscode.l10n.t('Some of these workers are simulated: what is learned from them says nothing about real ones.')] : []),
     ...(isFromFile ? [vscode.l10n.t('The settings come from {0}.', TRAINING_CONFIG_FILE)] : []),
-    vscode.l10n.t('The Conductor plans as before until you adopt what was trained, and you can go back.'),
+    planner === undefined || planner === conductor
+      ? vscode.l10n.t('The Conductor plans as before until you adopt what was trained, and you can go back.')
+      : vscode.l10n.t('{0} plans your questions until you adopt what {1} learned, and you can go back.', planner, conductor),
   ].join('\n\n');
 }

@@ -16,7 +16,7 @@ export interface AddFromServerOptions {
   readonly connection: Pick<BackendConnection, 'request'>;
   readonly keys: Pick<KeyStore, 'get' | 'set' | 'remove'>;
   /** @returns the ids of the workers, which are now in the pool */
-  readonly save: (workers: readonly WorkerConfig[], pool: Pool) => Promise<string[]>;
+  readonly save: (workers: readonly WorkerConfig[]) => Promise<string[]>;
 }
 
 /** The current step. Success leads to the next one; a failure can lead back to any of them. */
@@ -139,14 +139,13 @@ export class AddFromServer {
     let isKept = false;
     try {
       const tried = await tryWorkers(connection, workers);
-      const added = await save(answered(tried), pool);
+      const added = await save(answered(tried));
       isKept = added.length > 0;
       const left = tried.filter(({ problem }) => problem !== undefined);
       if (left.length === 0) return { added, left: [] };
       const chosen = await askAfterTry(named, left, workers.length);
       if (chosen === 'save') {
-        const now = isKept ? await connection.request('pool/get', {}) : pool;
-        added.push(...(await save(left.map(({ worker }) => worker), now)));
+        added.push(...(await save(left.map(({ worker }) => worker))));
         isKept = true;
         return { added, left: [] };
       }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Pool } from '../../backend/protocol/methods.ts';
+import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { AddFromServer } from './add-from-server.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
@@ -19,6 +20,10 @@ interface AddWorkerOptions {
   readonly poolStore: Pick<PoolStore, 'set'>;
   /** Lets a local model plan and answer instead of a remote worker. */
   readonly chooseModel: () => Promise<string | undefined>;
+}
+
+function planningWords({ worker, choice }: NonNullable<Pool['planner']>): string {
+  return vscode.l10n.t('{0} plans who does what: {1}.', worker.id, [plannerReason(choice.why), ...estimateWords(choice.estimate)].join(', '));
 }
 
 const title = (): string => vscode.l10n.t('Conductor: Add Worker');
@@ -77,17 +82,17 @@ export class AddWorkerCommand {
     for (const { found } of picked ?? []) {
       if (found) workers.push(workerOf(found, [...taken, ...workers.map(({ id }) => id)]));
     }
-    const added = await this.#addThoseThatAnswer(workers, pool);
+    const added = await this.#addThoseThatAnswer(workers);
     await this.#tell(added);
     return added[0];
   }
 
   /** @returns the ids of the saved workers */
-  async #addThoseThatAnswer(workers: readonly WorkerConfig[], pool: Pool): Promise<string[]> {
+  async #addThoseThatAnswer(workers: readonly WorkerConfig[]): Promise<string[]> {
     if (workers.length === 0) return [];
     const tried = await tryWorkers(this.#options.connection, workers);
     const good = tried.filter(({ problem }) => problem === undefined).map(({ worker }) => worker);
-    const added = await this.#save(good, pool);
+    const added = await this.#save(good);
     const bad = tried.filter(({ problem }) => problem !== undefined);
     if (bad.length === 0) return added;
     const tryAgain = vscode.l10n.t('Try Again');
@@ -98,26 +103,21 @@ export class AddWorkerCommand {
       : vscode.l10n.t('{0} of {1} workers did not answer.', bad.length, workers.length);
     const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, tryAgain, saveAnyway);
     const left = bad.map(({ worker }) => worker);
-    // The first worker of an empty pool becomes the Conductor, so the pool is read again after a save.
-    const now = added.length > 0 ? await this.#options.connection.request('pool/get', {}) : pool;
-    if (chosen === tryAgain) return [...added, ...(await this.#addThoseThatAnswer(left, now))];
-    return chosen === saveAnyway ? [...added, ...(await this.#save(left, now))] : added;
+    if (chosen === tryAgain) return [...added, ...(await this.#addThoseThatAnswer(left))];
+    return chosen === saveAnyway ? [...added, ...(await this.#save(left))] : added;
   }
 
-  /** The first one becomes the Conductor if there is none. @returns their ids */
-  async #save(workers: readonly WorkerConfig[], { conductor, bundledConductor }: Pool): Promise<string[]> {
+  /** @returns their ids */
+  async #save(workers: readonly WorkerConfig[]): Promise<string[]> {
     const { connection, poolStore } = this.#options;
-    for (const [index, worker] of workers.entries()) {
-      const plans = index === 0 && conductor === undefined && bundledConductor === undefined;
-      poolStore.set(await connection.request('worker/save', { worker, conductor: plans }));
-    }
+    for (const worker of workers) poolStore.set(await connection.request('worker/save', { worker, conductor: false }));
     return workers.map(({ id }) => id);
   }
 
   /** Adds workers of a server that the user names or that the pool already uses. */
   async #addFromServer(preset: WorkerPreset, known: boolean, pool: Pool): Promise<string | undefined> {
     const { connection, keys } = this.#options;
-    const adding = new AddFromServer({ connection, keys, save: (workers, now) => this.#save(workers, now) });
+    const adding = new AddFromServer({ connection, keys, save: (workers) => this.#save(workers) });
     const added = await adding.run(preset, known, pool);
     await this.#tell(added);
     return added[0];
@@ -131,9 +131,7 @@ export class AddWorkerCommand {
     const edit = vscode.l10n.t('Edit Workers');
     const sentences = [
       added.length === 1 ? vscode.l10n.t('Added the worker "{0}".', first) : vscode.l10n.t('Added {0} workers: {1}.', added.length, added.join(', ')),
-      pool.conductor === undefined && pool.bundledConductor
-        ? vscode.l10n.t('{0}, which is part of Conductor, plans which of them does what.', pool.bundledConductor.id)
-        : vscode.l10n.t('"{0}" plans who does what.', pool.conductor ?? first),
+      ...(pool.planner ? [planningWords(pool.planner)] : []),
     ];
     void vscode.window.showInformationMessage(plainMessage(sentences.join(' ')), edit).then(async (chosen) => {
       if (chosen === edit) await vscode.commands.executeCommand('conductor.openWorkersFile');

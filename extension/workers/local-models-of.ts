@@ -25,9 +25,9 @@ export function localModelsOf({ run, pool, statusOf }: LocalModelsSources): Pane
   }));
 }
 
-/** The Conductor of the next run: the one that the pool names, otherwise the bundled model. */
-export function plannerOf({ conductor, bundledConductor, workers }: Pool): WorkerConfig | undefined {
-  return conductor === undefined ? bundledConductor : workers.find(({ worker }) => worker.id === conductor)?.worker;
+/** The Conductor of the next run. */
+export function plannerOf({ planner }: Pick<Pool, 'planner'>): WorkerConfig | undefined {
+  return planner?.worker;
 }
 
 /** `owner/name` unchanged; for a folder, its name. */

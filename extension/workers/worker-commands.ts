@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isBundled } from '../../backend/protocol/bundled-conductor.ts';
 import type { Pool } from '../../backend/protocol/methods.ts';
+import { estimateWords, plannerReason } from '../../backend/protocol/planner-words.ts';
 import type { WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { askKeyValue } from './ask-key-value.ts';
 import type { BackendConnection } from '../common/backend-connection.ts';
@@ -43,17 +44,25 @@ export class WorkerCommands {
     const pool = await connection.request('pool/get', {});
     requireWorkers(pool);
     const { bundledConductor } = pool;
-    const now = vscode.l10n.t('plays the Conductor now');
     const picked = await vscode.window.showQuickPick([
-      ...(bundledConductor === undefined ? [] : [{
+      {
         id: null,
+        label: vscode.l10n.t('Best planner for its price'),
+        description: vscode.l10n.t('whoever that is among your workers'),
+        ...(pool.conductor === undefined && pool.planner && { detail: vscode.l10n.t('chosen now: {0}', plannerWords(pool.planner)) }),
+      },
+      ...(bundledConductor === undefined ? [] : [{
+        id: bundledConductor.id,
         label: bundledConductor.id,
-        description: vscode.l10n.t('part of Conductor, on this machine'),
-        ...((pool.conductor ?? bundledConductor.id) === bundledConductor.id && { detail: now }),
+        description: vscode.l10n.t('planning costs nothing: part of Conductor, on this machine'),
+        ...(pool.conductor === bundledConductor.id && { detail: vscode.l10n.t('plays the Conductor now') }),
       }]),
       // A model with an adapter is also listed among the workers.
       ...pool.workers.filter(({ worker }) => !isBundled(worker, bundledConductor)).map(({ worker }) => ({
-        id: worker.id, label: worker.id, description: worker.model, ...(worker.id === pool.conductor && { detail: now }),
+        id: worker.id,
+        label: worker.id,
+        description: worker.model,
+        ...(worker.id === pool.conductor && { detail: vscode.l10n.t('plays the Conductor now') }),
       })),
     ], { title: vscode.l10n.t('Conductor: Choose Conductor'), placeHolder: vscode.l10n.t('Which model should write the plans?') });
     if (picked) poolStore.set(await connection.request('conductor/choose', { id: picked.id }));
@@ -123,6 +132,10 @@ export class WorkerCommands {
   }
 }
 
+function plannerWords({ worker, choice }: NonNullable<Pool['planner']>): string {
+  return [vscode.l10n.t('{0}, {1}', worker.id, plannerReason(choice.why)), ...estimateWords(choice.estimate)].join(' · ');
+}
+
 function requireWorkers(pool: Pool): void {
   if (pool.workers.length === 0) throw noWorkerYet();
 }
@@ -135,9 +148,7 @@ async function askRemoval(worker: WorkerConfig, pool: Pool, key: string | undefi
   const detail = [
     worker.baseUrl === undefined ? vscode.l10n.t('Its model: {0}.', worker.model) : vscode.l10n.t('Its model: {0}, at {1}.', worker.model, worker.baseUrl),
     ...(key === undefined ? [] : [vscode.l10n.t('No other worker has its key {0}.', key)]),
-    ...(pool.conductor !== worker.id ? [] : [pool.bundledConductor === undefined
-      ? vscode.l10n.t('It is the Conductor. The first remaining worker will replace it.')
-      : vscode.l10n.t('It is the Conductor. {0} will replace it.', pool.bundledConductor.id)]),
+    ...(pool.conductor === worker.id ? [vscode.l10n.t('It is the Conductor. The best planner for its price among the others will replace it.')] : []),
   ].join('\n');
   const choices = key === undefined ? [remove] : [removeWithKey, removeAlone];
   const chosen = await vscode.window.showWarningMessage(vscode.l10n.t('Remove the worker "{0}"?', worker.id), { modal: true, detail }, ...choices);

@@ -45,7 +45,7 @@ async function fineTune(...clicks: string[]): Promise<string[]> {
     connection: {
       request: (method: string) => {
         asked.push(method);
-        return Promise.resolve({ conductor: 'tiny', workers: [{ id: 'one', priced: true, simulated: false }], trainingId: 't1' });
+        return Promise.resolve({ conductor: 'tiny', workers: [{ id: 'one', priced: true, simulated: false }], trainingId: 't1', planner: { worker: { id: 'sonnet' } } });
       },
     },
     trainings: { refresh: () => Promise.resolve([]) },
@@ -64,7 +64,7 @@ it('settings that cannot be used are opened from what says so, and nothing begin
 });
 
 it('settings are written out for who wants to edit them, with the budget that was chosen, and nothing begins', async () => {
-  expect(await fineTune('Change Budget…', 'Edit Settings…')).toEqual(['training/check']);
+  expect(await fineTune('Change Budget…', 'Edit Settings…')).toEqual(['training/check', 'pool/get']);
   expect(JSON.parse(await readFile(file(), 'utf8'))).toMatchObject({ steps: 50, loss: { clip: { low: 0.2 } }, budget: { usd: 2.5 } });
   expect(shown.opened).toEqual([file()]);
   expect(shown.said.at(-1)).toBe('Save the settings when you are done, and run "Conductor: Fine-tune on Project Tests" again.');
@@ -78,6 +78,6 @@ it('settings that there are already are opened as they are', async () => {
 });
 
 it('a training begins with what was agreed, and opens no settings', async () => {
-  expect(await fineTune('Begin')).toEqual(['training/check', 'training/start']);
+  expect(await fineTune('Begin')).toEqual(['training/check', 'pool/get', 'training/start']);
   expect(shown.opened).toEqual([]);
 });

@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { PlannerReason } from '../../backend/protocol/planner-choice.ts';
 import type { HealthDetails, Pool } from '../../backend/protocol/methods.ts';
 import { budgetSchema, workerConfigSchema, type WorkerConfig } from '../../backend/protocol/worker-config.ts';
 import { healthHtml, rowsHtml, type HealthWords } from '../../extension/health/health-html.ts';
@@ -16,7 +17,8 @@ const details: HealthDetails = {
 const worker = (input: Partial<WorkerConfig>): WorkerConfig => workerConfigSchema.parse({ id: 'w', provider: 'openai', model: 'gpt', ...input });
 const bundledConductor = worker({ id: 'conductor-mini', provider: 'local', model: '/x/conductor-mini' });
 const ready = (input: Partial<WorkerConfig> = {}) => ({ worker: worker(input), ready: true, priced: true });
-const poolOf = (...workers: Pool['workers']): Pool => ({ file: '/home/me/.conductor/workers.json', bundledConductor, workers });
+const planned = (worker: WorkerConfig, why: PlannerReason = 'chosen'): Pick<Pool, 'planner'> => ({ planner: { worker, choice: { why, estimate: { usd: 0.02, plans: 0 } } } });
+const poolOf = (...workers: Pool['workers']): Pool => ({ file: '/home/me/.conductor/workers.json', bundledConductor, workers, ...planned(bundledConductor, 'none-can') });
 const vitestFound = { command: 'npx vitest run', runner: 'vitest', folder: '' };
 
 function rowsOf(facts: Partial<HealthFacts> = {}): ReadonlyMap<string, HealthRow> {
@@ -109,12 +111,15 @@ describe('what the health page says', () => {
 
   it('is who plans, and why that cannot work', () => {
     expect(rowsOf().get('conductor')).toMatchObject({ state: 'works', text: expect.stringContaining('part of Conductor') });
-    expect(rowsOf({ pool: { ...poolOf(ready()), conductor: 'w' } }).get('conductor')?.text).toContain('"w" plans');
+    const paid = rowsOf({ pool: { ...poolOf(ready()), ...planned(worker({}), 'strongest') } }).get('conductor');
+    expect(paid?.text).toBe('"w" plans, with the model gpt (the best planner for its price among your workers, up to $0.02 a plan).');
     const rows = rowsOf({ details: { ...details, problems: ['Local models are not available.'] } });
     expect(rows.get('conductor')).toMatchObject({ state: 'broken', text: expect.stringContaining('Local models are not available.') });
     expect(acts(rows.get('conductor'))).toEqual(['chooseConductor']);
     expect(rows.get('local-models')?.state).toBe('broken');
-    const { bundledConductor: _none, ...bare } = poolOf(ready());
+    const { planner: _nobody, ...bare } = poolOf(ready());
+    const chosen = rowsOf({ pool: { ...bare, conductor: 'conductor-mini' }, details: { ...details, problems: ['Local models are not available.'] } });
+    expect(chosen.get('conductor')).toMatchObject({ state: 'broken', text: expect.stringContaining('"conductor-mini" should plan and cannot run here.') });
     expect(rowsOf({ pool: bare }).get('conductor')?.state).toBe('missing');
   });
 

@@ -71,23 +71,23 @@ describe('the models on show', () => {
   const local = workerConfigSchema.parse({ id: 'local', provider: 'local', model: MODEL });
   const folder = workerConfigSchema.parse({ id: 'folder', provider: 'local', model: '/models/tiny' });
   const paid = workerConfigSchema.parse({ id: 'paid', provider: 'openai', model: 'gpt-5' });
-  const pool = (conductor: string, ...workers: (typeof local)[]): Pool => ({
-    file: 'workers.json', conductor, workers: workers.map((worker) => ({ worker, ready: true, priced: true })),
+  const pool = (planner: typeof local, ...workers: (typeof local)[]): Pool => ({
+    file: 'workers.json', planner: { worker: planner, choice: { why: 'chosen', estimate: { plans: 0 } } }, workers: workers.map((worker) => ({ worker, ready: true, priced: true })),
   });
   const statusOf = (model: string): LocalModelStatus => ({ model, state: 'unloaded' });
 
   it('are those of the pool, the planning one first, each once', () => {
-    const models = localModelsOf({ run: undefined, pool: pool('local', folder, paid, local), statusOf });
+    const models = localModelsOf({ run: undefined, pool: pool(local, folder, paid, local), statusOf });
     expect(models.map(({ name, plans, answers }) => [name, plans, answers])).toEqual([[MODEL, true, true], ['tiny', false, true]]);
   });
 
   it('are not those of workers that are switched off', () => {
-    expect(localModelsOf({ run: undefined, pool: pool('paid', { ...local, enabled: false }, paid), statusOf })).toEqual([]);
+    expect(localModelsOf({ run: undefined, pool: pool(paid, { ...local, enabled: false }, paid), statusOf })).toEqual([]);
   });
 
   it('are those of the run on show, whatever the pool is by now', () => {
     const run = { pool: [paid], policy: { kind: 'local', worker: folder, model: folder.model, promptVersion: 'x' } } as unknown as RunSnapshot;
-    expect(localModelsOf({ run, pool: pool('local', local), statusOf })).toMatchObject([{ model: '/models/tiny', plans: true, answers: false }]);
+    expect(localModelsOf({ run, pool: pool(local, local), statusOf })).toMatchObject([{ model: '/models/tiny', plans: true, answers: false }]);
   });
 
   it.each([['Qwen/Qwen3-0.6B', 'Qwen/Qwen3-0.6B'], ['/home/ada/models/tiny/', 'tiny'], ['C:\\models\\tiny', 'tiny']])(

@@ -24,7 +24,7 @@ const summary = (runId: string, acceptedAt: number, workspace = '/app'): RunSumm
 function panelOn(backend: FakeBackend, { folders = ['/app'], failure, undoable }: { folders?: string[]; failure?: Error; undoable?: AppliedAnswer } = {}) {
   backend
     .answer('pool/get', () => ({
-      file: 'workers.json', conductor: 'w', workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
+      file: 'workers.json', conductor: 'w', planner: { worker: WORKER, choice: { why: 'chosen', estimate: { plans: 0 } } }, workers: [{ worker: WORKER, ready: false, reason: 'No key.', priced: true }],
     }))
     .answer('model/status', () => ({ models: [] }))
     .answer('run/list', (params) => ({ runs: 'workspace' in (params as object) ? [summary('old', 1)] : [] }))
@@ -72,7 +72,7 @@ describe('PanelStateSource', () => {
     await complete;
     expect(panel.state).toMatchObject({
       backend: { state: 'connected' },
-      pool: { conductor: 'w', workers: [{ id: 'w', model: 'gpt-5', enabled: true, ready: false, reason: 'No key.' }] },
+      pool: { conductor: 'w', choice: { why: 'chosen' }, workers: [{ id: 'w', model: 'gpt-5', enabled: true, ready: false, reason: 'No key.' }] },
       runs: [{ runId: 'old' }],
     });
   });

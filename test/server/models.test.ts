@@ -40,7 +40,7 @@ beforeEach(async () => {
     isPriced: () => true,
     whyNoModel: ({ model }: { model: string }) => parts.access.inspect(model).then(() => undefined, (error: Error) => error.message),
     findServers: () => Promise.resolve({ servers: [], looked: [] }),
-    listModels: () => Promise.reject(new Error('not here')),
+    nextPlanner: () => undefined, listModels: () => Promise.reject(new Error('not here')),
   };
   serving = await serve({ models: parts.access, pool: new PoolEditor(access, new ClientRegistry()), explain: explainModelError });
   client = await serving.open();

@@ -208,7 +208,37 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await over(manager, trainingId)).toMatchObject({ state: 'failed', message: expect.stringContaining('earlier version') });
   });
 
-  it('says what it lacks before it is begun: a Conductor of this machine, a worker, a sandbox, what judges', async () => {
+  it('is of the model that is part of Conductor while another plans, and lets it plan once it is adopted', async () => {
+    workers = { ...workers, conductor: 'one', workers: workers.workers.filter(({ id }) => id !== 'tiny') };
+    const before = workers;
+    const manager = await begin();
+    expect(await manager.check({ workspace, config: CONFIG })).toMatchObject({ conductor: 'conductor-mini' });
+    const { trainingId } = await manager.start({ workspace, config: CONFIG });
+    expect(await over(manager, trainingId)).toMatchObject({ state: 'completed', conductor: 'conductor-mini' });
+    expect(workers).toEqual(before);
+    expect(await manager.adopt(trainingId)).toMatchObject({ plannerBefore: 'one' });
+    expect(workers.conductor).toBe('conductor-mini');
+    await manager.goBack(trainingId);
+    expect(workers).toEqual(before);
+  });
+
+  it('that was adopted by an earlier version leaves the model that is part of Conductor as the planner', async () => {
+    const { conductor: _nobody, ...rest } = workers;
+    workers = { ...rest, workers: workers.workers.filter(({ id }) => id !== 'tiny') };
+    const others = workers.workers;
+    const first = await begin();
+    const { trainingId } = await first.start({ workspace, config: CONFIG });
+    await over(first, trainingId);
+    await first.adopt(trainingId);
+    await end();
+    const file = path.join(folder, 'trainings', trainingId, 'training.json');
+    const { plannerBefore: _unknown, ...written } = JSON.parse(await readFile(file, 'utf8')) as Training;
+    await writeFile(file, JSON.stringify(written));
+    await (await begin()).goBack(trainingId);
+    expect(workers).toMatchObject({ conductor: 'conductor-mini', workers: others });
+  });
+
+  it('says what it lacks before it is begun: a worker, a sandbox, what judges', async () => {
     const manager = await begin();
     const lacks = async (config = CONFIG): Promise<unknown> => (await manager.check({ workspace, config })).missing?.what;
     expect(await manager.check({ workspace, config: CONFIG })).toEqual({ conductor: 'tiny', workers: [{ id: 'one', priced: true, simulated: true }] });
@@ -227,8 +257,6 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await lacks()).toBe('sandbox');
     workers = { ...workers, workers: workers.workers.map((worker) => ({ ...worker, enabled: false })) };
     expect(await lacks()).toBe('worker');
-    workers = { ...workers, conductor: 'one' };
-    expect(await lacks()).toBe('conductor');
     expect(manager.list()).toEqual([]);
   });
 
@@ -504,7 +532,5 @@ describe('a training', { timeout: 120_000 }, () => {
     expect(await failed()).toBe('Training runs code that models write, and there is no sandbox for it: bubblewrap is missing.');
     sandboxed = true;
     expect(await failed({ ...CONFIG, tasks: { ...CONFIG.tasks, file: 'nowhere.jsonl' } })).toContain('nowhere.jsonl');
-    workers = { ...workers, conductor: 'one' };
-    await expect(manager.start({ workspace, config: CONFIG })).rejects.toThrow('Training needs a Conductor that runs on this machine');
   });
 });

@@ -55,7 +55,12 @@ export class Script {
       kind: 'solve',
       request: runRequestSchema.parse({ question, workspace: '/home/ada/intervals' }),
       pool: [...pool],
-      policy: { kind: conductor.provider === 'local' ? 'local' : 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1' },
+      policy: {
+        kind: conductor.provider === 'local' ? 'local' : 'endpoint', worker: conductor, model: conductor.model, promptVersion: 'paper-1',
+        choice: conductor.provider === 'local'
+          ? { why: 'chosen', estimate: { usd: 0, plans: 0 } }
+          : { why: 'strongest', estimate: { usd: 0.0009, durationMs: 1_100, plans: 12 } },
+      },
       budget: budgetSchema.parse({ runUsd: usd }),
     });
   }
@@ -731,6 +736,7 @@ function summary(id: string, change: Partial<WorkerSummary> = {}): WorkerSummary
 
 export const POOL_SUMMARY: PoolSummary = {
   conductor: 'conductor-7b',
+  choice: { why: 'strongest', estimate: { usd: 0.0009, durationMs: 1_100, plans: 12 } },
   workers: [
     summary('gemini-pro'),
     summary('claude'),

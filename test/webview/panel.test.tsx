@@ -74,7 +74,7 @@ describe('a model of this machine', () => {
   it('is named as who planned, with the device it planned on', () => {
     const panel = renderPanel((SCENES['local-run'] as () => PanelState)());
     expect(panel.text()).toContain('Conductor qwen3-1.7b');
-    expect(panel.text()).toContain('plan 6.2 s on the CPU');
+    expect(panel.text()).toContain('Planned by qwen3-1.7b, your choice · $0 · 6.2 s on the CPU · Change…');
   });
 });
 

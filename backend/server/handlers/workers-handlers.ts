@@ -26,8 +26,10 @@ export interface WorkersAccess {
   findServers(signal: AbortSignal): Promise<FoundServers>;
   /** Lists the models of a server that the user named. */
   listModels(server: NamedServer, signal: AbortSignal): Promise<ListedModels>;
-  /** The Conductor if the file names none. */
+  /** The bundled model, which can plan without being in the file. */
   readonly bundledConductor?: WorkerConfig | undefined;
+  /** Who would plan the next question, of the enabled workers that are ready. */
+  nextPlanner(file: WorkersFile, ready: readonly WorkerConfig[]): Pool['planner'];
 }
 
 type WorkerMethods = 'pool/get' | 'worker/save' | 'worker/remove' | 'worker/try' | 'conductor/choose' | 'servers/find' | 'servers/models' | 'pool/create';
@@ -72,11 +74,11 @@ export class PoolEditor {
     });
   }
 
-  /** @param id null: the default Conductor */
+  /** @param id null: nobody is chosen, and the worker that plans best for its price plans */
   chooseConductor(id: string | null): Promise<Pool> {
     return this.#changed(({ conductor: _before, ...file }) => {
       if (id === null) return file;
-      if (!file.workers.some((worker) => worker.id === id)) throw notFound(id);
+      if (id !== this.#access.bundledConductor?.id && !file.workers.some((worker) => worker.id === id)) throw notFound(id);
       return { ...file, conductor: id };
     });
   }
@@ -112,13 +114,16 @@ export class PoolEditor {
     return this.describe(await this.change(change));
   }
 
-  async describe({ conductor, workers, budget: { warnAtPercent } }: WorkersFile): Promise<Pool> {
+  async describe(content: WorkersFile): Promise<Pool> {
+    const { conductor, workers, budget: { warnAtPercent } } = content;
     const statuses = await Promise.all(workers.map((worker) => this.#status(worker)));
     const { file, bundledConductor } = this.#access;
+    const planner = this.#access.nextPlanner(content, statuses.filter(({ worker, ready }) => worker.enabled && ready).map(({ worker }) => worker));
     return {
       file, workers: statuses,
       ...(conductor !== undefined && { conductor }),
       ...(bundledConductor && { bundledConductor: bundledPlanner(workers, bundledConductor) }),
+      ...(planner && { planner }),
       ...(warnAtPercent !== undefined && { warnAtPercent }),
     };
   }

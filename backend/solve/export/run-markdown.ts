@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { counted } from '../../common/counted.ts';
 import { formatDuration, formatMoney, formatTokens } from '../../protocol/figures.ts';
+import { plannerReason } from '../../protocol/planner-words.ts';
 import { answerOf, NOTHING_SPENT, type RoundView, type RunSnapshot, type Spent, type StepView } from '../../protocol/run-snapshot.ts';
 import { changeKind, passCount, type ChangeKind } from '../../protocol/test-changes.ts';
 import { totalTokens } from '../../protocol/token-counts.ts';
@@ -47,7 +48,7 @@ function head(run: RunSnapshot): string[] {
       `- Result: **${result(run)}**${run.message ? `: ${words(run.message)}` : ''}`,
       `- Asked: ${new Date(acceptedAt).toISOString()}, took ${formatDuration(updatedAt - acceptedAt)}`,
       ...(request.workspace === undefined ? [] : [`- Project: ${code(path.basename(request.workspace))}`]),
-      `- Conductor: ${nameOf(policy.worker, policy.model)}`,
+      `- Conductor: ${nameOf(policy.worker, policy.model)}${policy.choice ? `: ${plannerReason(policy.choice.why)}` : ''}`,
       ...pool.map((worker, ordinal) => `- Worker ${ordinal}: ${nameOf(worker)}`),
       ...from,
       `- Cost: ${money(run.spent)} of at most ${formatMoney({ usd: run.budget.runUsd, unpricedTokens: 0 })}`,

@@ -45,17 +45,23 @@ export class Adoption {
     } catch (error) {
       throw isStorageProblem(error) ? notSaved(error) : error;
     }
-    await this.#plansWith(training.conductor, target);
+    const { changeWorkers, bundledConductor } = this.#options;
+    let plannerBefore: string | undefined;
+    await changeWorkers((file) => {
+      plannerBefore = file.conductor;
+      return withAdapter(file, training.conductor, target, bundledConductor);
+    });
     for (const other of registry.list()) if (other.adopted && other.conductor === training.conductor) await registry.change(other.trainingId, { adopted: false });
-    return await registry.change(trainingId, { adopted: true });
+    return await registry.change(trainingId, { adopted: true, plannerBefore: plannerBefore ?? null });
   }
 
-  /** Restores the adapter that the Conductor had when the training started. @throws TrainingRefusedError */
+  /** Restores the adapter that the Conductor had when the training started, and who planned when it was adopted. @throws TrainingRefusedError */
   async goBack(trainingId: string): Promise<Training> {
     const { registry } = this.#options;
     const training = registry.get(trainingId);
     if (!training.adopted) throw new TrainingRefusedError(`What the training "${trainingId}" made is not what the Conductor plans with.`);
-    await this.#plansWith(training.conductor, training.adapterBefore);
+    const { changeWorkers, bundledConductor } = this.#options;
+    await changeWorkers((file) => withoutAdapter(file, training, bundledConductor));
     const before = registry.list().find((other) => this.#folder(other.trainingId) === training.adapterBefore);
     if (before) await registry.change(before.trainingId, { adopted: true });
     return await registry.change(trainingId, { adopted: false });
@@ -70,27 +76,28 @@ export class Adoption {
   #folder(trainingId: string): string {
     return path.join(this.#options.adapters, trainingId);
   }
-
-  async #plansWith(conductor: string, adapter: string | undefined): Promise<void> {
-    const { changeWorkers, bundledConductor } = this.#options;
-    await changeWorkers((file) => withAdapter(file, conductor, adapter, bundledConductor));
-  }
 }
 
-/** The bundled Conductor is in workers.json only while it has an adapter. */
-function withAdapter(file: WorkersFile, id: string, adapter: string | undefined, bundled: WorkerConfig | undefined): WorkersFile {
+/** The trained model plans from now on. The bundled one is in workers.json only while it has an adapter. */
+function withAdapter(file: WorkersFile, id: string, adapter: string, bundled: WorkerConfig | undefined): WorkersFile {
   const isMissing = bundled?.id === id && !file.workers.some((worker) => worker.id === id);
-  const known = isMissing ? [...file.workers, bundled] : file.workers;
-  const isNeedless = (worker: WorkerConfig): boolean => worker.id === id && adapter === undefined && isBundled(worker, bundled);
+  const workers = isMissing ? [...file.workers, bundled] : file.workers;
+  return { ...file, conductor: id, workers: workers.map((worker) => (worker.id === id ? { ...worker, adapter } : worker)) };
+}
+
+/** The Conductor with the adapter before the training. The bundled model without an adapter leaves workers.json. */
+function withoutAdapter(
+  file: WorkersFile, { conductor: id, adapterBefore, plannerBefore = id }: Training, bundled: WorkerConfig | undefined,
+): WorkersFile {
+  const isNeedless = (worker: WorkerConfig): boolean => worker.id === id && adapterBefore === undefined && isBundled(worker, bundled);
+  const workers = file.workers.filter((worker) => !isNeedless(worker)).map((worker) => {
+    if (worker.id !== id) return worker;
+    const { adapter: _before, ...others } = worker;
+    return adapterBefore === undefined ? others : { ...others, adapter: adapterBefore };
+  });
   const { conductor, ...rest } = file;
-  const planner = known.some((worker) => isNeedless(worker) && worker.id === conductor) ? undefined : isMissing ? id : conductor;
-  return {
-    ...rest,
-    ...(planner !== undefined && { conductor: planner }),
-    workers: known.filter((worker) => !isNeedless(worker)).map((worker) => {
-      if (worker.id !== id) return worker;
-      const { adapter: _before, ...others } = worker;
-      return adapter === undefined ? others : { ...others, adapter };
-    }),
-  };
+  const planner = conductor === id ? plannerBefore : conductor;
+  // The planner before may have been removed since.
+  const isThere = planner === bundled?.id || workers.some((worker) => worker.id === planner);
+  return { ...rest, ...(planner !== undefined && planner !== null && isThere && { conductor: planner }), workers };
 }

@@ -16,18 +16,21 @@ export interface TrainingCastSources {
   /** Reads workers.json anew. */
   readonly loadWorkers: () => Promise<WorkersFile>;
   readonly priced: (worker: WorkerConfig) => WorkerConfig;
-  /** The Conductor where workers.json names none. */
+  /** The Conductor where workers.json names none of this machine. */
   readonly bundledConductor?: WorkerConfig | undefined;
   readonly clients: Clients;
 }
 
-/** The cast of a new training: the Conductor of workers.json, and each enabled worker whose key is known. @throws TrainingError */
+/**
+ * The cast of a new training: the Conductor of workers.json, or the bundled model if that one runs elsewhere or nobody is chosen, and each
+ * enabled worker whose key is known.
+ * @throws TrainingError
+ */
 export async function castToBegin({ loadWorkers, priced, clients, bundledConductor }: TrainingCastSources): Promise<TrainingCast> {
   const file = await loadWorkers();
-  const conductor = file.conductor === undefined
-    ? bundledPlanner(file.workers, bundledConductor)
-    : file.workers.find(({ id }) => id === file.conductor);
-  if (!conductor || conductor.provider !== 'local') {
+  const chosen = file.workers.find(({ id }) => id === file.conductor);
+  const conductor = chosen?.provider === 'local' ? chosen : bundledPlanner(file.workers, bundledConductor);
+  if (!conductor) {
     throw new TrainingError('Training needs a Conductor that runs on this machine: choose one with "Conductor: Choose Conductor Model" or "conductor model choose".', 'conductor');
   }
   const enabled = file.workers.filter((worker) => worker.enabled && worker.id !== conductor.id);

@@ -36,7 +36,7 @@ const ended = await hostBackend({
     pool: new PoolEditor({
       file: path.join(home, 'workers.json'), tryWorker: () => Promise.reject(new Error('not here')), isPriced: () => false,
       whyNoModel: () => Promise.resolve(undefined), findServers: () => Promise.resolve({ servers: [], looked: [] }),
-      listModels: () => Promise.reject(new Error('not here')),
+      listModels: () => Promise.reject(new Error('not here')), nextPlanner: () => undefined,
     }, clients),
     models: NO_MODELS,
     trainings: NO_TRAININGS,

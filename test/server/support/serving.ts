@@ -8,6 +8,7 @@ import type { WorkerConfig } from '../../../backend/protocol/worker-config.ts';
 import { BackendServer, type BackendServerOptions } from '../../../backend/server/backend-server.ts';
 import { ClientRegistry } from '../../../backend/server/client-registry.ts';
 import { PoolEditor } from '../../../backend/server/handlers/workers-handlers.ts';
+import { nextPlanner } from '../../../backend/solve/run-pool.ts';
 import { RawClient } from './raw-client.ts';
 import { MemoryRuns } from './memory-runs.ts';
 import { NO_MODELS } from './no-models.ts';
@@ -55,6 +56,7 @@ export async function serve(
         findServers: () => Promise.resolve({ servers: [], looked: [] }),
         listModels: () => Promise.reject(new Error('not here')),
         bundledConductor,
+        nextPlanner: (file, ready) => nextPlanner(ready, { file, bundledConductor, priced: (worker) => worker }),
       },
       clients,
     ),
