@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'gym-train': () => import('./lab/commands/gym-train.ts'),
   'gym-compare': () => import('./lab/commands/gym-compare.ts'),
   'gym-results': () => import('./lab/commands/gym-results.ts'),
+  'gym-wants': () => import('./lab/commands/gym-wants.ts'),
 };
 
 // A command is a program of its own: it reads the arguments that are left.

@@ -17,6 +17,7 @@ const INSTRUCTIONS: Readonly<Record<Role, RegExp>> = {
   plan: wordsOf(
     ...['plan', 'outline', 'analy[sz]e', 'diagnose', 'investigate', 'identify', 'locate', 'find (?:out|the|where|what|why)'],
     ...['work out', 'think', 'reason', 'explain', 'describe', 'pin down', 'name', 'trace', 'study'],
+    ...['list', 'note', 'measure', 'profile', 'look for', 'collect', 'say (?:what|which|where|why|how)'],
   ),
   write: wordsOf(
     ...[
@@ -35,6 +36,8 @@ const INSTRUCTIONS: Readonly<Record<Role, RegExp>> = {
       'make',
     ],
     ...['give', 'apply', 'develop', 'create', 'return'],
+    ...['add', 'rename', 'move', 'extract', 'split', 'replace', 'convert', 'migrate', 'refactor', 'simplify', 'update', 'upgrade'],
+    ...['document', 'comment', 'speed up', 'optimi[sz]e', 'set up', 'configure', 'reply', 'respond', 'greet', 'thank', 'show'],
   ),
   check: wordsOf(
     ...['check', 'review', 'verify', 'validate', 'judge', 'audit', 'inspect', 'compare', 'choose', 'pick', 'select', 'decide'],
@@ -79,6 +82,8 @@ const REFUSALS = new RegExp(
     ' (?:yet )?(?:any )?',
     anyOf('writ\\w+', 'chang\\w+', 'edit\\w+', 'fix\\w+', 'cod(?:e|ing)\\b', 'implement\\w+'),
     '(?: [\\w-]+){0,3}',
+    // "Change no file", "give no code", "change nothing".
+    '|\\b(?:change|edit|write|give|return|touch) (?:no (?:[\\w-]+)|nothing)',
   ].join(''),
   'gi',
 );
@@ -100,6 +105,9 @@ const ASKS_FOR_PLAN = new RegExp(
   'i',
 );
 
+/** An instruction to answer that says how. "Answer the question" alone is vague. */
+const ANSWERS = /\b(?:answer|tell)\b.*\b(?:with|from|in|by|briefly|directly|shortly|clearly|words?|sentences?)\b/i;
+
 /** The role of a subtask, from its words: the first instruction counts. */
 export function readRole(subtask: string): ReadRole {
   const blank = (match: string): string => ' '.repeat(match.length);
@@ -109,6 +117,6 @@ export function readRole(subtask: string): ReadRole {
     b.at < a.at ? b : a,
   );
   const planAt = placeOf(ASKS_FOR_PLAN, subtask);
-  if (Math.min(first.at, planAt) === Infinity) return { role: 'write', vague: true };
+  if (Math.min(first.at, planAt) === Infinity) return { role: 'write', vague: !ANSWERS.test(subtask) };
   return { role: planAt <= first.at ? 'plan' : first.role, vague: false };
 }

@@ -17,6 +17,16 @@ describe('the role read from a subtask', () => {
     ['Compare both attempts and return the right one.', 'check'],
     ['Double-check the code for edge cases.', 'check'],
     ["Carefully verify your colleague's patch.", 'check'],
+    ['List the cases that the tests have to cover. No code.', 'plan'],
+    ['Measure where the time goes and note the costly places.', 'plan'],
+    ['Change no code: say what the function does for an empty list.', 'plan'],
+    ['Rename fetchUser to loadUser everywhere.', 'write'],
+    ['Document parse_float and return the changed file.', 'write'],
+    ['Extract the state machine into a class of its own.', 'write'],
+    ['Add the option --json to the command.', 'write'],
+    ['Reply in one friendly sentence.', 'write'],
+    ['Answer the question in words, from the pieces you are shown.', 'write'],
+    ['Test the tests: would they notice a mistake?', 'check'],
   ] as const)('%s → %s', (subtask, role) => {
     expect(readRole(subtask)).toEqual({ role, vague: false });
   });

@@ -1,4 +1,5 @@
 import type { GymParameters } from './gym-parameters.ts';
+import type { Want } from './wants/want.ts';
 
 export type PlanInView = 'right' | 'wrong' | 'none';
 
@@ -6,6 +7,8 @@ export type PlanInView = 'right' | 'wrong' | 'none';
 export interface Circumstances {
   /** In the units of skill. */
   readonly difficulty: number;
+  /** A function that nobody has written, where it is absent. */
+  readonly want?: Want;
   readonly vague: boolean;
   readonly plan: PlanInView;
   /** Visible characters that are irrelevant to the subtask. */
@@ -29,14 +32,14 @@ export class GymChances {
   }
 
   rightCode(skill: number, given: Circumstances): number {
-    return logistic(this.#parameters.ease.write + this.#margin(skill, given) + this.#ofPlan(given, 'planInView'));
+    return logistic(this.#parameters.ease.write + this.#margin(skill, given) + this.#parameters.wants[given.want ?? 'code'].byPlan * this.#ofPlan(given, 'planInView'));
   }
 
   /** Probability that a review finds a bug. Workers miss their own bugs, and those that a plan led to, more often. */
   findingFault(skill: number, { subtlety, isOwn }: { subtlety: number; isOwn: boolean }, given: Circumstances): number {
     const { ease, finding } = this.#parameters;
     const author = isOwn ? finding.own : finding.others;
-    const logOdds = ease.find + this.#margin(skill, given) + author + this.#ofPlan(given, 'planWhenChecking');
+    const logOdds = ease.find + this.#parameters.wants[given.want ?? 'code'].easeOfFinding + this.#margin(skill, given) + author + this.#ofPlan(given, 'planWhenChecking');
     return logistic(logOdds + finding.subtlety * (subtlety - 0.5));
   }
 

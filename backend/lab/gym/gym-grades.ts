@@ -1,14 +1,17 @@
 import { answerCode } from '../../verify/graders/answer-code.ts';
 import { CasesGrader } from '../../verify/graders/code/cases-grader.ts';
+import { factsGrader, mutantsGrader, replyGrader, shorterGrader } from './wants/want-graders.ts';
 import type { ProgramSandbox } from '../../verify/graders/code/program-sandbox.ts';
 import type { Grade, Grader } from '../../verify/graders/grader.ts';
 import type { Kind } from '../../simulator/families/family.ts';
 import type { GymTask } from './gym-tasks.ts';
+import type { Want } from './wants/want.ts';
 
 /** A task for evaluations and trainings. */
 export interface JudgedGymTask {
   readonly id: string;
   readonly kind: Kind;
+  readonly want: Want;
   readonly question: string;
   readonly context: '';
   readonly grader: Grader;
@@ -27,12 +30,15 @@ export class GymGrades {
   }
 
   judged(task: GymTask): JudgedGymTask {
-    const { id, kind, question } = task;
-    return { id, kind, question, context: '', grader: this.graderOf(task) };
+    const { id, kind, want, question } = task;
+    return { id, kind, want, question, context: '', grader: this.graderOf(task) };
   }
 
-  graderOf({ id, cases, functionName }: GymTask): Grader {
-    const cold = new CasesGrader({ cases: () => cases, functionName, language: 'javascript', inOneProcess: true }, this.#programs);
+  graderOf(task: GymTask): Grader {
+    const { id, form } = task;
+    // Words are read, not run: nothing needs to be remembered.
+    if (form === 'words') return wordsGrader(task);
+    const cold = codeGrader(task, this.#programs);
     return {
       grade: async ({ answer, signal }) => {
         signal.throwIfAborted();
@@ -51,10 +57,22 @@ export class GymGrades {
   }
 }
 
+function codeGrader({ cases, functionName, judge }: GymTask, programs: Pick<ProgramSandbox, 'run'>): Grader {
+  if (judge.by === 'mutants') return mutantsGrader(judge, programs);
+  const grader = new CasesGrader({ cases: () => cases, functionName, language: 'javascript', inOneProcess: true }, programs);
+  return judge.by === 'cases' && judge.longest !== undefined ? shorterGrader(judge.longest, grader) : grader;
+}
+
+function wordsGrader({ judge }: GymTask): Grader {
+  return judge.by === 'facts' ? factsGrader(judge.facts) : replyGrader();
+}
+
 /**
  * Grades by comparison with the known solutions, without a sandbox: for tuning and quick tests, whose answers contain no other code.
  */
-export function knownGrader({ source }: GymTask): Grader {
+export function knownGrader(task: GymTask): Grader {
+  const { source } = task;
+  if (task.form === 'words') return wordsGrader(task);
   return {
     grade: ({ answer }) => {
       const isRight = answerCode(answer, 'javascript') === source;

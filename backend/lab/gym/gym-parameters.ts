@@ -1,5 +1,6 @@
 import type { Kind } from '../../simulator/families/family.ts';
 import type { SkillRow } from '../../simulator/skills.ts';
+import type { Want } from './wants/want.ts';
 
 /*
  * All chosen (not measured) parameters of the gym. They were set before any training, so that on held-out tasks the best single worker of the
@@ -34,6 +35,19 @@ export interface GymParameters {
   readonly copying: number;
   /** Share of a worker's repeated attempts at a question with the same result: repeated attempts are correlated. */
   readonly habit: number;
+  /** What differs where something else than a new function is asked for. */
+  readonly wants: Readonly<Record<Want, WantNumbers>>;
+  /** Hidden skill: by how much a worker is better or worse at a want than its skill in the subject says, at most. */
+  readonly wantSpread: number;
+}
+
+export interface WantNumbers {
+  /** Added to the difficulty of the subject. */
+  readonly harder: number;
+  /** The share of a visible plan's effect on writing: a reply gains nothing by a plan. */
+  readonly byPlan: number;
+  /** Added to the log-odds of finding a mistake in what others wrote. */
+  readonly easeOfFinding: number;
 }
 
 export const GYM_PARAMETERS: GymParameters = {
@@ -48,6 +62,16 @@ export const GYM_PARAMETERS: GymParameters = {
   breaking: { least: 0.03, lack: 0.3, own: 0.35 },
   copying: 0.8,
   habit: 0.7,
+  wants: {
+    code: { harder: 0, byPlan: 1, easeOfFinding: 0 },
+    fix: { harder: -0.05, byPlan: 1, easeOfFinding: 0.3 },
+    feature: { harder: 0, byPlan: 1, easeOfFinding: 0 },
+    refactor: { harder: -0.1, byPlan: 0.3, easeOfFinding: 0.5 },
+    tests: { harder: 0, byPlan: 1, easeOfFinding: -1 },
+    explain: { harder: -0.45, byPlan: 0.2, easeOfFinding: -1.5 },
+    talk: { harder: -2, byPlan: 0, easeOfFinding: 0 },
+  },
+  wantSpread: 0.1,
 };
 
 export interface WorkerNumbers {

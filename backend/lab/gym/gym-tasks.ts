@@ -6,6 +6,7 @@ import { KeyedRandom } from '../../common/keyed-random.ts';
 import { GYM_GENERATORS } from './generators/all-generators.ts';
 import { Draw, type Exercise, type GymGenerator, type Split } from './generators/generator.ts';
 import { GYM_PARAMETERS } from './gym-parameters.ts';
+import type { Judge, Want } from './wants/want.ts';
 
 /** A plausible wrong solution. */
 export interface WrongSolution {
@@ -20,13 +21,17 @@ export interface WrongSolution {
 export interface GymTask {
   readonly id: string;
   readonly kind: Kind;
+  readonly want: Want;
+  /** Of the answer. */
+  readonly form: 'code' | 'words';
+  readonly judge: Judge;
   readonly generator: string;
   readonly split: Split;
   readonly question: string;
   /** In units of skill: a worker of equal skill succeeds alone about half the time. */
   readonly difficulty: number;
   readonly functionName: string;
-  /** The correct solution, in JavaScript. */
+  /** The right answer: a solution or tests in JavaScript, or words. */
   readonly source: string;
   /** The statement of a correct plan. */
   readonly approach: string;
@@ -96,7 +101,7 @@ function drawTask({ name, kind, split, harder, make }: GymGenerator, random: Key
   const question = `${opening} ${random.pick('phrasing', phrasings)}`;
   const digest = createHash('sha256').update(JSON.stringify([question, source])).digest('hex').slice(0, 10);
   return {
-    id: `${name}-${digest}`, kind, generator: name, split, question, functionName, source, approach, wrong, cases,
+    id: `${name}-${digest}`, kind, want: 'code', form: 'code', judge: { by: 'cases' }, generator: name, split, question, functionName, source, approach, wrong, cases,
     difficulty: GYM_PARAMETERS.difficulty[kind] + harder,
   };
 }

@@ -1,7 +1,8 @@
 import { answerCode } from '../../verify/graders/answer-code.ts';
 import { KINDS } from '../../simulator/families/family.ts';
 import { KeyedRandom } from '../../common/keyed-random.ts';
-import { readRole, ROLES, type Role } from '../../simulator/roles.ts';
+import { readDemand, type Demand } from '../../simulator/demand.ts';
+import { ROLES, type Role } from '../../simulator/roles.ts';
 import { keyOf } from '../../simulator/simulated-model.ts';
 import type { Skills } from '../../simulator/skills.ts';
 import { readView, type SeenStep } from '../../simulator/view.ts';
@@ -10,13 +11,25 @@ import { signature } from '../../simulator/worker-texts.ts';
 import { GymChances, type Circumstances, type PlanInView } from './gym-chances.ts';
 import { GYM_PARAMETERS, type GymParameters } from './gym-parameters.ts';
 import type { GymBook, GymTask, WrongSolution } from './gym-tasks.ts';
-import { codeOf, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
+import { answerOf, cannotSee, codeOf, noFault, onlyTalk, planOf, reviewOf, unknownQuestion } from './gym-texts.ts';
+
+export interface GymRuleOptions {
+  readonly parameters?: GymParameters;
+  /**
+   * False: workers do what they take the subtask for, as before the gym knew other wants than code. The first figures of the gym were
+   * measured so.
+   */
+  readonly minds?: boolean;
+}
 
 /**
  * Workers that recognise tasks by their questions. A worker depends only on its messages: it reads its role from the subtask, and plans and
  * attempts from the visible outputs. These and its hidden skill determine the probability of a correct answer. Wrong answers are plausible.
+ *
+ * Workers mind what they are told: to work on something that they do not see, or to find a fault that nobody reported, they say so, and who
+ * is asked for words or for code gives that, whatever the question wants.
  */
-export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETERS): WorkerRule {
+export function gymRule(book: GymBook, { parameters = GYM_PARAMETERS, minds = true }: GymRuleOptions = {}): WorkerRule {
   const chances = new GymChances(parameters);
   return ({ name, skills, seed }, request) => {
     const view = readView(request.messages);
@@ -24,10 +37,18 @@ export function gymRule(book: GymBook, parameters: GymParameters = GYM_PARAMETER
     if (!task) return `${signature(name)}\n\n${unknownQuestion()}`;
     const random = new KeyedRandom('gym worker', seed, name, keyOf(request));
     const habit = new KeyedRandom('gym habit', seed, name, task.question);
-    const job = new GymJob({ name, task, steps: view.steps, skill: skills[task.kind], random, habit, chances });
-    const { role, vague } = readRole(view.subtask);
-    return `${signature(name)}\n\n${job.answer(role, vague)}`;
+    const skill = skillFor(skills[task.kind], task, name, parameters);
+    const job = new GymJob({ name, task, steps: view.steps, skill, random, habit, chances });
+    const demand = readDemand(view.subtask);
+    return `${signature(name)}\n\n${minds ? job.answer(demand) : job.answerAsRead(demand)}`;
   };
+}
+
+/** How good a worker is at a want is as hidden as its skill in a subject, and as constant. */
+function skillFor(skill: Readonly<Record<Role, number>>, { want }: GymTask, name: string, { wantSpread }: GymParameters): Readonly<Record<Role, number>> {
+  if (want === 'code') return skill;
+  const more = wantSpread * (2 * new KeyedRandom('want skill', name).unit(want) - 1);
+  return { plan: skill.plan + more, write: skill.write + more, check: skill.check + more };
 }
 
 /** Draws new skills for every call, so that nothing can be learned about the workers. */
@@ -72,6 +93,8 @@ class GymJob {
   readonly #chances: GymChances;
   readonly #attempts: readonly Attempt[];
   readonly #plan: { readonly inView: PlanInView; readonly blamed: WrongSolution | undefined };
+  /** Outputs in view. */
+  readonly #seen: number;
   readonly #lengths: { readonly plans: number; readonly attempts: number; readonly all: number };
 
   constructor({ name, task, steps, skill, random, habit, chances }: GymJobOptions) {
@@ -80,19 +103,35 @@ class GymJob {
     this.#random = random;
     this.#habit = habit;
     this.#chances = chances;
-    const withCode = steps.map((step) => ({ ...step, source: answerCode(step.output, 'javascript') }));
+    const withCode = steps.map((step) => ({ ...step, source: answerIn(task, step.output) }));
     const coded = withCode.filter((step): step is typeof step & { source: string } => step.source !== undefined);
     const plans = withCode.filter(({ source, output }) => source === undefined
       && ideasIn(task, output).length > 0).map(({ output }) => output);
     this.#attempts = attemptsIn(task, coded, name);
     this.#plan = readPlans(task, plans);
+    this.#seen = steps.length;
     this.#lengths = {
       plans: lengthOf(plans), attempts: lengthOf(coded.map(({ output }) => output)),
         all: lengthOf(steps.map(({ output }) => output)),
     };
   }
 
-  answer(role: Role, vague: boolean): string {
+  answer(demand: Demand): string {
+    const { want, form } = this.#task;
+    const { needs, seeksFault, product, vague } = demand;
+    if (needs > this.#seen) return cannotSee(needs);
+    if (seeksFault && want !== 'fix' && demand.role !== 'write' && this.#attempts.length === 0) return noFault(this.#task);
+    // "Explain it" asks for the answer where an explanation is wanted, and for thoughts elsewhere.
+    const role = demand.role === 'plan' && product === 'words' && form === 'words' ? 'write' : demand.role;
+    if (want === 'talk' && (role === 'plan' || product === 'code')) return onlyTalk();
+    if (role !== 'plan' && product !== undefined && product !== form) {
+      // Code instead of words is the function itself; words instead of code are thoughts about it.
+      return product === 'code' ? codeOf(this.#random, this.#task, codeIn(this.#task.question) ?? '') : this.#makePlan(vague);
+    }
+    return this.answerAsRead({ role, vague });
+  }
+
+  answerAsRead({ role, vague }: Pick<Demand, 'role' | 'vague'>): string {
     switch (role) {
       case 'plan':
         return this.#makePlan(vague);
@@ -105,8 +144,8 @@ class GymJob {
   }
 
   #given(vague: boolean, useful: number): Circumstances {
-    const { difficulty } = this.#task;
-    return { difficulty, vague, plan: this.#plan.inView, irrelevantCharacters: this.#lengths.all - useful };
+    const { difficulty, want } = this.#task;
+    return { difficulty, want, vague, plan: this.#plan.inView, irrelevantCharacters: this.#lengths.all - useful };
   }
 
   #makePlan(vague: boolean): string {
@@ -117,13 +156,13 @@ class GymJob {
   /** Visible attempts do not help a writer: they are copied, or they distract. */
   #write(vague: boolean): string {
     const copied = this.#random.chance('copy', this.#chances.copying) ? this.#random.pick('copied', this.#attempts) : undefined;
-    if (copied) return codeOf(this.#random, this.#task, copied.source);
+    if (copied) return answerOf(this.#random, this.#task, copied.source);
     const given = this.#given(vague, this.#lengths.plans);
     const luck = this.#random.chance('habit', this.#chances.habit) ? this.#habit : this.#random;
-    if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return codeOf(this.#random, this.#task,
+    if (luck.chance('write', this.#chances.rightCode(this.#skill.write, given))) return answerOf(this.#random, this.#task,
       this.#task.source);
     const wrong = this.#plan.blamed ?? (luck.pick('wrong', this.#task.wrong) as WrongSolution);
-    return codeOf(this.#random, this.#task, wrong.source);
+    return answerOf(this.#random, this.#task, wrong.source);
   }
 
   /** Keeps the first attempt without a suspected bug. If there is none, repairs the code. */
@@ -133,14 +172,14 @@ class GymJob {
     const findings: string[] = [];
     for (const attempt of order) {
       const finding = this.#findFault(attempt, given);
-      if (finding === undefined) return reviewOf(this.#random, order.length, findings, attempt.source);
+      if (finding === undefined) return reviewOf(this.#random, this.#task, order.length, findings, attempt.source);
       findings.push(finding);
     }
     const skill = (this.#skill.check + this.#skill.write) / 2;
     // A reviewer that suspects correct code breaks it.
     const isBroken = order.some(({ isCorrect }) => isCorrect);
     const isRepaired = !isBroken && this.#random.chance('repair', this.#chances.repair(skill, given));
-    return reviewOf(this.#random, order.length, findings, isRepaired ? this.#task.source : this.#anyWrong('repair').source);
+    return reviewOf(this.#random, this.#task, order.length, findings, isRepaired ? this.#task.source : this.#anyWrong('repair').source);
   }
 
   /** The bug that the worker suspects in an attempt; undefined if none. */
@@ -159,6 +198,13 @@ class GymJob {
     return this.#random.pick(`wrong:${draw}`, this.#task.wrong) as WrongSolution;
   }
 }
+
+/** The answer in an output: its code or, where words are wanted, the words that are known. */
+function answerIn({ form, source, wrong }: GymTask, output: string): string | undefined {
+  return form === 'code' ? answerCode(output, 'javascript') : [source, ...wrong.map((one) => one.source)].find((known) => output.includes(known));
+}
+
+const codeIn = (question: string): string | undefined => answerCode(question, 'javascript');
 
 function attemptsIn(task: GymTask, steps: readonly (SeenStep & { readonly source: string })[], name: string): Attempt[] {
   const attempts = new Map<string, Attempt>();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GymGrades, knownGrader } from '../../../backend/lab/gym/gym-grades.ts';
 import { gymTasks, type GymTask } from '../../../backend/lab/gym/gym-tasks.ts';
+import { wantTasks } from '../../../backend/lab/gym/wants/want-tasks.ts';
 import type { Program, ProgramRun } from '../../../backend/verify/graders/code/program-sandbox.ts';
 import { GraderInfrastructureError } from '../../../backend/verify/graders/grader.ts';
 import { gradeOf, programsIn, tryPrograms } from '../../verify/graders/setup.ts';
@@ -33,6 +34,16 @@ describe.runIf(available)(`grades of the gym, ${note}`, () => {
         expect((await gradeOf(knownGrader(one), javascript(source))).verified).toBe((await gradeOf(grader,
           javascript(source))).verified);
       }
+    }
+  });
+
+  it('run tests against mutants, and tidied code against cases', { timeout: 120_000 }, async () => {
+    await using scratch = await makeScratch();
+    const grades = new GymGrades(programsIn(scratch));
+    for (const one of wantTasks({ seed: 21, split: 'held-out', count: 4, wants: ['tests', 'refactor'] })) {
+      const grader = grades.graderOf(one);
+      expect(await gradeOf(grader, javascript(one.source)), one.id).toMatchObject({ verified: true, outcome: 'verified' });
+      for (const { source } of one.wrong.slice(-2)) expect(await gradeOf(grader, javascript(source)), one.id).toMatchObject({ verified: false, outcome: 'failed' });
     }
   });
 

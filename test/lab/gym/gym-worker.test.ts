@@ -88,7 +88,7 @@ describe('a worker of the gym', () => {
   it('writes better with a right plan in view and worse with a wrong one, which it then follows', () => {
     const withPlan = (plan: (task: GymTask) => string): number =>
       rightShare((task) => ({ subtask: SUBTASKS.write[0], outputs: [plan(task)] }));
-    const without = rightShare(() => ({ subtask: SUBTASKS.write[0] }));
+    const without = rightShare(() => ({ subtask: write }));
     expect(withPlan(({ approach }) => approach)).toBeGreaterThan(without + 0.1);
     expect(withPlan(({ wrong }) => wrong[0]?.idea ?? '')).toBeLessThan(without - 0.1);
     const [task] = tasks as [GymTask];
@@ -133,8 +133,13 @@ describe('a worker of the gym', () => {
     expect(chosen).toBeGreaterThan(0.6);
   });
 
-  it('writes without having been told what when it is to check and sees no code', () => {
-    for (const task of tasks.slice(0, 20)) expect(codeIn(ask(task, { subtask: check }))).toBeDefined();
+  it('says so when it is to check and sees no code, and wrote unasked before workers minded', () => {
+    const heedless = gymRule(new GymBook(tasks), { minds: false });
+    for (const task of tasks.slice(0, 20)) {
+      expect(ask(task, { subtask: check })).toMatch(/cannot do this/);
+      const messages = workerMessages({ question: task.question, context: '', editsFiles: false, inputs: [], subtask: check });
+      expect(codeIn(heedless({ name: 'sim-one', skills: skillsOf([0.7, 0.7, 0.7]), seed: 1 }, { messages }))).toBeDefined();
+    }
   });
 
   it('cannot be learned of where skills are drawn anew for every call', () => {

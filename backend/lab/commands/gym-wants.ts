@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { MINI_PLANNER } from '../../conductor/mini-planner.ts';
+import { compare } from '../../eval/compare.ts';
+import { conductorContestant } from '../../eval/conductor-contestant.ts';
+import { BASELINES, byPlan } from '../../eval/contestants.ts';
+import { randomPlan } from '../../eval/random-plan.ts';
+import { percent } from '../../eval/standings.ts';
+import { KeyedRandom } from '../../common/keyed-random.ts';
+import { LocalModel } from '../../lm/local-model.ts';
+import { workerConfigSchema, type WorkerConfig } from '../../protocol/worker-config.ts';
+import type { SimulatedWorker } from '../../simulator/pool.ts';
+import { estimate } from '../../train/statistics/statistics.ts';
+import { LocalAdapter } from '../../workers/adapters/local-adapter.ts';
+import { knownGrader } from '../gym/gym-grades.ts';
+import { TRAINING_POOL, unseenPool } from '../gym/gym-pools.ts';
+import { GymBook, gymTasks, type GymTask } from '../gym/gym-tasks.ts';
+import { gymRule } from '../gym/gym-worker.ts';
+import { runPlanInProcess } from '../gym/run-plan-in-process.ts';
+import { GYM_PLAN_TOKENS } from '../gym/train-on-gym.ts';
+import { WANTS } from '../gym/wants/want.ts';
+import { wantPlans } from '../gym/wants/want-plans.ts';
+import { wantTasks } from '../gym/wants/want-tasks.ts';
+
+/* How well a Conductor plans for each want of the gym: in process, its answers graded by the known ones. */
+
+const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
+
+  --model DIR     the Conductor (media/conductor-mini)
+  --seeds N       seeds from 1, each with tasks, luck and an unseen pool of its own (2)
+  --code N        held-out tasks that ask for a new function (100)
+  --wants N       held-out tasks of the other wants (90)
+  --heedless      workers that do not mind what they are told, as when the gym's first figures were measured
+  --temperature X of the plans; 0 for the most likely ones (1)
+`;
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string', default: fileURLToPath(new URL('../../../media/conductor-mini', import.meta.url)) },
+    seeds: { type: 'string', default: '2' },
+    code: { type: 'string', default: '100' },
+    wants: { type: 'string', default: '90' },
+    heedless: { type: 'boolean', default: false },
+    temperature: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) process.stdout.write(USAGE);
+else await measure();
+
+/** Of one want with one pool: for each contestant the results of each seed. */
+type Rows = Map<string, { readonly right: number[][]; readonly steps: number[] }>;
+
+async function measure(): Promise<void> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'gym-wants-'));
+  const settings = { folder: path.resolve(values.model), device: 'cpu', precision: 'full', adapters: false, storage } as const;
+  const model = await LocalModel.open({ settings, device: 'cpu', deviceReasons: [], threads: 1 });
+  try {
+    const tables = new Map<string, Rows>();
+    for (const seed of Array.from({ length: Number(values.seeds) }, (_, index) => index + 1)) {
+      const tasks = [
+        ...gymTasks({ seed, split: 'held-out', count: Number(values.code) }),
+        ...(Number(values.wants) > 0 ? wantTasks({ seed, split: 'held-out', count: Number(values.wants) }) : []),
+      ];
+      for (const [name, workers] of [['fixed', TRAINING_POOL], ['unseen', unseenPool(100 + seed)]] as const) await tryPool(model, tables, { name, workers, tasks, seed });
+    }
+    for (const [name, rows] of tables) process.stdout.write(`${tableOf(name, rows)}\n`);
+  } finally {
+    await model.close();
+    await rm(storage, { recursive: true, force: true });
+  }
+}
+
+interface Tried {
+  readonly name: string;
+  readonly workers: readonly SimulatedWorker[];
+  readonly tasks: readonly GymTask[];
+  readonly seed: number;
+}
+
+async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, workers, tasks, seed }: Tried): Promise<void> {
+  const { signal } = new AbortController();
+  const pool = poolOf(workers);
+  const steps = new Map<string, number>();
+  const conductor = conductorContestant({
+    name: 'Conductor', planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), pool, maxTokens: GYM_PLAN_TOKENS, signal,
+    temperature: Number(values.temperature), onPlan: ({ id }, plan) => void steps.set(id, plan?.modelIds.length ?? 0),
+  });
+  const best = (role: 'plan' | 'write' | 'check', { kind }: GymTask): number =>
+    workers.reduce((first, { skills }, ordinal) => (skills[kind][role] > (workers[first]?.skills[kind][role] ?? 0) ? ordinal : first), 0);
+  const shaped = (shape: keyof ReturnType<typeof wantPlans>) => byPlan<GymTask & { context: ''; grader: ReturnType<typeof knownGrader> }>(
+    `${shape}, by who does it best`, (task) => wantPlans(task.want, { planner: best('plan', task), writer: best('write', task), checker: best('check', task) })[shape]);
+  const run = runPlanInProcess({ seed, workers, rule: gymRule(new GymBook(tasks), { minds: !values.heedless }) });
+  const judged = tasks.map((task) => ({ ...task, context: '' as const, grader: knownGrader(task) }));
+  const results = await compare({
+    contestants: [
+      conductor, shaped('alone'), shaped('plan, write'), shaped('write, check'), shaped('plan, write, check'),
+      byPlan(BASELINES.random, (task) => randomPlan(pool.length, new KeyedRandom('random plan', seed, task.id))),
+    ],
+    tasks: judged, pool, seeds: [seed], runFor: () => run, concurrency: 1, signal,
+  });
+  for (const want of WANTS) {
+    const own = tasks.flatMap((task, index) => (task.want === want ? [index] : []));
+    if (own.length === 0) continue;
+    const key = `${want}, ${name} pool`;
+    const rows: Rows = tables.get(key) ?? new Map();
+    tables.set(key, rows);
+    for (const result of results) {
+      const row = rows.get(result.name) ?? { right: [], steps: [] };
+      rows.set(result.name, row);
+      row.right.push(own.map((index) => Number(result.outcomes[0]?.[index]?.verified)));
+      if (result.name === 'Conductor') row.steps.push(...own.map((index) => steps.get(tasks[index]?.id ?? '') ?? 0));
+    }
+  }
+}
+
+function poolOf(workers: readonly SimulatedWorker[]): WorkerConfig[] {
+  return workers.map(({ name, description, price }) => workerConfigSchema.parse({
+    id: name, provider: 'openai-compatible', model: name, baseUrl: 'http://127.0.0.1:1/v1', price, description, simulated: true,
+  }));
+}
+
+function tableOf(name: string, rows: Rows): string {
+  const lines = [...rows].map(([contestant, { right, steps }]) => {
+    const { mean, low, high } = estimate(right);
+    const lengths = [1, 2, 3, 4, 5].map((count) => percent(steps.filter((one) => one === count).length / Math.max(1, steps.length)));
+    return `| ${contestant} | ${percent(mean)} | ${percent(low)} to ${percent(high)} | ${steps.length > 0 ? lengths.join(', ') : ''} |`;
+  });
+  return [`${name}:`, '', '| contestant | right | 95 % interval | plans of 1, 2, 3, 4, 5 steps |', '| --- | ---: | ---: | --- |', ...lines, ''].join('\n');
+}
