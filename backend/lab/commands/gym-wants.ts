@@ -34,6 +34,7 @@ const USAGE = `usage: node with-node.mjs node backend/lab.ts gym-wants [options]
   --code N        held-out tasks that ask for a new function (100)
   --wants N       held-out tasks of the other wants (90)
   --heedless      workers that do not mind what they are told, as when the gym's first figures were measured
+  --constrained   the Conductor can write nothing but plans, as in the product
   --temperature X of the plans; 0 for the most likely ones (1)
 `;
 
@@ -43,6 +44,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '2' },
     code: { type: 'string', default: '100' },
     wants: { type: 'string', default: '90' },
+    constrained: { type: 'boolean', default: false },
     heedless: { type: 'boolean', default: false },
     temperature: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
@@ -87,7 +89,7 @@ async function tryPool(model: LocalModel, tables: Map<string, Rows>, { name, wor
   const steps = new Map<string, number>();
   const conductor = conductorContestant({
     name: 'Conductor', planner: MINI_PLANNER, model: new LocalAdapter(MINI_PLANNER, model), pool, maxTokens: GYM_PLAN_TOKENS, signal,
-    temperature: Number(values.temperature), onPlan: ({ id }, plan) => void steps.set(id, plan?.modelIds.length ?? 0),
+    temperature: Number(values.temperature), constrained: values.constrained, onPlan: ({ id }, plan) => void steps.set(id, plan?.modelIds.length ?? 0),
   });
   const best = (role: 'plan' | 'write' | 'check', { kind }: GymTask): number =>
     workers.reduce((first, { skills }, ordinal) => (skills[kind][role] > (workers[first]?.skills[kind][role] ?? 0) ? ordinal : first), 0);

@@ -35,7 +35,8 @@ export function wantTasks({ seed, split, count, wants = NEW_WANTS }: WantTasksOp
   const asked = new Set<string>();
   for (const [index, exercise] of gymTasks({ seed: SEED + seed, split, count: Math.min(MOST_EXERCISES[split], 2 * count) }).entries()) {
     if (tasks.length === count) break;
-    const want = wants[tasks.length % wants.length] as Exclude<Want, 'code'>;
+    // Exercises come from each subject in turn: so every want meets all of them.
+    const want = wants[(tasks.length + Math.floor(tasks.length / wants.length)) % wants.length] as Exclude<Want, 'code'>;
     for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
       const made = MAKERS[want](exercise, new KeyedRandom('want', seed, split, index, draw));
       if (!made) break;
