@@ -107,6 +107,12 @@ export const MADE_PLANS: readonly MadePlan[] = [
   made('build-and-setup-11', [], ['Say in words how the dev server is started, with the command.']),
   made('build-and-setup-11', ['fault'], ['Find what is broken in the dev server and say it in words.']),
 
+  made('build-and-setup-01', [], ['Name the files that ESLint needs and which versions the project uses. Hand on a short plan without code.'], ['Set ESLint up as the plan you are shown says and return every new or changed file whole.', [0]]),
+  made('bug-32', [], ['If it asks for a change, return every changed file whole; if it is a question, answer it in words.']),
+  made('explain-36', [], ['Do what is asked: if a change is wanted, return the changed files; if it asks a question, answer in words.']),
+  made('explain-01', ['form'], ['Say in words what `parse_float` does, and return the changed file whole.']),
+  made('tests-05', ['unseen'], ['Say which of the versions of the tests for PaymentService is the better one and return it.']),
+
   // Small talk and follow-ups.
   made('small-talk-01', [], ['Reply to the user in one friendly sentence.']),
   made('small-talk-02', [], ['Greet back and ask what is wanted.']),

@@ -38,7 +38,7 @@ const HARMLESS = /\b(?:catch|detect|reveal|guard against|against|prevent|avoid|w
 
 const JUDGES = /\b(?:check|review|verify|compare|choose|judge|examine|select|decide|inspect|audit|weigh|go through|look over|critici[sz]e|proofread|merge|combine|test (?:it|the))\b/i;
 
-const MANY = /\b(?:the (?:two|three|four|different|independent)?\s?(?:attempts|versions|drafts|proposals|solutions|candidates|answers|explanations|implementations|analyses)|each (?:attempt|version|draft|answer)|every (?:attempt|version|draft|answer)|(?:both|all) (?:the )?(?:attempts|versions|drafts|answers|proposals|solutions)|which (?:of the )?(?:attempts?|versions?|drafts?))\b/i;
+const MANY = /\b(?:the (?:two|three|four|different|independent)?\s?(?:attempts|versions|drafts|proposals|solutions|candidates|answers|explanations|implementations|analyses)|each (?:attempt|version|draft|answer)|every (?:attempt|version|draft|answer)|(?:both|all) (?:the )?(?:attempts|versions|drafts|answers|proposals|solutions)|which (?:of the (?:attempts|versions|drafts|answers)|attempts?|drafts?))\b/i;
 
 const OTHERS = new RegExp(
   [
@@ -72,8 +72,12 @@ const MAKES_WORDS = new RegExp(`\\b${MAKE}\\b (?:(?:it|them|back|only|just|in|a|
 const MAKES_PLAN = new RegExp(`\\b(?:${MAKE}|draw up|prepare|sketch|work out|devise|propose) (?:(?:a|an|the|up|short|brief|rough|careful|clear|small|step-by-step|[\\w-]+) ){0,4}?${PLAN_OBJECT}\\b|^(?:plan|outline|design|sketch)\\b|\\b(?:and|then) (?:plan|outline|design|sketch)\\b|\\bfor (?:whoever|the worker|the colleague|those) `, 'i');
 const EDITS = new RegExp(`(?:^|[.;:,] |\\b(?:and|then|to) )${EDIT}\\b(?! (?:the|that|this|its) (?:[\\w-]+ )?(?:plan|outline|diagnosis|design|analysis|review))`, 'i');
 
+/** "If it asks for code, return it; if not, say it in words" leaves the form to the question. */
+const CONDITIONAL = /\bif (?:it|something|anything|that|this|the question|code|a change|words)\b[^.;]*\b(?:asks?|asked|has to|have to|wants?|wanted|needs?|is to)\b/i;
+
 /** What an instruction returns. Where it asks for several things, the largest of them. */
 function productOf(text: string): Product {
+  if (CONDITIONAL.test(text)) return undefined;
   const asked = text.replace(NEGATED, ' ');
   const plans = MAKES_PLAN.test(asked);
   if (MAKES_CHANGE.test(asked) || EDITS.test(asked)) return 'change';
