@@ -46,6 +46,38 @@ export const contextPieceSchema = z.object({
 });
 export type ContextPiece = z.infer<typeof contextPieceSchema>;
 
+/** Lines of a file of the workspace. */
+export const placeSchema = z.object({
+  path: z.string(), startLine: z.number().int().min(1), endLine: z.number().int().min(1),
+});
+export type Place = z.infer<typeof placeSchema>;
+
+/** A test that fails on the code as it is. */
+export const failingTestSchema = z.object({
+  /** As in a verdict: file, suites and name. */
+  id: z.string(),
+  message: z.string().optional(),
+  /** Where its source is, as far as it was found. */
+  places: z.array(placeSchema),
+});
+export type FailingTest = z.infer<typeof failingTestSchema>;
+
+/** What the tests say of the code as it is. */
+export const baseResultSchema = z.object({
+  /** Tests that ran. */
+  total: z.number().int().nonnegative(),
+  /** How many tests, files and suites failed, without flaky ones. */
+  failed: z.number().int().nonnegative(),
+  /** How many ended differently in two runs. */
+  flaky: z.number().int().nonnegative(),
+  /** The first that failed. */
+  failing: z.array(failingTestSchema),
+  /** Why the tests gave no result, if they gave none. */
+  problem: z.string().optional(),
+  durationMs: z.number().nonnegative(),
+});
+export type BaseResult = z.infer<typeof baseResultSchema>;
+
 export const leftOutSchema = z.object({ path: z.string(), reason: z.string() });
 
 /** A file changed by the answer, as a diff to show. The edit to apply is computed from the answer again. */
@@ -124,7 +156,16 @@ export const runEventSchema = z.discriminatedUnion('type', [
     tokens: z.number().int().nonnegative(),
     /** The exact text sent to the models. */
     text: z.string(),
+    /** The round that it was gathered for; 0 when absent. A round can have several: what fails may become known while it runs. */
+    round: round.optional(),
+    /** Whether it was known what fails on the code as it is. */
+    knowsBase: z.boolean().optional(),
+    /** The tests that fail, as models are told; empty or absent if none is known to. */
+    failing: z.string().optional(),
   }),
+  /** The tests run on the code as it is, before any answer. */
+  z.object({ type: z.literal('base.started'), command: z.string(), runner: z.string().optional() }),
+  baseResultSchema.extend({ type: z.literal('base.completed') }),
   z.object({
     type: z.literal('attempt.started'),
     round,
@@ -134,6 +175,8 @@ export const runEventSchema = z.discriminatedUnion('type', [
     /** 1 for the first attempt at this call. */
     number: z.number().int().min(1),
     reserved: z.object({ usd: z.number().nonnegative().optional(), tokens: z.number().int().nonnegative() }),
+    /** Which of the run's contexts is sent, counted from 0; the first when absent. */
+    context: z.number().int().nonnegative().optional(),
   }),
   z.object({
     type: z.literal('attempt.failed'),
@@ -183,7 +226,11 @@ export const runEventSchema = z.discriminatedUnion('type', [
   /** A reply that is not yet the step's output, in a step of several turns. */
   z.object({ type: z.literal('step.turned'), round, step, attemptId, text: z.string(), ...sampled, ...spent }),
   /** What the worker is given for its last reply. */
-  z.object({ type: z.literal('step.observed'), round, step, text: z.string() }),
+  z.object({
+    type: z.literal('step.observed'), round, step, text: z.string(),
+    /** The pieces of the workspace in the text. */
+    pieces: z.array(contextPieceSchema).optional(),
+  }),
   z.object({ type: z.literal('step.failed'), round, step, failure: failureSchema }),
   z.object({ type: z.literal('step.skipped'), round, step, reason: z.string() }),
   z.object({

@@ -1,5 +1,5 @@
 import type {
-  BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
+  BaseResult, BudgetWarning, ContextPiece, EditSummary, Failure, PolicySnapshot, RunEventOf, RunKind, RunText, Sampled, StoredEvent,
 } from './run-events.ts';
 import type { Plan } from './plan.ts';
 import type { RunRequest } from './run-request.ts';
@@ -31,6 +31,8 @@ export interface AttemptView {
   readonly number: number;
   readonly worker: string;
   readonly startedAt: number;
+  /** Position among the run's contexts of the one that was sent. */
+  readonly context: number;
   /** The text streamed so far. */
   readonly text: string;
   readonly failure?: Failure;
@@ -45,6 +47,31 @@ export interface TurnView {
   readonly reply: string;
   /** What the worker was given for it; absent while that is being worked on. */
   readonly observation?: string;
+  /** The pieces of the workspace in the observation. */
+  readonly pieces?: readonly ContextPiece[];
+}
+
+/** What was sent of the workspace. */
+export interface ContextView {
+  readonly pieces: readonly ContextPiece[];
+  readonly leftOut: readonly { path: string; reason: string }[];
+  readonly tokens: number;
+  readonly text: string;
+  /** The round that it was gathered for. */
+  readonly round: number;
+  /** Whether it was known what fails on the code as it is. */
+  readonly knowsBase: boolean;
+  /** The tests that fail, as models are told; empty if none is known to. */
+  readonly failing: string;
+}
+
+/** The run of the tests on the code as it is. */
+export interface BaseView {
+  readonly command: string;
+  readonly runner?: string | undefined;
+  readonly startedAt: number;
+  /** Absent while it runs. */
+  readonly result?: BaseResult;
 }
 
 export interface StepView {
@@ -127,12 +154,11 @@ export interface RunSnapshot {
   readonly updatedAt: number;
   /** Idle milliseconds between start and end: from each end or interruption until the run was resumed. */
   readonly pausedMs?: number;
-  readonly context?: {
-    readonly pieces: readonly ContextPiece[];
-    readonly leftOut: readonly { path: string; reason: string }[];
-    readonly tokens: number;
-    readonly text: string;
-  };
+  /** The context that the question was first sent with. */
+  readonly context?: ContextView;
+  /** All contexts, oldest first: those of later rounds hold what was learned. */
+  readonly contexts: readonly ContextView[];
+  readonly base?: BaseView;
   readonly rounds: readonly RoundView[];
   readonly spent: Spent;
   readonly outcome?: RunEventOf<'run.completed'>['outcome'];
@@ -182,6 +208,7 @@ function begin({ runId, seq, at }: StoredEvent, event: RunEventOf<'run.accepted'
     state: 'running',
     acceptedAt: at,
     updatedAt: at,
+    contexts: [],
     rounds: [],
     spent: NOTHING_SPENT,
   };
@@ -200,7 +227,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
       const { outcome: _outcome, answerRound: _answerRound, warnings, ...again } = next;
       const pause = at - run.updatedAt;
       const rounds = next.rounds.map(forgetUnfinished).map((round, index) => (index === next.rounds.length - 1 ? paused(round, pause) : round));
-      const resumed = paused({ ...again, budget: event.budget ?? next.budget }, pause);
+      const resumed = withoutRunningBase(paused({ ...again, budget: event.budget ?? next.budget }, pause));
       // The user saw the cost before resuming, and may have raised the limits.
       if (event.reason === 'user') return { ...resumed, rounds: rounds.map(forgiveRejections) };
       return { ...resumed, rounds, ...(warnings && { warnings }) };
@@ -208,8 +235,16 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'run.waiting':
       return { ...next, state: 'waiting', message: event.message };
     case 'context.gathered': {
-      const { pieces, leftOut, tokens, text } = event;
-      return { ...next, context: { pieces, leftOut, tokens, text } };
+      const { pieces, leftOut, tokens, text, round = 0, knowsBase = false, failing = '' } = event;
+      const context = { pieces, leftOut, tokens, text, round, knowsBase, failing };
+      return { ...next, context: next.context ?? context, contexts: [...next.contexts, context] };
+    }
+    // The tests run beside everything else, so their events do not end a wait for a person.
+    case 'base.started':
+      return { ...goingOn(run, stored), base: { command: event.command, runner: event.runner, startedAt: at } };
+    case 'base.completed': {
+      const { type: _type, ...result } = event;
+      return { ...goingOn(run, stored), ...(run.base && { base: { ...run.base, result } }) };
     }
     case 'attempt.started':
       return inRound(next, event.round, (round) => startAttempt(round, event, at));
@@ -262,7 +297,7 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'step.observed':
       return inRound(next, event.round, (round) =>
         inStep(round, event.step, ({ turns = [], ...step }) => ({
-          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, observation: event.text } : turn)),
+          ...step, turns: turns.map((turn, index) => (index === turns.length - 1 ? { ...turn, ...observedIn(event) } : turn)),
         })));
     case 'step.failed':
       return inRound(next, event.round, (round) =>
@@ -281,20 +316,34 @@ export function applyEvent(run: RunSnapshot, stored: StoredEvent): RunSnapshot {
     case 'verify.completed':
       return inRound(next, event.round, ({ verifying: _verifying, ...round }) => ({ ...round, verdict: event.verdict }));
     case 'run.stopped':
-      return { ...next, state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }), ...(event.needed !== undefined && { needed: event.needed }) };
+      return { ...withoutRunningBase(next), state: 'stopped', message: event.message, ...(event.limit && { stoppedBy: event.limit }), ...(event.needed !== undefined && { needed: event.needed }) };
     case 'budget.warned': {
       const { limit, spent, of } = event;
       return { ...next, warnings: [...(next.warnings ?? []), { limit, spent, of }] };
     }
     case 'run.completed':
       return {
-        ...next, state: 'completed', outcome: event.outcome, answerRound: event.round, message: event.message,
+        ...withoutRunningBase(next), state: 'completed', outcome: event.outcome, answerRound: event.round, message: event.message,
       };
     case 'run.failed':
-      return { ...next, state: 'failed', failure: event.failure, message: event.failure.message };
+      return { ...withoutRunningBase(next), state: 'failed', failure: event.failure, message: event.failure.message };
     case 'run.cancelled':
-      return { ...next, state: 'cancelled', rounds: next.rounds.map(forgetUnfinished), message: 'Cancelled.' };
+      return { ...withoutRunningBase(next), state: 'cancelled', rounds: next.rounds.map(forgetUnfinished), message: 'Cancelled.' };
   }
+}
+
+/** The run in its state and with its message after an event that concerns neither. */
+function goingOn(run: RunSnapshot, { seq, at }: StoredEvent): RunSnapshot {
+  return { ...run, seq, updatedAt: at };
+}
+
+/** Tests on the code as it is end with their run; nothing is known then. */
+function withoutRunningBase({ base, ...run }: RunSnapshot): RunSnapshot {
+  return base?.result ? { ...run, base } : run;
+}
+
+function observedIn({ text, pieces = [] }: RunEventOf<'step.observed'>): Pick<TurnView, 'observation' | 'pieces'> {
+  return { observation: text, ...(pieces.length > 0 && { pieces }) };
 }
 
 /** Adds streamed text. Text of an inactive attempt, or after a gap, is dropped. */
@@ -327,8 +376,8 @@ function inStep(round: RoundView, index: number, change: (step: StepView) => Ste
 }
 
 function startAttempt(round: RoundView, event: RunEventOf<'attempt.started'>, at: number): RoundView {
-  const { attemptId, number, worker, purpose } = event;
-  const attempt: AttemptView = { attemptId, number, worker, startedAt: at, text: '', ended: false };
+  const { attemptId, number, worker, purpose, context = 0 } = event;
+  const attempt: AttemptView = { attemptId, number, worker, startedAt: at, context, text: '', ended: false };
   if (purpose.kind === 'plan') return { ...round, planAttempt: attempt };
   return inStep(round, purpose.step, ({ failure: _failure, ...step }) => ({ ...step, state: 'running', attempt }));
 }

@@ -1,4 +1,4 @@
-import type { EditSummary } from '../protocol/run-events.ts';
+import type { BaseResult, EditSummary, Place } from '../protocol/run-events.ts';
 import type { FoundTests, TestCommand } from '../protocol/test-command.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import type { Patch } from '../verify/patch/patch.ts';
@@ -20,6 +20,13 @@ export interface Checker {
     readonly sandboxed: boolean;
     readonly signal: AbortSignal;
   }): Promise<Verdict>;
+  /**
+   * Runs the tests of the workspace as it is; `verify` uses the results. Absent where what fails is known already, as in a training.
+   * @throws the signal's reason
+   */
+  testBase?(request: TestCommand & { readonly base: string; readonly sandboxed: true; readonly signal: AbortSignal }): Promise<BaseResult>;
+  /** Where the sources of tests are, by id, as far as they are found. */
+  placesOf?(ids: readonly string[], request: TestCommand & { readonly base: string; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, readonly Place[]>>;
 }
 
 /** Longer diffs are cut in the journal and the panel, where they are only read. Applying computes the edit anew. */

@@ -1,37 +1,22 @@
-import { createHash } from 'node:crypto';
 import { applyPatch, PatchNotApplicableError } from './patch/apply-patch.ts';
-import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
+import { faultIn, placesIn, testBase, unreadableCommand } from './base-result.ts';
+import { BaseTests, bothDone, onBase, type Base, type BaseTestsOptions, type BaseTestsParts, type UseOfBase } from './base-tests.ts';
+import type { BaseRun } from './judge/base-run-cache.ts';
 import { chooseRunner, type ChosenRunner } from './runners/choose-runner.ts';
 import { alterExpectations } from './control/alter-expectations.ts';
 import { declaredSkips } from './control/declared-skips.ts';
-import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
 import { embeddedTests, weakensEmbeddedTests } from './judge/embedded-tests.ts';
-import { differing, settle } from './judge/flaky.ts';
+import { settle } from './judge/flaky.ts';
 import { counted } from '../common/counted.ts';
-import { failingResults, byId, hasEvidence, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
-import { isMachineError } from './sandbox/machine-error.ts';
-import type { FileEdit, Patch } from './patch/patch.ts';
+import { failingResults, byId, judge, failToPassTests, type JudgedRun, type Judgement } from './judge/judge.ts';
+import type { Patch } from './patch/patch.ts';
 import { protectedReason } from './files/protected-paths.ts';
-import { SandboxUnavailableError } from './sandbox/sandbox.ts';
 import { ID_SEPARATOR, type TestReport } from './runners/test-report.ts';
-import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
+import { UnusableRunError } from './judge/test-runs.ts';
+import type { BaseResult, Place } from '../protocol/run-events.ts';
 import type { Verdict } from '../protocol/verdict.ts';
-import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 
-export type VerifyProgress =
-  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
-
-/** The state that a patch is applied to. */
-export interface Base {
-  /** The workspace, absolute. It is read and never written. */
-  readonly base: string;
-  /** Where dependencies are installed; `base` by default. For a base that is a separate checkout. */
-  readonly installed?: string;
-  /** Edits of the folder that are part of the base, such as the bug of a task. */
-  readonly baseEdits?: readonly FileEdit[];
-}
-
-export interface VerifyOptions extends Base {
+export interface VerifyOptions extends BaseTestsOptions {
   readonly patch: Patch;
   /**
    * How to treat edits of protected files: tests, their data, and their configuration. An answer with such an edit is refused. From a
@@ -40,32 +25,13 @@ export interface VerifyOptions extends Base {
   readonly protectedEdits?: 'refuse' | 'leave out';
   /** Ids of the fail-to-pass tests. By default, the tests that failed before. */
   readonly targets?: readonly string[];
-  /** Runs the tests in the workspace's folder; see `findTestCommands`. */
-  readonly command: string;
-  /** See `TestCommand`. */
-  readonly runner?: string;
-  readonly reports?: string;
-  /** The container image in which the tests run. By default they run in the sandbox on this machine. */
-  readonly image?: string;
-  readonly signal: AbortSignal;
-  /** False only if a person has agreed to run the tests without a sandbox. */
-  readonly sandboxed?: boolean;
-  /** For one run of the tests. */
-  readonly timeoutMs?: number;
-  readonly onProgress?: (progress: VerifyProgress) => void;
 }
-
-export interface VerifierParts extends TestRunsParts {
-  readonly baseRuns: BaseRunCache;
-}
-
-const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
 
 /** Judges a patch by the project's tests. */
 export class Verifier {
-  readonly #parts: VerifierParts;
+  readonly #parts: BaseTestsParts;
 
-  constructor(parts: VerifierParts) {
+  constructor(parts: BaseTestsParts) {
     this.#parts = parts;
   }
 
@@ -85,22 +51,25 @@ export class Verifier {
   }
 
   /**
+   * Runs the tests of the base and tells what fails. `verify` uses these results as long as the workspace is the same. A fault of the
+   * tests or the machine is a result, too. Throws the signal's reason on abort.
+   */
+  testBase(options: BaseTestsOptions): Promise<BaseResult> {
+    return testBase(this.#parts, options);
+  }
+
+  /** Where the sources of tests are, by id, as far as they are found. Throws WorkspaceCopyError or the signal's reason. */
+  placesOf(ids: readonly string[], options: BaseTestsOptions): Promise<ReadonlyMap<string, readonly Place[]>> {
+    return placesIn(this.#parts, options, ids);
+  }
+
+  /**
    * Calls `use` with a clean copy of the base (absolute) and the paths of its files. `use` may read the copy until it resolves. Throws
    * PatchNotApplicableError if the base's edits do not fit the workspace any more, WorkspaceCopyError, the signal's reason, and what
    * `use` throws.
    */
-  async onBase<Result>(
-    { base, installed = base, baseEdits = [] }: Base, signal: AbortSignal, use: (folder: string, paths: ReadonlySet<string>) => Promise<Result>,
-  ): Promise<Result> {
-    const { copies } = this.#parts;
-    const snapshot = await copies.snapshot({ folder: base, installed }, signal);
-    const copy = await copies.lease(snapshot, signal);
-    try {
-      await applyPatch(copy.folder, { edits: baseEdits });
-      return await use(copy.folder, snapshot.paths);
-    } finally {
-      await copy.release({ reusable: true });
-    }
+  onBase<Result>(base: Base, signal: AbortSignal, use: UseOfBase<Result>): Promise<Result> {
+    return onBase(this.#parts, base, signal, use);
   }
 }
 
@@ -118,20 +87,14 @@ class RefusedPatch extends Error {}
 /** The state of one verification. */
 class Attempt {
   readonly notes: string[] = [];
-  readonly #parts: VerifierParts;
+  readonly #parts: BaseTestsParts;
   readonly #options: VerifyOptions;
-  readonly #sandboxed: boolean;
   readonly #targets: readonly string[] | undefined;
-  readonly #image: string | undefined;
 
-  constructor(parts: VerifierParts, options: VerifyOptions) {
+  constructor(parts: BaseTestsParts, options: VerifyOptions) {
     this.#parts = parts;
     this.#options = options;
-    // An undefined option means the default. Above all, it must not mean "without a sandbox".
-    this.#sandboxed = options.sandboxed ?? true;
     this.#targets = options.targets?.length ? options.targets : undefined;
-    // Without a sandbox, a person has agreed that the tests run on this machine itself.
-    this.#image = this.#sandboxed ? options.image : undefined;
   }
 
   async verdict(): Promise<Judgement> {
@@ -146,9 +109,8 @@ class Attempt {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RefusedPatch || error instanceof PatchNotApplicableError) return without('refused', error.message);
-      if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError)
-        return without('infrastructure', error.message);
-      if (isMachineError(error)) return without('infrastructure', `The tests could not be run: ${error.message}`);
+      const fault = faultIn(error);
+      if (fault !== undefined) return without('infrastructure', fault);
       throw error;
     }
   }
@@ -168,18 +130,12 @@ class Attempt {
   }
 
   async #judge(chosen: ChosenRunner, patch: Pick<Patch, 'edits'>): Promise<Judgement> {
-    const { base, installed = base, reports, signal, timeoutMs = DEFAULT_TIMEOUT_MS, onProgress } = this.#options;
-    const sandboxed = this.#sandboxed;
-    // All runs of one verification use the same image, even if its name is reassigned in the meantime.
-    const image = this.#image === undefined ? undefined : await this.#parts.sandbox.pinnedImage(this.#image);
-    if (image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#image}.`);
-    onProgress?.('copying');
-    const snapshot = await this.#parts.copies.snapshot({ folder: base, installed }, signal);
-    const runs = new TestRuns(this.#parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });
+    const tests = await BaseTests.open(this.#parts, this.#options, chosen);
+    if (tests.image !== undefined) this.notes.push(`The tests ran in a container of the image ${this.#options.image}.`);
 
     let before: BaseRun;
     try {
-      before = await this.#baseRun(runs, { snapshot, chosen, image });
+      before = await tests.before();
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
       return without('infrastructure', `The tests could not be run before the change: ${error.message}`);
@@ -189,21 +145,21 @@ class Attempt {
 
     await this.#checkEmbeddedTests(patch, before.report);
 
-    onProgress?.('running the tests with the change');
+    this.#options.onProgress?.('running the tests with the change');
     const apply = async (copy: string): Promise<void> => {
-      await this.#makeBase(copy);
+      await tests.makeBase(copy);
       await applyPatch(copy, patch);
     };
     let first: JudgedRun;
     try {
-      first = await runs.run(apply);
+      first = await tests.runs.run(apply);
     } catch (error) {
       if (!(error instanceof UnusableRunError)) throw error;
       // The same command worked before the change, so the change is to blame.
       const nothing = this.#compare(before, { report: { results: [] }, exitCode: null }, before.flaky);
       return { ...nothing, reason: `With the change, ${lowerFirst(error.message)}` };
     }
-    return await this.#confirm(first, { runs, snapshot, chosen, before, apply });
+    return await this.#confirm(first, { tests, before, apply });
   }
 
   /** A patch may not change a file in which the base has tests. In a source file it may change all but the tests. Throws `RefusedPatch`. */
@@ -223,7 +179,7 @@ class Attempt {
 
   /** Confirms the first run by a second one and the negative control. */
   async #confirm(first: JudgedRun, stage: Stage): Promise<Judgement> {
-    const { before, runs, snapshot, chosen, apply } = stage;
+    const { before, tests: { runs, snapshot, chosen }, apply } = stage;
     const found = this.#compare(before, first, before.flaky);
     if (!found.verified && newlyPassing(found) === 0) return this.#noteFlaky(found);
     this.#options.onProgress?.('running the tests with the change again');
@@ -258,7 +214,7 @@ class Attempt {
    * judge by an object that equals everything, a silenced assertion or a forged report. Returns why the tests cannot be trusted, or
    * undefined.
    */
-  async #negativeControl(after: JudgedRun, { runs, snapshot, chosen, before, apply }: Stage): Promise<string | undefined> {
+  async #negativeControl(after: JudgedRun, { tests: { runs, snapshot, chosen }, before, apply }: Stage): Promise<string | undefined> {
     const options = { flaky: before.flaky, ...(this.#targets && { targets: this.#targets }) };
     const ids = failToPassTests(before.report, after.report, options);
     const runAltered = runs.run(async (copy) => {
@@ -275,45 +231,13 @@ class Attempt {
       this.notes.push('No negative control was made: no fail-to-pass test has an expected value that can be altered.');
     return undefined;
   }
-
-  /** Turns a clean copy of the workspace into the base. */
-  #makeBase(copy: string): Promise<void> {
-    return applyPatch(copy, { edits: this.#options.baseEdits ?? [] });
-  }
-
-  /** From the cache, or by two runs at the same time. Tests that end differently in them are flaky. */
-  async #baseRun(runs: TestRuns, { snapshot, chosen, image }: Pick<Stage, 'snapshot' | 'chosen'> & { readonly image: string | undefined }): Promise<BaseRun> {
-    const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
-    const makeBase = (copy: string): Promise<void> => this.#makeBase(copy);
-    const changes = baseEdits.map(({ path, after }) => [path, after]);
-    const key = createHash('sha256')
-      .update(JSON.stringify([snapshot.fingerprint, changes, command, this.#sandboxed, chosen.runner.name, reports, image]))
-      .digest('hex');
-    const { baseRuns } = this.#parts;
-    return await baseRuns.get(key, signal, async () => {
-      onProgress?.('running the tests before the change');
-      const [first, second] = await bothDone(runs.run(makeBase), runs.run(makeBase));
-      if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
-      // Each test counts by its worse run: in which of the two a flaky test fails is chance.
-      const { report } = settle({ results: [] }, first, second);
-      return { report, flaky: differing(first.report, second.report) };
-    });
-  }
 }
 
 /** Shared by the stages after the base run. */
 interface Stage {
-  readonly runs: TestRuns;
-  readonly snapshot: WorkspaceSnapshot;
-  readonly chosen: ChosenRunner;
+  readonly tests: BaseTests;
   readonly before: BaseRun;
   readonly apply: (copy: string) => Promise<void>;
-}
-
-/** Like `Promise.all`, but waits for both even if one fails: no run continues after the verdict. */
-async function bothDone<First, Second>(first: Promise<First>, second: Promise<Second>): Promise<[First, Second]> {
-  await Promise.allSettled([first, second]);
-  return await Promise.all([first, second]);
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
@@ -336,6 +260,3 @@ function nothingToProve({ report, flaky }: BaseRun): string {
     ? 'Nothing to prove: no test failed before the change.'
     : `Nothing to prove: the only ${flaky.size === 1 ? 'test' : 'tests'} that failed before the change did so in one of two runs.`;
 }
-
-const unreadableCommand = (command: string): string =>
-  `The results of "${command}" cannot be read: its test runner is not known. Name the JUnit files that it writes, or another command.`;

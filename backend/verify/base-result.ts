@@ -1,0 +1,66 @@
+import type { BaseResult, Place } from '../protocol/run-events.ts';
+import { BaseTests, onBase, type BaseTestsOptions, type BaseTestsParts } from './base-tests.ts';
+import { placesOfTests } from './control/test-places.ts';
+import { WorkspaceCopyError } from './copies/workspace-listing.ts';
+import type { BaseRun } from './judge/base-run-cache.ts';
+import { failingResults } from './judge/judge.ts';
+import { UnusableRunError } from './judge/test-runs.ts';
+import { chooseRunner } from './runners/choose-runner.ts';
+import { isMachineError } from './sandbox/machine-error.ts';
+import { SandboxUnavailableError } from './sandbox/sandbox.ts';
+
+/* What the tests say of the code as it is, for those who are about to change it. */
+
+/** Of more failing tests, the first ones show the cause. */
+const MAX_NAMED = 20;
+
+/** @throws the signal's reason */
+export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions): Promise<BaseResult> {
+  const { base, command, signal } = options;
+  const started = performance.now();
+  try {
+    signal.throwIfAborted();
+    const chosen = await chooseRunner(options, base);
+    if (!chosen) throw new UnusableRunError(unreadableCommand(command));
+    const before = await (await BaseTests.open(parts, options, chosen)).before();
+    const ids = failingResults(before.report, before.flaky).slice(0, MAX_NAMED).map(({ id }) => id);
+    return resultOf(before, await placesIn(parts, options, ids), performance.now() - started);
+  } catch (error) {
+    signal.throwIfAborted();
+    const problem = faultIn(error);
+    if (problem === undefined) throw error;
+    return { total: 0, failed: 0, flaky: 0, failing: [], problem, durationMs: performance.now() - started };
+  }
+}
+
+/** @throws WorkspaceCopyError, or the signal's reason */
+export async function placesIn(
+  parts: BaseTestsParts, options: BaseTestsOptions, ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Place[]>> {
+  const chosen = ids.length > 0 ? await chooseRunner(options, options.base) : undefined;
+  if (!chosen) return new Map();
+  const { runner } = chosen;
+  return await onBase(parts, options, options.signal, (folder, paths) => placesOfTests({ folder, paths, runner, ids }));
+}
+
+function resultOf({ report, flaky }: BaseRun, places: ReadonlyMap<string, readonly Place[]>, durationMs: number): BaseResult {
+  const failures = failingResults(report, flaky);
+  return {
+    total: report.results.filter(({ kind, status }) => kind === 'test' && status !== 'skipped').length,
+    failed: failures.length,
+    flaky: flaky.size,
+    failing: failures.slice(0, MAX_NAMED).map(({ id, message }) => ({
+      id, ...(message !== undefined && { message }), places: [...(places.get(id) ?? [])],
+    })),
+    durationMs,
+  };
+}
+
+/** Why tests gave no result, if the tests or the machine are to blame. */
+export function faultIn(error: unknown): string | undefined {
+  if (error instanceof SandboxUnavailableError || error instanceof WorkspaceCopyError || error instanceof UnusableRunError) return error.message;
+  return isMachineError(error) ? `The tests could not be run: ${error.message}` : undefined;
+}
+
+export const unreadableCommand = (command: string): string =>
+  `The results of "${command}" cannot be read: its test runner is not known. Name the JUnit files that it writes, or another command.`;

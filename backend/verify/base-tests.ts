@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { applyPatch } from './patch/apply-patch.ts';
+import type { FileEdit } from './patch/patch.ts';
+import type { WorkspaceSnapshot } from './copies/copy-pool.ts';
+import type { BaseRun, BaseRunCache } from './judge/base-run-cache.ts';
+import { differing, settle } from './judge/flaky.ts';
+import { hasEvidence } from './judge/judge.ts';
+import { lastWords, TestRuns, UnusableRunError, type TestRunsParts } from './judge/test-runs.ts';
+import type { ChosenRunner, TestCommand } from './runners/choose-runner.ts';
+
+export type VerifyProgress =
+  'copying' | 'running the tests before the change' | 'running the tests with the change' | 'running the tests with the change again';
+
+/** The state that a patch is applied to. */
+export interface Base {
+  /** The workspace, absolute. It is read and never written. */
+  readonly base: string;
+  /** Where dependencies are installed; `base` by default. For a base that is a separate checkout. */
+  readonly installed?: string;
+  /** Edits of the folder that are part of the base, such as the bug of a task. */
+  readonly baseEdits?: readonly FileEdit[];
+}
+
+/** How the tests of a base are run. `command` runs in the workspace's folder; see `findTestCommands`. */
+export interface BaseTestsOptions extends Base, TestCommand {
+  readonly signal: AbortSignal;
+  /** False only if a person has agreed to run the tests without a sandbox. */
+  readonly sandboxed?: boolean;
+  /** For one run of the tests. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface BaseTestsParts extends TestRunsParts {
+  readonly baseRuns: BaseRunCache;
+}
+
+const DEFAULT_TIMEOUT_MS = 5 * 60 * 1_000;
+
+/** The tests of a workspace in the state in which it was opened. */
+export class BaseTests {
+  readonly snapshot: WorkspaceSnapshot;
+  readonly chosen: ChosenRunner;
+  /** The pinned image, if the tests run in a container. */
+  readonly image: string | undefined;
+  readonly runs: TestRuns;
+  readonly #parts: BaseTestsParts;
+  readonly #options: BaseTestsOptions;
+  readonly #sandboxed: boolean;
+
+  private constructor(parts: BaseTestsParts, options: BaseTestsOptions, opened: Pick<BaseTests, 'snapshot' | 'chosen' | 'image'> & { sandboxed: boolean }) {
+    const { base, installed = base, reports, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+    const { snapshot, chosen, image, sandboxed } = opened;
+    this.snapshot = snapshot;
+    this.chosen = chosen;
+    this.image = image;
+    this.runs = new TestRuns(parts, { snapshot, chosen, base, installed, reports, image, sandboxed, timeoutMs, signal });
+    this.#parts = parts;
+    this.#options = options;
+    this.#sandboxed = sandboxed;
+  }
+
+  /** Throws WorkspaceCopyError, SandboxUnavailableError or the signal's reason. */
+  static async open(parts: BaseTestsParts, options: BaseTestsOptions, chosen: ChosenRunner): Promise<BaseTests> {
+    const { base, installed = base, signal, onProgress } = options;
+    // An undefined option means the default. Above all, it must not mean "without a sandbox".
+    const sandboxed = options.sandboxed ?? true;
+    // Without a sandbox, a person has agreed that the tests run on this machine itself. All runs of one verification use the same image,
+    // even if its name is reassigned in the meantime.
+    const image = sandboxed && options.image !== undefined ? await parts.sandbox.pinnedImage(options.image) : undefined;
+    onProgress?.('copying');
+    const snapshot = await parts.copies.snapshot({ folder: base, installed }, signal);
+    return new BaseTests(parts, options, { snapshot, chosen, image, sandboxed });
+  }
+
+  /** Turns a clean copy of the workspace into the base. */
+  makeBase(copy: string): Promise<void> {
+    return applyPatch(copy, { edits: this.#options.baseEdits ?? [] });
+  }
+
+  /**
+   * The results before any change: from the cache, or by two runs at the same time. Tests that end differently in them are flaky. Throws
+   * what `TestRuns.run` throws.
+   */
+  async before(): Promise<BaseRun> {
+    const { command, reports, baseEdits = [], signal, onProgress } = this.#options;
+    const changes = baseEdits.map(({ path, after }) => [path, after]);
+    const key = createHash('sha256')
+      .update(JSON.stringify([this.snapshot.fingerprint, changes, command, this.#sandboxed, this.chosen.runner.name, reports, this.image]))
+      .digest('hex');
+    const run = (): ReturnType<TestRuns['run']> => this.runs.run((copy) => this.makeBase(copy));
+    return await this.#parts.baseRuns.get(key, signal, async () => {
+      onProgress?.('running the tests before the change');
+      const [first, second] = await bothDone(run(), run());
+      if (!hasEvidence(first.report)) throw new UnusableRunError(`No test was executed.${lastWords(first.outcome)}`);
+      // Each test counts by its worse run: in which of the two a flaky test fails is chance.
+      const { report } = settle({ results: [] }, first, second);
+      return { report, flaky: differing(first.report, second.report) };
+    });
+  }
+}
+
+/** Gets a clean copy of the base (absolute) and the paths of its files. */
+export type UseOfBase<Result> = (folder: string, paths: ReadonlySet<string>) => Promise<Result>;
+
+/** See `Verifier.onBase`. */
+export async function onBase<Result>(
+  { copies }: Pick<TestRunsParts, 'copies'>, { base, installed = base, baseEdits = [] }: Base, signal: AbortSignal, use: UseOfBase<Result>,
+): Promise<Result> {
+  const snapshot = await copies.snapshot({ folder: base, installed }, signal);
+  const copy = await copies.lease(snapshot, signal);
+  try {
+    await applyPatch(copy.folder, { edits: baseEdits });
+    return await use(copy.folder, snapshot.paths);
+  } finally {
+    await copy.release({ reusable: true });
+  }
+}
+
+/** Like `Promise.all`, but waits for both even if one fails: no run continues after the verdict. */
+export async function bothDone<First, Second>(first: Promise<First>, second: Promise<Second>): Promise<[First, Second]> {
+  await Promise.allSettled([first, second]);
+  return await Promise.all([first, second]);
+}
