@@ -23,7 +23,7 @@ import { RunKeys } from './solve/run-keys.ts';
 import { nextPlanner } from './solve/run-pool.ts';
 import { planningRecords } from './solve/planning-records.ts';
 import { RunManager } from './solve/run-manager.ts';
-import { CONTEXT_TOKENS } from './solve/run-driver.ts';
+import { CONTEXT_TOKENS } from './solve/run-contexts.ts';
 import { OutcomesFile } from './suggest/outcomes-file.ts';
 import { ProjectPieces } from './suggest/project-pieces.ts';
 import { RoutesFile } from './suggest/routes-file.ts';
@@ -104,8 +104,11 @@ async function compose(clients: ClientRegistry): Promise<BackendParts> {
       sandboxAvailability: (image) => sandbox.availability(image),
       parsePatch: (answer, workspace, shown) => parsePatch(answer, workspace, { candidates: shown }),
       verify: (request) => verifier.verify(request),
+      testBase: (request) => verifier.testBase(request),
+      placesOf: (ids, request) => verifier.placesOf(ids, request),
     },
     gatherContext: (request) => context.gather(request),
+    supply: (request) => context.supply(request),
     loadWorkers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),
     adapterVersion: models.adapterVersion,

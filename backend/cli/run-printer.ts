@@ -13,6 +13,8 @@ import { testLines } from './test-lines.ts';
 
 const WIDTH = 100;
 const LABEL_WIDTH = 10;
+/** Names of failing tests; the panel and the export have them all. */
+const MAX_FAILING = 5;
 
 /** Prints the events of a run, one line each, to a terminal or a log. All texts are untrusted. */
 export class RunPrinter {
@@ -57,6 +59,10 @@ export class RunPrinter {
         return this.#line('Waiting', style('yellow', event.message));
       case 'context.gathered':
         return this.#context(event);
+      case 'base.started':
+        return this.#line('Tests', `running on the code as it is: ${oneLine(event.command, 80)}`);
+      case 'base.completed':
+        return this.#base(event);
       case 'attempt.failed':
         return this.#attemptFailed(event);
       case 'plan.proposed':
@@ -142,8 +148,20 @@ export class RunPrinter {
     return this.#dim(`  ${[plannerReason(choice.why), ...estimateWords(choice.estimate)].join(' · ')}`);
   }
 
-  #context({ pieces, leftOut, tokens }: RunEventOf<'context.gathered'>): void {
-    this.#line('Context', `${counted(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
+  /** Such as `✗ 3 of 120 tests fail on the code as it is`, and their names. */
+  #base({ total, failed, failing, problem, durationMs }: RunEventOf<'base.completed'>): void {
+    const { style } = this.#terminal;
+    const took = this.#dim(` ${formatDuration(durationMs)}`);
+    if (problem !== undefined) return this.#line('', style('yellow', `the tests gave no result on the code as it is: ${oneLine(problem, 200)}`));
+    if (failed === 0) return this.#line('', `${style('green', '✓')} ${total === 1 ? 'the test passes' : `all ${total} tests pass`} on the code as it is${took}`);
+    this.#line('', `${style('red', '✗')} ${failed} of ${counted(total, 'test')} ${failed === 1 ? 'fails' : 'fail'} on the code as it is${took}`);
+    for (const { id } of failing.slice(0, MAX_FAILING)) this.#line('', this.#dim(`  ${oneLine(id, WIDTH)}`));
+    if (failed > MAX_FAILING) this.#line('', this.#dim(`  and ${failed - MAX_FAILING} more`));
+  }
+
+  #context({ pieces, leftOut, tokens, round = 0 }: RunEventOf<'context.gathered'>): void {
+    const when = round > 0 ? `for round ${round + 1}: ` : '';
+    this.#line('Context', `${when}${counted(pieces.length, 'piece')}, ${formatTokens(tokens)} tokens are sent to the models`);
     for (const { path, startLine, endLine, reason } of pieces) this.#line('', `${oneLine(path, 60)}:${startLine}-${endLine}  ${this.#dim(reason)}`);
     for (const { path, reason } of leftOut) this.#line('', this.#dim(`not sent: ${oneLine(path, 60)} (${reason})`));
   }

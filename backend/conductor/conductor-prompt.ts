@@ -57,7 +57,7 @@ export function endpointMessages(input: PromptInput, profile: PromptProfile): Me
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\nBegin your reply with: ${prefill}` }];
 }
 
-function firstTurn({ question, context, pool }: PromptInput, profile: PromptProfile): string {
+function firstTurn({ question, context, failing, pool }: PromptInput, profile: PromptProfile): string {
   return [
     'A programmer has asked the question below. Plan how the workers listed at the end answer it. They differ in what they are good at, ' +
       'and you can only see that from their descriptions and from experience. First reason in a few sentences; then write the plan as ' +
@@ -73,6 +73,7 @@ function firstTurn({ question, context, pool }: PromptInput, profile: PromptProf
     `${profile.examples.length === 1 ? 'An example' : 'Examples'} of the form, from other domains:`,
     ...profile.examples.map(example),
     context && `PROJECT CONTEXT:\n${clipped(context, profile.contextCharacters)}`,
+    failing && `TESTS THAT FAIL NOW:\n${clipped(failing, profile.answerCharacters)}`,
     `USER QUESTION:\n${question}`,
     `AVAILABLE WORKERS:\n${pool.map(worker).join('\n')}`,
   ]

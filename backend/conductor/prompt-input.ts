@@ -15,6 +15,8 @@ export interface PastRound {
 export interface PromptInput {
   readonly question: string;
   readonly context: string;
+  /** The project's tests that fail now; absent or empty if none is known to. */
+  readonly failing?: string | undefined;
   readonly pool: readonly PoolEntry[];
   readonly rounds: readonly PastRound[];
   /** Why an earlier text of the same round was not a valid plan; absent at the first try. */

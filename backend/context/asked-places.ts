@@ -16,7 +16,7 @@ import type { TextFile, Workspace } from './workspace.ts';
 
 /** How many lines around a range are shown. Selected or named lines are taken exactly. */
 const MARGIN_LINES: Readonly<Record<Place['source'], number>> = {
-  selection: 0, named: 0, mentioned: 0, inProse: 20, error: 12, warning: 12, testOutput: 12, openFile: 40,
+  selection: 0, named: 0, mentioned: 0, learned: 2, inProse: 20, error: 12, warning: 12, testOutput: 12, openFile: 40,
 };
 /** For a file without a range: its first lines, with imports and a description. */
 const HEAD_LINES = 60;
@@ -48,7 +48,7 @@ export function placesIn(request: ContextRequest, workspace: Workspace): AskedPl
     places.push({ path: file, startLine, endLine, source, score: SCORES[source], reason, certain });
   };
 
-  const { selection, files, question, diagnostics, testOutput = '', openFile } = request;
+  const { selection, files, question, diagnostics, testOutput = '', learned = [], clues = '', openFile } = request;
   if (selection) add('selection', `selection${rangeLabel(selection)}`, selection, true);
   for (const file of files) add('named', 'named by you', file, true);
   for (const mention of hashMentions(question)) {
@@ -66,7 +66,8 @@ export function placesIn(request: ContextRequest, workspace: Workspace): AskedPl
   for (const { path: file, line, severity } of diagnostics) {
     add(severity, `${severity} in line ${line}`, { path: file, startLine: line }, true);
   }
-  const inTestOutput = placesInTestOutput(testOutput).flatMap(({ path: name, startLine }) => {
+  for (const { reason, ...place } of learned) add('learned', reason, place, false);
+  const inTestOutput = [testOutput, clues].flatMap(placesInTestOutput).flatMap(({ path: name, startLine }) => {
     const file = onlyFileMeant(name, workspace);
     return file === undefined ? [] : [{ path: file, startLine }];
   });

@@ -24,6 +24,7 @@ export const SCORES = {
   selection: 1_000,
   named: 900,
   mentioned: 880,
+  learned: 860,
   inProse: 800,
   error: 700,
   warning: 650,

@@ -5,6 +5,11 @@ export interface FileRange {
   readonly endLine?: number | undefined;
 }
 
+/** A place with the reason for it, in a few words. */
+export interface LearnedPlace extends FileRange {
+  readonly reason: string;
+}
+
 export interface ContextRequest {
   readonly question: string;
   /** Absolute path. Without a workspace the context has only diagnostics and test output. */
@@ -14,6 +19,12 @@ export interface ContextRequest {
   readonly openFile?: FileRange | undefined;
   readonly diagnostics: readonly { path: string; line: number; severity: 'error' | 'warning'; message: string }[];
   readonly testOutput?: string | undefined;
+  /** Places that the work so far points at, the most important first. What their code names leads the search. */
+  readonly learned?: readonly LearnedPlace[];
+  /** What tests and models say about the code. The places and names in it lead the search; the text itself is not sent. */
+  readonly clues?: string;
+  /** Files that were sent before and not used. They come last. */
+  readonly unused?: readonly string[];
   /** Upper bound for `text`, in estimated tokens. */
   readonly tokenBudget: number;
   readonly signal: AbortSignal;

@@ -4,6 +4,7 @@ import type { Candidate } from './candidates.ts';
 import type { ContextPiece, ContextRequest, GatheredContext } from './context.ts';
 import { LeftOut } from './left-out.ts';
 import { withoutPlaces } from './mentions.ts';
+import { neededPieces, type NeedsRequest } from './needed-pieces.ts';
 import { Ripgrep } from './ripgrep.ts';
 import { searchWorkspace } from './search-workspace.ts';
 import { SEPARATOR, Shelf } from './shelf.ts';
@@ -61,12 +62,17 @@ export class ContextGatherer {
     return contextOf(shelf, spoken, leftOut);
   }
 
+  /** What somebody asks to see. Never throws because of the workspace's content. @throws the signal's reason when it aborts */
+  supply(request: NeedsRequest): Promise<GatheredContext> {
+    return neededPieces(request, this.#ripgrep);
+  }
+
   async #fill(shelf: Shelf, { request, workspace, read, leftOut, budget }: Filling): Promise<void> {
     const terms = termsOf({
       question: withoutPlaces(request.question, (name) => onlyFileMeant(name, workspace) !== undefined),
-      selected: read.filter(({ place }) => place.source === 'selection').flatMap(selectedLines),
+      selected: read.filter(({ place }) => place.source === 'selection' || place.source === 'learned').flatMap(selectedLines),
       diagnostics: request.diagnostics.map(({ message }) => message),
-      testOutput: request.testOutput ?? '',
+      testOutput: [request.testOutput, request.clues].filter(Boolean).join('\n'),
     });
     const asked = read.flatMap(({ place, file }) => candidatesFor(place, file, { terms, largeUnits: budget * LARGE_SHARE }));
     putAsked(shelf, asked.sort((a, b) => b.score - a.score), leftOut);
@@ -76,7 +82,8 @@ export class ContextGatherer {
     });
     for (const { path, reason } of found.refused) leftOut.add(path, reason);
     if (found.problem !== undefined && workspace.listProblem === undefined) leftOut.add('(search)', found.problem);
-    putFound(shelf, found.candidates, leftOut);
+    const unused = new Set(request.unused);
+    putFound(shelf, found.candidates.toSorted((a, b) => Number(unused.has(a.file.path)) - Number(unused.has(b.file.path))), leftOut);
   }
 }
 
@@ -95,9 +102,9 @@ interface Filling {
 
 /** Removes terminal colours from the test output and keeps the most important problems: errors first, otherwise in the given order. */
 function tidied(request: ContextRequest): ContextRequest {
-  const { diagnostics, testOutput = '' } = request;
+  const { diagnostics, testOutput = '', clues = '' } = request;
   const ordered = [...diagnostics].sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
-  return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: stripVTControlCharacters(testOutput) };
+  return { ...request, diagnostics: ordered.slice(0, MAX_PROBLEMS), testOutput: stripVTControlCharacters(testOutput), clues: stripVTControlCharacters(clues) };
 }
 
 /** Reads the requested places. `refused` has the paths, as given, of files that exist but may not be sent. */

@@ -16,6 +16,7 @@ import { RunKeys, waitingForKey, type RunKeysOptions } from './run-keys.ts';
 import { RunLedger } from './run-ledger.ts';
 import { RunRecorder } from './run-recorder.ts';
 import type { RunListener } from './run-service.ts';
+import { workWithNeeds, type Supply } from './work-with-needs.ts';
 
 export interface ActiveRunsOptions {
   readonly journal: Journal;
@@ -23,6 +24,7 @@ export interface ActiveRunsOptions {
   readonly caller: WorkerCaller;
   readonly checker: Checker;
   readonly gatherContext: RunDriverOptions['gatherContext'];
+  readonly supply: Supply;
   /** Starts a simulated worker again that an earlier process began a demonstration with. */
   readonly awakenSimulated?: ((worker: WorkerConfig) => Promise<void>) | undefined;
   /** Name of this process as a holder of leases. */
@@ -193,8 +195,8 @@ export class ActiveRuns {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {
-    const { journal, clients, caller, checker, gatherContext, awakenSimulated } = this.#options;
-    const { runId } = recorder.snapshot;
+    const { journal, clients, caller, checker, gatherContext, supply, awakenSimulated } = this.#options;
+    const { runId, request: { workspace } } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
       if (worker.simulated) await awakenSimulated?.(worker);
@@ -208,6 +210,7 @@ export class ActiveRuns {
       ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: this.#options.now }),
       call,
       gatherContext,
+      ...(workspace !== undefined && { workOf: () => workWithNeeds(workspace, supply) }),
       checker,
       failureOf: (error) => this.failureOf(error),
       confirmUnsandboxed: ({ reason, remedy, command }) => askClients({

@@ -23,7 +23,7 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
   return events.flatMap(({ runId, event }): RunEvent[] => {
     switch (event.type) {
       case 'context.gathered':
-        return [event];
+        return (event.round ?? 0) <= round ? [event] : [];
       case 'plan.proposed':
       case 'plan.kept':
         return event.round <= round ? [keptFrom(runId, event)] : [];
@@ -40,7 +40,7 @@ export function keptOnRetry(events: readonly StoredEvent[], { round, step }: Ste
 
 /** The events to keep when the same question is asked of other workers. */
 export function keptContext(events: readonly StoredEvent[]): RunEvent[] {
-  return events.map(({ event }) => event).filter(({ type }) => type === 'context.gathered');
+  return events.map(({ event }) => event).filter((event) => event.type === 'context.gathered' && (event.round ?? 0) === 0);
 }
 
 /** The step and all steps that depend on its output. A step reads earlier steps only. */

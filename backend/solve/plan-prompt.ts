@@ -1,15 +1,17 @@
 import type { PromptInput } from '../conductor/prompt-input.ts';
 import { planRequest } from '../conductor/plan-request.ts';
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import { askedQuestion } from './asked-question.ts';
 import { pastRound } from './round.ts';
+import { contextOf } from './shown-files.ts';
 
-/** The input of a round's plan as the run stands. After an invalid plan it holds the rejection, too. */
-export function planInput({ request, context, pool, rounds }: RunSnapshot, round: number): PromptInput {
+/** The input of a round's plan as the run stands, with the context that it is sent. After an invalid plan it holds the rejection, too. */
+export function planInput({ request, pool, rounds }: RunSnapshot, round: number, context: ContextView | undefined): PromptInput {
   return {
     question: askedQuestion(request),
     context: context?.text ?? '',
+    failing: context?.failing,
     pool: pool.map(({ description }) => ({ description })),
     rounds: rounds.slice(0, round).map(pastRound),
     rejection: rounds[round]?.rejections.at(-1),
@@ -21,5 +23,5 @@ export function planPromptOf(run: RunSnapshot, round: number): readonly Message[
   const { rounds, policy: { worker } } = run;
   const { planText, planAttempt } = rounds[round] ?? {};
   if (!worker || (planText ?? planAttempt) === undefined) return undefined;
-  return planRequest(worker, planInput(run, round)).messages;
+  return planRequest(worker, planInput(run, round, contextOf(run, round, planAttempt))).messages;
 }

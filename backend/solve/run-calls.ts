@@ -10,6 +10,8 @@ export interface CallPlace {
   readonly recorder: RunRecorder;
   readonly round: number;
   readonly purpose: Purpose;
+  /** Position among the run's contexts of the one that is sent. */
+  readonly context?: number | undefined;
   /** The event for a reply. It is committed in one transaction with the cost of the reply. */
   readonly onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent;
 }
@@ -32,10 +34,10 @@ export class RunAttemptLog implements AttemptLog {
   }
 
   started({ attemptId, worker, number, reserved, reservation }: Attempt): void {
-    const { recorder, round, purpose } = this.#place;
+    const { recorder, round, purpose, context } = this.#place;
     this.#attemptId = attemptId;
     recorder.record(
-      [{ type: 'attempt.started', round, purpose, attemptId, worker, number, reserved: { ...reserved } }],
+      [{ type: 'attempt.started', round, purpose, attemptId, worker, number, reserved: { ...reserved }, ...(context && { context }) }],
       { sent: [reservation.id] },
     );
   }

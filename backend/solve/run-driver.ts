@@ -11,14 +11,16 @@ import type { ModelReply, ModelRequest } from '../workers/model.ts';
 import type { WorkerConfig } from '../protocol/worker-config.ts';
 import { executePlan, type ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
-import { askedQuestion } from './asked-question.ts';
 import { editSummaries, type Checker } from './checker.ts';
 import { LimitReachedError } from './errors.ts';
 import { RunError } from './failure.ts';
 import { answerText, bestRound, conclusionOf, worthAnotherRound } from './round.ts';
 import { planInput } from './plan-prompt.ts';
+import { BaseRun } from './base-run.ts';
 import { RunAttemptLog } from './run-calls.ts';
+import { RunContexts } from './run-contexts.ts';
 import type { RunRecorder } from './run-recorder.ts';
+import { shownFiles } from './shown-files.ts';
 import { stepPrompt } from './step-prompt.ts';
 import { ONE_CALL, type StepWork, type Turn } from './step-work.ts';
 import { judgingCommand } from './test-command.ts';
@@ -51,25 +53,14 @@ export interface RunDriverOptions {
   readonly planTries?: number;
   /** Runs all rounds even if the tests are green. Training needs that: the Conductor learns to keep a good answer. */
   readonly everyRound?: boolean;
+  /** How long the plan waits for the tests on the code as it is. */
+  readonly baseWaitMs?: number;
   /** Asks a person whether tests may run without a sandbox, and waits for an answer. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 const PLAN_TRIES = 3;
-/** Tokens of workspace context that a question is sent with. */
-export const CONTEXT_TOKENS = 12_000;
-
-/** The context request for a run's request. */
-export function contextRequestOf({ request }: Pick<RunSnapshot, 'request'>, signal: AbortSignal): ContextRequest {
-  const { workspace, focus } = request;
-  return { question: askedQuestion(request), workspace, ...focus, tokenBudget: CONTEXT_TOKENS, signal };
-}
-
-/** The files that the question was sent with. */
-export function shownFiles({ context }: Pick<RunSnapshot, 'context'>): string[] {
-  return [...new Set(context?.pieces.map(({ path }) => path))];
-}
 
 /**
  * Drives one run from its journalled state to its end: context, then rounds of plan, execution and verdict. Every decision follows from
@@ -77,11 +68,15 @@ export function shownFiles({ context }: Pick<RunSnapshot, 'context'>): string[] 
  */
 export class RunDriver {
   readonly #options: RunDriverOptions;
+  readonly #base: BaseRun;
+  readonly #contexts: RunContexts;
   /** The current round. */
   #round = 0;
 
   constructor(options: RunDriverOptions) {
     this.#options = options;
+    this.#base = new BaseRun({ ...options, waitMs: options.baseWaitMs });
+    this.#contexts = new RunContexts(options);
   }
 
   get #run(): RunSnapshot {
@@ -91,36 +86,38 @@ export class RunDriver {
   /** Ends with a final event. @throws the signal's reason and the journal's errors; the run then stays as it is */
   async drive(): Promise<void> {
     const { signal } = this.#options;
+    let last: RunEvent;
     try {
       await this.#prepare();
-      await this.#solve();
+      last = await this.#solve();
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       // The run has not failed: it goes on from its last event when the journal can be written again.
       if (error instanceof JournalUnavailableError) throw error;
-      if (error instanceof BudgetSpentError) {
-        const { limit, needed } = error instanceof LimitReachedError ? error : {};
-        this.#record({ type: 'run.stopped', reason: 'budget', limit, needed, message: error.message });
-      }
-      else this.#record({ type: 'run.failed', failure: this.#options.failureOf(error) });
+      last = this.#endingOf(error);
+    } finally {
+      await this.#base.stop();
     }
+    signal.throwIfAborted();
+    this.#record(last);
+  }
+
+  #endingOf(error: unknown): RunEvent {
+    if (!(error instanceof BudgetSpentError)) return { type: 'run.failed', failure: this.#options.failureOf(error) };
+    const { limit, needed } = error instanceof LimitReachedError ? error : {};
+    return { type: 'run.stopped', reason: 'budget', limit, needed, message: error.message };
   }
 
   async #prepare(): Promise<void> {
-    const { request, context } = this.#run;
-    if (context) return;
+    const { request, context, rounds, kind } = this.#run;
     // A test command that cannot be read fails here, before a worker is paid.
-    await judgingCommand(request, this.#options.checker);
-    const gathered = await this.#options.gatherContext(contextRequestOf(this.#run, this.#options.signal));
-    const refused = gathered.leftOut.find(({ path }) =>
-      request.focus.files.some((file) => file.path === path) && !gathered.pieces.some((piece) => piece.path === path));
-    if (refused) throw new RunError('context', `"${refused.path}" cannot be sent: ${refused.reason}. Name another file, or ask without it.`);
-    this.#record({
-      type: 'context.gathered', pieces: [...gathered.pieces], leftOut: [...gathered.leftOut], tokens: gathered.tokens, text: gathered.text,
-    });
+    const test = await judgingCommand(request, this.#options.checker);
+    const isJudged = context !== undefined && rounds.at(-1)?.verdict !== undefined;
+    if (test && request.workspace !== undefined && kind === 'solve' && !isJudged) await this.#base.begin(request.workspace, test);
+    await this.#contexts.first(this.#base);
   }
 
-  async #solve(): Promise<void> {
+  async #solve(): Promise<RunEvent> {
     const { rounds, request } = this.#run;
     // The parts of the last round that are done are skipped.
     for (this.#round = Math.max(0, rounds.length - 1); this.#round < request.rounds; this.#round += 1) {
@@ -132,7 +129,7 @@ export class RunDriver {
     }
     const best = bestRound(this.#run.rounds);
     if (!best) throw new RunError('plan-rejected', 'The Conductor kept an answer that does not exist: ask again.');
-    this.#record({ type: 'run.completed', round: best.index, ...conclusionOf(best) });
+    return { type: 'run.completed', round: best.index, ...conclusionOf(best) };
   }
 
   get #view(): RoundView {
@@ -153,8 +150,9 @@ export class RunDriver {
             'No worker was paid in this round. Resume the run to try again, or let another model play the Conductor.',
         );
       }
-      const attempts = this.#attempts(this.#round, { kind: 'plan' }, (...reply) => this.#planEvent(...reply));
-      await call(planner, planRequest(planner, planInput(this.#run, this.#round)), { ledger, attempts, signal });
+      const context = await this.#contexts.current(this.#round);
+      const attempts = this.#attempts({ kind: 'plan' }, context, (...reply) => this.#planEvent(...reply));
+      await call(planner, planRequest(planner, planInput(this.#run, this.#round, this.#run.contexts[context])), { ledger, attempts, signal });
     }
   }
 
@@ -201,7 +199,7 @@ export class RunDriver {
 
     const { workspace } = this.#run.request;
     const { parsePatch } = this.#options.checker;
-    const patch = workspace === undefined ? undefined : await parsePatch(result.answer, workspace, shownFiles(this.#run));
+    const patch = workspace === undefined ? undefined : await parsePatch(result.answer, workspace, shownFiles(this.#run, this.#round));
     this.#record({
       type: 'answer.ready',
       round: this.#round,
@@ -215,13 +213,14 @@ export class RunDriver {
     const worker = this.#run.pool[step.worker] as WorkerConfig;
     const { call, ledger, workOf = () => ONE_CALL } = this.#options;
     const work = workOf(worker);
-    const messages = stepPrompt(this.#run, this.#round, step, inputs);
-    const attempts = this.#attempts(this.#round, { kind: 'step', step: step.index }, (...reply) => this.#stepEvent(step, work, ...reply));
     try {
+      const context = await this.#contextOf(step);
+      const messages = stepPrompt(this.#run, this.#round, step, inputs, this.#run.contexts[context]);
+      const attempts = this.#attempts({ kind: 'step', step: step.index }, context, (...reply) => this.#stepEvent(step, work, ...reply));
       for (;;) {
         const turns = await this.#turns(step, work, signal);
         const reply = await call(worker, work.request(messages, turns), { ledger, attempts, signal });
-        if (work.isOutput(reply)) return reply.text;
+        if (work.isOutput(reply, turns)) return reply.text;
       }
     } catch (error) {
       if (!signal.aborted && !(error instanceof BudgetSpentError || error instanceof JournalUnavailableError)) {
@@ -231,9 +230,15 @@ export class RunDriver {
     }
   }
 
+  /** A step keeps its context: its next turn continues a conversation. */
+  async #contextOf({ index }: Step): Promise<number> {
+    const { turns = [], attempt } = this.#view.steps[index] ?? {};
+    return turns.length > 0 && attempt ? attempt.context : await this.#contexts.current(this.#round);
+  }
+
   #stepEvent({ index }: Step, work: StepWork, { attemptId }: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent): RunEvent {
     const common = { round: this.#round, step: index, attemptId, ...sampledIn(reply), ...spent };
-    return work.isOutput(reply)
+    return work.isOutput(reply, this.#view.steps[index]?.turns ?? [])
       ? { type: 'step.completed', ...common, output: reply.text, finishReason: reply.finishReason }
       : { type: 'step.turned', ...common, text: reply.text };
   }
@@ -243,7 +248,8 @@ export class RunDriver {
     const turns = this.#view.steps[index]?.turns ?? [];
     const last = turns.at(-1);
     if (last && last.observation === undefined) {
-      this.#record({ type: 'step.observed', round: this.#round, step: index, text: await work.observe(last.reply, signal) });
+      const { text, pieces = [] } = await work.observe(last.reply, signal);
+      this.#record({ type: 'step.observed', round: this.#round, step: index, text, ...(pieces.length > 0 && { pieces: [...pieces] }) });
     }
     return (this.#view.steps[index]?.turns ?? []).map(({ reply, observation = '' }) => ({ reply, observation }));
   }
@@ -254,7 +260,7 @@ export class RunDriver {
     const { workspace } = this.#run.request;
     const text = answerText(this.#view);
     if (this.#view.verdict || workspace === undefined || text === undefined) return;
-    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run));
+    const patch = await checker.parsePatch(text, workspace, shownFiles(this.#run, this.#round));
     if (patch.edits.length === 0) return;
     const test = await judgingCommand(this.#run.request, checker);
     if (!test) return;
@@ -273,9 +279,9 @@ export class RunDriver {
   }
 
   #attempts(
-    round: number, purpose: Purpose, onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent,
+    purpose: Purpose, context: number, onReply: (attempt: Pick<Attempt, 'attemptId'>, reply: ModelReply, spent: AttemptSpent) => RunEvent,
   ): RunAttemptLog {
-    return new RunAttemptLog({ recorder: this.#options.recorder, round, purpose, onReply });
+    return new RunAttemptLog({ recorder: this.#options.recorder, round: this.#round, purpose, context, onReply });
   }
 
   #record(event: RunEvent): void {

@@ -18,6 +18,7 @@ import { keptContext, keptOnRetry, type StepPlace } from './kept-events.ts';
 import type { Cast, CastSources } from './run-pool.ts';
 import { planningRecords } from './planning-records.ts';
 import { RunReader } from './run-reader.ts';
+import type { Supply } from './work-with-needs.ts';
 import type { AgainRequest, RunListener, RunQuestions, RunService } from './run-service.ts';
 
 export interface RunManagerOptions {
@@ -26,6 +27,8 @@ export interface RunManagerOptions {
   readonly caller: WorkerCaller;
   readonly checker: Checker;
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
+  /** Gives a step the code that it asks for. */
+  readonly supply: Supply;
   /** Reads workers.json. @throws with a sentence that names the file and the field. */
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** The worker with its price filled in, where one is known. */
@@ -70,11 +73,11 @@ export class RunManager implements RunService {
   readonly #toCancel = new Set<string>();
 
   constructor(options: RunManagerOptions) {
-    const { journal, clients, caller, checker, gatherContext, awakenSimulated, holder, log, now = Date.now } = options;
+    const { journal, clients, caller, checker, gatherContext, supply, awakenSimulated, holder, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
     this.#active = new ActiveRuns({
-      journal, clients, caller, checker, gatherContext, awakenSimulated, holder, log, now,
+      journal, clients, caller, checker, gatherContext, supply, awakenSimulated, holder, log, now,
       onStalled: (runId, isCancelled) => {
         if (isCancelled) this.#toCancel.add(runId);
         this.#resumeLater();

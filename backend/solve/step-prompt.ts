@@ -1,28 +1,37 @@
-import type { RunSnapshot } from '../protocol/run-snapshot.ts';
+import type { ContextView, RunSnapshot } from '../protocol/run-snapshot.ts';
 import type { Message } from '../workers/model.ts';
 import type { ReadableOutput } from '../workflow/execute-plan.ts';
 import { stepsOf, type Step } from '../workflow/plan.ts';
 import { workerMessages } from '../workflow/worker-messages.ts';
 import { askedQuestion } from './asked-question.ts';
+import { NEED_WORDS } from './needs.ts';
 import { feedbackOf } from './round.ts';
+import { contextOf } from './shown-files.ts';
+import { conversation } from './step-work.ts';
 
 /**
  * The messages for a step's worker. They follow from the run alone, so that they can be shown later.
  * @param inputs the outputs that the step reads
+ * @param context the one that the step is sent
  */
-export function stepPrompt(run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[]): Message[] {
-  const { request, context } = run;
+export function stepPrompt(
+  run: RunSnapshot, round: number, step: Step, inputs: readonly ReadableOutput[], context: ContextView | undefined,
+): Message[] {
+  const { request, kind } = run;
   return workerMessages({
     question: askedQuestion(request),
     context: context?.text ?? '',
     editsFiles: request.workspace !== undefined,
+    // The context of a training's task is fixed.
+    howToAsk: request.workspace !== undefined && kind === 'solve' ? NEED_WORDS : undefined,
+    failing: context?.failing,
     inputs,
     previousRound: step.readsPreviousRound && round > 0 ? outcomeOf(run, round - 1) : undefined,
     subtask: step.subtask,
   });
 }
 
-/** The prompt of a step; undefined if there is no such step or an output that it reads is missing. */
+/** The prompt of a step, with the turns that it took so far; undefined if there is no such step or an output that it reads is missing. */
 export function promptOf(run: RunSnapshot, round: number, index: number): Message[] | undefined {
   const { plan, steps = [] } = run.rounds[round] ?? {};
   const planned = plan ? stepsOf(plan) : [];
@@ -32,7 +41,12 @@ export function promptOf(run: RunSnapshot, round: number, index: number): Messag
     const [of, output] = [planned[read], steps[read]?.output];
     return of && output !== undefined ? [{ step: of, output }] : [];
   });
-  return inputs.length === step.reads.length ? stepPrompt(run, round, step, inputs) : undefined;
+  if (inputs.length < step.reads.length) return undefined;
+  const { attempt, turns = [] } = steps[index] ?? {};
+  return conversation(
+    stepPrompt(run, round, step, inputs, contextOf(run, round, attempt)),
+    turns.flatMap(({ reply, observation }) => (observation === undefined ? [] : [{ reply, observation }])),
+  );
 }
 
 function outcomeOf(run: RunSnapshot, index: number): { outputs: ReadableOutput[]; feedback: string } | undefined {

@@ -1,3 +1,4 @@
+import type { ContextPiece } from '../protocol/run-events.ts';
 import type { Message, ModelReply } from '../workers/model.ts';
 import type { WorkerRequest } from '../workers/call-worker.ts';
 
@@ -7,6 +8,13 @@ export interface Turn {
   readonly observation: string;
 }
 
+/** What a worker is given for a reply. */
+export interface Observation {
+  readonly text: string;
+  /** The pieces of the workspace in it. */
+  readonly pieces?: readonly ContextPiece[];
+}
+
 /**
  * How a worker does a step. Every turn is a call of its own: journalled, paid for, and not made again when the run goes on. `request`
  * and `isOutput` must depend on their arguments alone.
@@ -14,10 +22,20 @@ export interface Turn {
 export interface StepWork {
   /** The next turn's request. `messages` state the task; `turns` are those that came before. */
   request(messages: readonly Message[], turns: readonly Turn[]): WorkerRequest;
-  /** Whether a reply is the step's output; otherwise another turn follows. Asked in the transaction that pays for the reply. */
-  isOutput(reply: ModelReply): boolean;
+  /**
+   * Whether a reply is the step's output; otherwise another turn follows. Asked in the transaction that pays for the reply.
+   * @param turns the replies before it
+   */
+  isOutput(reply: ModelReply, turns: readonly Pick<Turn, 'reply'>[]): boolean;
   /** Does what a reply asks for. @returns what the next turn is given. It may be done again after a crash. */
-  observe(reply: string, signal: AbortSignal): Promise<string>;
+  observe(reply: string, signal: AbortSignal): Promise<Observation>;
+}
+
+/** The messages of a step with the turns so far, as a conversation. */
+export function conversation(messages: readonly Message[], turns: readonly Turn[]): Message[] {
+  return [...messages, ...turns.flatMap(({ reply, observation }): Message[] => [
+    { role: 'assistant', content: reply }, { role: 'user', content: observation },
+  ])];
 }
 
 /** One call, whose reply is the output. */

@@ -7,6 +7,10 @@ export interface WorkerBriefing {
   readonly context: string;
   /** Whether the answer may change files of a workspace. */
   readonly editsFiles: boolean;
+  /** How to ask for code that is not shown, where that can be given. */
+  readonly howToAsk?: string | undefined;
+  /** The project's tests that fail now; absent or empty if none is known to. */
+  readonly failing?: string | undefined;
   /** Outputs of this round that the step may read, in the order of the steps. */
   readonly inputs: readonly ReadableOutput[];
   /** The previous round, for steps that may read it. */
@@ -45,8 +49,17 @@ function stepSection({ step, output }: ReadableOutput): string {
  * The messages for a worker: one user message, in the form of the paper's executor (arXiv 2512.04388; every worker sees the question).
  * The question and the context come first and are equal for all steps, so that providers can cache this prefix.
  */
-export function workerMessages({ question, context, editsFiles, inputs, previousRound, subtask }: WorkerBriefing): Message[] {
-  const shared = [editsFiles ? `${PREAMBLE}\n\n${EDITS}` : PREAMBLE, section('question', question), context && section('context', context)];
+export function workerMessages(
+  { question, context, editsFiles, howToAsk, failing, inputs, previousRound, subtask }: WorkerBriefing,
+): Message[] {
+  const shared = [
+    PREAMBLE,
+    editsFiles && EDITS,
+    howToAsk,
+    section('question', question),
+    context && section('context', context),
+    failing && section('tests_that_fail_now', failing),
+  ];
   const own = [
     previousRound && section('previous_round', previousRound.outputs.map(stepSection).join('\n')),
     previousRound?.feedback && section('feedback', previousRound.feedback),

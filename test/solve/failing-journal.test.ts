@@ -65,6 +65,7 @@ async function open(name: string): Promise<void> {
       findTestCommands: async () => [], runnerOf: async () => undefined, sandboxAvailability: async () => ({ available: false }),
       parsePatch: () => Promise.reject(new Error('no workspace')), verify: () => Promise.reject(new Error('no workspace')),
     },
+    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     loadWorkers: async () => workers,
     priced: (one) => one,

@@ -82,6 +82,7 @@ beforeEach(async () => {
       parsePatch: async () => ({ edits: [], refused: [] }),
       verify: () => Promise.reject(new Error('nothing to verify')),
     },
+    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     loadWorkers: async () => workers,
     priced: (worker) => ({ ...worker, price: prices.of(worker) }),

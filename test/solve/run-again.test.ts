@@ -81,6 +81,7 @@ function backend(): RunManager {
         verified: false, score: 0, outcome: 'failed', reason: '', tests: [], notes: [], command, sandboxed, durationMs: 1, ...verdicts.shift(),
       }),
     },
+    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     gatherContext: async () => {
       gathered += 1;
       return { pieces: [], leftOut: [], tokens: 3, text: 'src/a.js: a = 1' };

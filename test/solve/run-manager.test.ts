@@ -147,6 +147,7 @@ function manager({ now = Date.now } = {}): RunManager {
         };
       },
     },
+    supply: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
     gatherContext: (asked) => gatherContext(asked),
     loadWorkers: async () => workers,
     priced: (worker) => worker,

@@ -64,7 +64,7 @@ it('a step of several turns is journalled turn by turn, and goes on after a cras
 
   const crash = new AbortController();
   await expect(drive(crash.signal, async (reply) => {
-    if (reply.endsWith('a.js')) return 'a = 1';
+    if (reply.endsWith('a.js')) return { text: 'a = 1' };
     crash.abort(new Error('killed'));
     throw crash.signal.reason;
   })).rejects.toThrow('killed');
@@ -73,7 +73,7 @@ it('a step of several turns is journalled turn by turn, and goes on after a cras
   const observed: string[] = [];
   const run = await drive(new AbortController().signal, async (reply) => {
     observed.push(reply);
-    return 'b = 2';
+    return { text: 'b = 2' };
   });
   expect(observed).toEqual(['LOOK at b.js']);
   expect(asked).toHaveLength(4);

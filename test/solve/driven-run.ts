@@ -1,0 +1,83 @@
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Journal } from '../../backend/journal/journal.ts';
+import type { RunKind, StoredEvent } from '../../backend/protocol/run-events.ts';
+import { runRequestSchema, type RunRequestInput } from '../../backend/protocol/run-request.ts';
+import { snapshotOf, type RunSnapshot } from '../../backend/protocol/run-snapshot.ts';
+import { budgetSchema, workerConfigSchema } from '../../backend/protocol/worker-config.ts';
+import type { Checker } from '../../backend/solve/checker.ts';
+import { failureOf } from '../../backend/solve/failure.ts';
+import { RunDriver, type RunDriverOptions } from '../../backend/solve/run-driver.ts';
+import { RunLedger } from '../../backend/solve/run-ledger.ts';
+import { RunRecorder } from '../../backend/solve/run-recorder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/* One run with a real journal and a real driver. Its models are a script: the n-th call gets the n-th reply. */
+
+export const ONE_STEP = 'model_id = [0]\nsubtasks = ["Answer."]\naccess_list = [["all"]]';
+export const ANSWER = 'Here:\n```js src/a.js\nexport const a = 2;\n```';
+
+const usage = { uncachedInput: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0, estimated: false };
+const worker = workerConfigSchema.parse({ id: 'w', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' });
+
+/** Judges nothing: no answer changes a file. */
+export const NO_TESTS: Checker = {
+  findTestCommands: async () => [],
+  runnerOf: async () => 'node-test',
+  sandboxAvailability: async () => ({ available: true }),
+  parsePatch: async () => ({ edits: [], refused: [] }),
+  verify: () => Promise.reject(new Error('nothing to verify')),
+};
+
+export interface DrivenRun {
+  /** The texts of the messages of each call, in order. */
+  readonly asked: string[][];
+  events(): StoredEvent[];
+  /** Drives the run to its end as a process would that finds its journal. */
+  drive(options: Partial<RunDriverOptions>): Promise<RunSnapshot>;
+}
+
+/** @param replies one for each call; a function is called when the call is made */
+export async function drivenRun(
+  replies: readonly (string | (() => string | Promise<string>))[], { kind = 'solve', ...request }: Partial<RunRequestInput> & { kind?: RunKind } = {},
+): Promise<DrivenRun> {
+  const journal = Journal.open(path.join(await temporaryFolder(), 'journal.sqlite'));
+  onTestFinished(() => journal.close());
+  journal.accept('r', {
+    type: 'run.accepted', kind, request: runRequestSchema.parse({ question: 'Why?', rounds: 1, ...request }), pool: [worker],
+    policy: { kind: 'endpoint', worker, model: 'm', promptVersion: '1' }, budget: budgetSchema.parse({}),
+  });
+  const asked: string[][] = [];
+  return {
+    asked,
+    events: () => journal.read('r'),
+    drive: async (options) => {
+      const recorder = new RunRecorder(snapshotOf(journal.read('r')), (events, effects) => journal.append('r', events, effects), {
+        onEvent: () => {}, onText: () => {},
+      });
+      await new RunDriver({
+        recorder,
+        call: async (_worker, { messages }, { attempts, ledger }) => {
+          const next = replies[asked.length];
+          asked.push(messages.map(({ content }) => content));
+          const reserved = { usd: 0.01, tokens: 2 };
+          const attempt = { attemptId: `a${asked.length}`, worker: 'w', number: 1, reserved, reservation: ledger.reserve({ ...reserved, isFree: false }) };
+          attempts.started(attempt);
+          const text = typeof next === 'function' ? await next() : next;
+          if (text === undefined) throw new Error('The script has no more replies.');
+          const reply = { text, finishReason: 'stop' as const, usage, model: 'm' };
+          attempts.succeeded(attempt, reply, { usage, cost: { usd: 0.01, estimated: false }, durationMs: 1 });
+          return reply;
+        },
+        failureOf,
+        checker: NO_TESTS,
+        ledger: new RunLedger({ run: recorder.snapshot, budget: journal.budget, now: Date.now }),
+        gatherContext: async () => ({ pieces: [], leftOut: [], tokens: 0, text: '' }),
+        confirmUnsandboxed: async () => false,
+        signal: new AbortController().signal,
+        ...options,
+      }).drive();
+      return recorder.snapshot;
+    },
+  };
+}
