@@ -25,6 +25,7 @@ export interface ActiveRunsOptions {
   readonly checker: Checker;
   readonly gatherContext: RunDriverOptions['gatherContext'];
   readonly supply: Supply;
+  readonly baseWaitMs?: number | undefined;
   /** Starts a simulated worker again that an earlier process began a demonstration with. */
   readonly awakenSimulated?: ((worker: WorkerConfig) => Promise<void>) | undefined;
   /** Name of this process as a holder of leases. */
@@ -195,7 +196,7 @@ export class ActiveRuns {
   }
 
   #driver(recorder: RunRecorder, signal: AbortSignal, keySource: KeySourceOptions): RunDriver {
-    const { journal, clients, caller, checker, gatherContext, supply, awakenSimulated } = this.#options;
+    const { journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated } = this.#options;
     const { runId, request: { workspace } } = recorder.snapshot;
     const keys = new RunKeys({ ...keySource, clients, signal, onWaiting: (name) => recorder.waiting('secret', waitingForKey(name, 'conductor runs resume')) });
     const call: RunCall = async (worker, request, { ledger, attempts, signal: callSignal }) => {
@@ -213,6 +214,7 @@ export class ActiveRuns {
       ...(workspace !== undefined && { workOf: () => workWithNeeds(workspace, supply) }),
       checker,
       failureOf: (error) => this.failureOf(error),
+      baseWaitMs,
       confirmUnsandboxed: ({ reason, remedy, command }) => askClients({
         clients,
         signal,

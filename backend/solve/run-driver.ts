@@ -53,8 +53,8 @@ export interface RunDriverOptions {
   readonly planTries?: number;
   /** Runs all rounds even if the tests are green. Training needs that: the Conductor learns to keep a good answer. */
   readonly everyRound?: boolean;
-  /** How long the plan waits for the tests on the code as it is. */
-  readonly baseWaitMs?: number;
+  /** How long the plan waits for the tests on the code as it is; see `BASE_WAIT_MS`. */
+  readonly baseWaitMs?: number | undefined;
   /** Asks a person whether tests may run without a sandbox, and waits for an answer. */
   readonly confirmUnsandboxed: (missing: NoSandbox) => Promise<boolean>;
   readonly signal: AbortSignal;

@@ -29,6 +29,8 @@ export interface RunManagerOptions {
   readonly gatherContext: (request: ContextRequest) => Promise<GatheredContext>;
   /** Gives a step the code that it asks for. */
   readonly supply: Supply;
+  /** How long a plan waits for the tests on the code as it is; see `BASE_WAIT_MS`. */
+  readonly baseWaitMs?: number | undefined;
   /** Reads workers.json. @throws with a sentence that names the file and the field. */
   readonly loadWorkers: () => Promise<WorkersFile>;
   /** The worker with its price filled in, where one is known. */
@@ -73,11 +75,11 @@ export class RunManager implements RunService {
   readonly #toCancel = new Set<string>();
 
   constructor(options: RunManagerOptions) {
-    const { journal, clients, caller, checker, gatherContext, supply, awakenSimulated, holder, log, now = Date.now } = options;
+    const { journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated, holder, log, now = Date.now } = options;
     this.#options = options;
     this.#now = now;
     this.#active = new ActiveRuns({
-      journal, clients, caller, checker, gatherContext, supply, awakenSimulated, holder, log, now,
+      journal, clients, caller, checker, gatherContext, supply, baseWaitMs, awakenSimulated, holder, log, now,
       onStalled: (runId, isCancelled) => {
         if (isCancelled) this.#toCancel.add(runId);
         this.#resumeLater();

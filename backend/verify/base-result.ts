@@ -5,6 +5,7 @@ import { WorkspaceCopyError } from './copies/workspace-listing.ts';
 import type { BaseRun } from './judge/base-run-cache.ts';
 import { failingResults } from './judge/judge.ts';
 import { UnusableRunError } from './judge/test-runs.ts';
+import { ID_SEPARATOR, type TestResult } from './runners/test-report.ts';
 import { chooseRunner } from './runners/choose-runner.ts';
 import { isMachineError } from './sandbox/machine-error.ts';
 import { SandboxUnavailableError } from './sandbox/sandbox.ts';
@@ -23,7 +24,7 @@ export async function testBase(parts: BaseTestsParts, options: BaseTestsOptions)
     const chosen = await chooseRunner(options, base);
     if (!chosen) throw new UnusableRunError(unreadableCommand(command));
     const before = await (await BaseTests.open(parts, options, chosen)).before();
-    const ids = failingResults(before.report, before.flaky).slice(0, MAX_NAMED).map(({ id }) => id);
+    const ids = failuresOf(before).slice(0, MAX_NAMED).map(({ id }) => id);
     return resultOf(before, await placesIn(parts, options, ids), performance.now() - started);
   } catch (error) {
     signal.throwIfAborted();
@@ -43,8 +44,15 @@ export async function placesIn(
   return await onBase(parts, options, options.signal, (folder, paths) => placesOfTests({ folder, paths, runner, ids }));
 }
 
-function resultOf({ report, flaky }: BaseRun, places: ReadonlyMap<string, readonly Place[]>, durationMs: number): BaseResult {
+/** Failing tests, and files and suites that fail by themselves: most fail only because a test in them does. */
+function failuresOf({ report, flaky }: BaseRun): readonly TestResult[] {
   const failures = failingResults(report, flaky);
+  return failures.filter(({ id, kind }) => kind === 'test' || !failures.some((other) => other.id.startsWith(id + ID_SEPARATOR)));
+}
+
+function resultOf(before: BaseRun, places: ReadonlyMap<string, readonly Place[]>, durationMs: number): BaseResult {
+  const { report, flaky } = before;
+  const failures = failuresOf(before);
   return {
     total: report.results.filter(({ kind, status }) => kind === 'test' && status !== 'skipped').length,
     failed: failures.length,

@@ -83,6 +83,8 @@ const runs = new RunManager({
   },
   gatherContext: (request) => context.gather(request),
   supply: (request) => context.supply(request),
+  // Whether a plan is told of failing tests must not depend on the load of the machine: simulated models would answer otherwise.
+  baseWaitMs: 600_000,
   loadWorkers: () => loadWorkersFile(path.join(home, 'workers.json')),
   priced: (worker) => worker,
   adapterVersion: NO_ADAPTER,

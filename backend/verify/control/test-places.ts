@@ -20,18 +20,23 @@ export async function placesOfTests(tests: TestsToAlter): Promise<ReadonlyMap<st
   const files = (await locateTests(tests)).slice(0, MAX_FILES);
   for (const { file, wanted } of files) {
     if ((await refusalOnDisk(tests.folder, file)) !== undefined) continue;
-    const found = await readTextFile(tests.folder, file);
-    if (found.kind !== 'text') continue;
-    const text = toPlainText(found.text);
+    const read = await readTextFile(tests.folder, file);
+    if (read.kind !== 'text') continue;
+    const text = toPlainText(read.text);
     const lines = text.split('\n');
     for (const [id, name] of wanted) {
-      const line = lineOfTest(lines, name);
-      if (line === undefined) continue;
-      const { startLine, endLine } = await statementAt(text, file, line);
-      places.set(id, [...(places.get(id) ?? []), { path: file, startLine, endLine }]);
+      const found = await placeIn({ path: file, text, lines }, name);
+      if (found) places.set(id, [...(places.get(id) ?? []), found]);
     }
   }
   return places;
+}
+
+/** A file that fails as a whole has no name in it. */
+async function placeIn({ path, text, lines }: { path: string; text: string; lines: readonly string[] }, name: string): Promise<Place | undefined> {
+  if (name === '') return { path, startLine: 1, endLine: lines.length };
+  const line = lineOfTest(lines, name);
+  return line === undefined ? undefined : { path, startLine: line, endLine: await statementEnd(text, path, line) };
 }
 
 /** The line that names the test: by its innermost name, otherwise by the nearest one around it that is in the file. */
@@ -70,20 +75,19 @@ function holds(line: string, name: string): boolean {
 
 const isWord = (beside: string | undefined, edge: string | undefined): boolean => /[\w$]/.test(beside ?? '') && /[\w$]/.test(edge ?? '');
 
-/** The outermost statement that begins in this line, or the line alone if the file's syntax is not read. */
-async function statementAt(text: string, file: string, line: number): Promise<{ startLine: number; endLine: number }> {
+/** Where the statement ends that begins in this line; the line itself if the file's syntax is not read. */
+async function statementEnd(text: string, file: string, line: number): Promise<number> {
   const language = languageOf(file);
   const row = line - 1;
   const end = language && (await withTree(text, language, (root) => {
     let node: Node = root;
-    // Down the tree to the first node that begins here. Each is as small as its row allows, so a deep tree costs no more than its depth.
+    // Down the tree to the outermost node that begins in the line. Each step takes the only child that can contain it.
     for (;;) {
       const next = node.namedChildren.find((child) => child !== null && child.endPosition.row >= row);
-      if (!next) return undefined;
+      if (!next || next.startPosition.row > row) return undefined;
       if (next.startPosition.row === row) return next.endPosition.row + 1;
-      if (next.startPosition.row > row) return undefined;
       node = next;
     }
   }));
-  return { startLine: line, endLine: end ?? line };
+  return end ?? line;
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { parsePatch } from '../../backend/verify/patch/parse-patch.ts';
+import { makeScratch, trySandbox } from './setup.ts';
+
+const { available, note } = await trySandbox();
+
+const PROJECT = {
+  'package.json': JSON.stringify({ name: 'sample', type: 'module', scripts: { test: 'node --test' } }),
+  'src/list.js': 'export const first = (list) => list[0];\nexport const last = (list) => list[list.length];\n',
+  'test/list.test.js': `import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { first, last } from '../src/list.js';
+
+describe('list', () => {
+  it('finds the first', () => assert.equal(first([1, 2, 3]), 1));
+  it('finds the last', () => {
+    const found = last([1, 2, 3]);
+    assert.equal(found, 3);
+  });
+});
+`,
+};
+const FIX = '**src/list.js**\n```js\nexport const first = (list) => list[0];\nexport const last = (list) => list[list.length - 1];\n```\n';
+
+const options = (base: string, signal = new AbortController().signal) => ({ base, command: 'node --test', signal, timeoutMs: 60_000 });
+
+describe.skipIf(!available)(`the tests on the code as it is (${note})`, { timeout: 120_000 }, () => {
+  it('name what fails, with its message and the lines of its source', async () => {
+    await using scratch = await makeScratch();
+    const result = await scratch.verifier.testBase(options(await scratch.project(PROJECT)));
+    expect(result).toMatchObject({ total: 2, failed: 1, flaky: 0 });
+    expect(result.problem).toBeUndefined();
+    expect(result.failing).toMatchObject([{
+      id: 'test/list.test.js > list > finds the last', message: expect.stringContaining('undefined'),
+      places: [{ path: 'test/list.test.js', startLine: 7, endLine: 10 }],
+    }]);
+  });
+
+  it('are not run again for the verdict, and are when the workspace has changed meanwhile', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const asked: string[] = [];
+    const get = scratch.baseRuns.get.bind(scratch.baseRuns);
+    scratch.baseRuns.get = (key, signal, make) => get(key, signal, () => {
+      asked.push(key);
+      return make();
+    });
+    await scratch.verifier.testBase(options(base));
+    const patch = await parsePatch(FIX, base);
+    expect(await scratch.verifier.verify({ ...options(base), patch })).toMatchObject({ verified: true });
+    expect(asked).toHaveLength(1);
+    await scratch.project({ 'src/more.js': 'export const more = 1;\n' });
+    expect(await scratch.verifier.verify({ ...options(base), patch })).toMatchObject({ verified: true });
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  it('are joined by a verdict that comes while they run, and are made anew by it when they are given up', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project(PROJECT);
+    const patch = await parsePatch(FIX, base);
+    const [result, verdict] = await Promise.all([scratch.verifier.testBase(options(base)), scratch.verifier.verify({ ...options(base), patch })]);
+    expect([result.failed, verdict.verified]).toEqual([1, true]);
+
+    await using other = await makeScratch();
+    const again = await other.project(PROJECT);
+    const controller = new AbortController();
+    const given = other.verifier.testBase({ ...options(again, controller.signal), onProgress: (step) => step.startsWith('running') && controller.abort(new Error('over')) });
+    const judged = other.verifier.verify({ ...options(again), patch: await parsePatch(FIX, again) });
+    await expect(given).rejects.toThrow('over');
+    expect(await judged).toMatchObject({ verified: true });
+  });
+
+  it('say why there is no result', async () => {
+    await using scratch = await makeScratch();
+    const base = await scratch.project({ ...PROJECT, 'test/list.test.js': 'export {};\n' });
+    expect(await scratch.verifier.testBase({ ...options(base), command: 'true' })).toMatchObject({ total: 0, failed: 0, problem: expect.stringContaining('cannot be read') });
+    const killed = { ...PROJECT, 'test/list.test.js': 'process.kill(process.pid, "SIGKILL");\n' };
+    expect(await scratch.verifier.testBase(options(await scratch.project(killed, 'killed')))).not.toMatchObject({ failed: 0, problem: undefined });
+  });
+});
