@@ -13,18 +13,18 @@ const MAX_LINE_LENGTH = 200;
 export function failingText({ total, failed, failing }: Pick<BaseResult, 'total' | 'failed' | 'failing'>): string {
   if (failed === 0) return '';
   const named = failing.slice(0, MAX_TESTS);
-  const lines = [
+  return [
     `Of ${counted(total, 'test')} on the code as it is, ${failed} ${failed === 1 ? 'fails' : 'fail'}:`,
     ...named.flatMap(testLines),
     ...(failed > named.length ? [`- and ${failed - named.length} more`] : []),
-  ];
-  return redact(lines).lines.join('\n');
+  ].join('\n');
 }
 
 function testLines({ id, message = '', places: [place] }: FailingTest): string[] {
   const where = place ? ` (${place.path}:${place.startLine})` : '';
-  const said = message.split('\n').map((line) => line.trimEnd()).filter((line) => line.trim() !== '').slice(0, MAX_MESSAGE_LINES);
-  return [`- ${clipped(id)}${where}`, ...said.map((line) => `  ${clipped(line)}`)];
+  // Before anything is cut: a part of a key does not look like one.
+  const said = redact(message.split('\n')).lines.map((line) => line.trimEnd()).filter((line) => line.trim() !== '').slice(0, MAX_MESSAGE_LINES);
+  return [`- ${clipped(redact([id]).lines.join(''))}${where}`, ...said.map((line) => `  ${clipped(line)}`)];
 }
 
 const clipped = (line: string): string => (line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - 1)}…` : line);
